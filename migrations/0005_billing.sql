@@ -1,0 +1,70 @@
+-- why: money. Wallet and grant balances are the sums of the append-only ledger, kept in its transactions.
+create table prices (
+  -- '' is the default of every account
+  account_id text collate "C" not null default '',
+  channel_type text not null,
+  amount_micros bigint not null check (amount_micros >= 0),
+  updated_at timestamptz not null,
+  primary key (account_id, channel_type)
+);
+
+create table wallets (
+  account_id text collate "C" primary key references accounts (id),
+  balance_micros bigint not null default 0 check (balance_micros >= 0),
+  low_balance_micros bigint not null default 1000000 check (low_balance_micros >= 0),
+  -- when balance.low was last emitted
+  low_balance_at timestamptz
+) with (fillfactor = 50);
+
+create table grants (
+  account_id text collate "C" not null references accounts (id),
+  id text collate "C" not null,
+  name text not null,
+  -- empty: every channel type
+  channel_types text[] not null default '{}',
+  credits_total bigint not null check (credits_total > 0),
+  credits_remaining bigint not null check (credits_remaining >= 0 and credits_remaining <= credits_total),
+  expires_at timestamptz,
+  exhausted_at timestamptz,
+  -- set once what was left has been written off
+  expired_at timestamptz,
+  expiring_notified_at timestamptz,
+  created_at timestamptz not null,
+  primary key (account_id, id)
+) with (fillfactor = 50);
+
+-- A row moves `amount` of one unit from the account `debit` to the account `credit`: double entry by construction.
+-- Accounts: wallet, grant:<id> (the tenant's); funding, usage, expiry, issued (the other side).
+create table ledger_entries (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  type text not null check (type in ('top_up', 'message_charge', 'message_refund', 'package_grant', 'package_expiry', 'adjustment')),
+  unit text not null check (unit in ('usd_micros', 'credits')),
+  debit text not null,
+  credit text not null,
+  amount bigint not null check (amount > 0),
+  package_grant_id text collate "C",
+  message_id text collate "C",
+  note text,
+  balance_after_micros bigint not null,
+  created_at timestamptz not null,
+  primary key (account_id, id),
+  check (debit <> credit)
+);
+-- a message is charged once and refunded once, whatever happens
+create unique index ledger_entries_message on ledger_entries (message_id, type) where message_id is not null;
+
+-- Usage of a day, as deltas that a chore folds: read = sum of all rows of a key.
+create table usage_rows (
+  account_id text collate "C" not null,
+  mode text not null,
+  day date not null,
+  channel_type text not null,
+  channel_id text collate "C" not null,
+  messages bigint not null default 0,
+  package_credits bigint not null default 0,
+  wallet_micros bigint not null default 0,
+  refunded_credits bigint not null default 0,
+  refunded_micros bigint not null default 0
+);
+create index usage_rows_key on usage_rows (account_id, mode, day);

@@ -1,0 +1,19 @@
+/** Who is behind a request, once authentication has passed. */
+import type { Id } from './ids.ts'
+import type { Scope } from './scopes.ts'
+
+export type Mode = 'live' | 'test'
+
+/** Every query on tenant data takes these two. */
+export interface Tenant {
+  readonly account_id: Id<'acc'>
+  readonly mode: Mode
+}
+
+export interface Caller extends Tenant {
+  readonly account_name: string
+  readonly key_id: Id<'key'>
+  readonly key_name: string
+  readonly scopes: readonly Scope[]
+  readonly request_id: Id<'req'>
+}

@@ -1,0 +1,39 @@
+/** Typed facts: what one feature tells those to its right, inside its own transaction (architecture: "Who may import whom", rule 2). */
+import type { Tenant } from './caller.ts'
+
+/** An opt-out or opt-in that has just become true for one recipient of one channel type. */
+export interface ConsentFact extends Tenant {
+  readonly channel_type: string
+  /** The recipient as written on messages of that channel type. */
+  readonly address: string
+}
+
+export interface MessageMovedFact extends Tenant {
+  readonly message_id: string
+  readonly status: string
+  readonly origin_type: string
+  readonly origin_id: string | null
+}
+
+/** An inbound message that was stored in this transaction; `message` is the Message object. */
+export interface InboundFact extends Tenant {
+  readonly message_id: string
+  readonly channel_id: string
+  readonly channel_type: string
+  readonly from: string
+  readonly profile_name: string | null
+  readonly type: string
+  readonly content: unknown
+  readonly received_at: string
+}
+
+export interface FactPayloads {
+  /** The recipient may no longer be written to on this channel type. */
+  opted_out: ConsentFact
+  inbound_stored: InboundFact
+  messages_moved: MessageMovedFact
+  channel_deleted: Tenant & { readonly channel_id: string }
+  account_suspended: { readonly account_id: string }
+  contact_deleted: Tenant & { readonly contact_id: string }
+}
+export type FactType = keyof FactPayloads

@@ -1,0 +1,23 @@
+/** Bounds of the interface ("Limits") and of the decisions, by name. Settings that an operator may change live in `config.ts`. */
+export const limits = {
+  body_bytes: 1024 * 1024,
+  small_body_bytes: 256 * 1024,
+  json_depth: 32,
+  page_default: 20,
+  page_max: 100,
+  batch_messages_max: 100,
+  idempotency_key_length_max: 255,
+  idempotency_window_ms: 24 * 3600_000,
+  metadata_bytes_max: 16 * 1024,
+  reference_length_max: 255,
+  send_at_ahead_ms_max: 35 * 24 * 3600_000,
+  expires_in_seconds_min: 10,
+  expires_in_seconds_max: 604_800,
+  message_validity_ms: 24 * 3600_000,
+  keys_per_account_max: 50,
+  event_retention_ms: 30 * 24 * 3600_000,
+  /** How long an authentication or channel look-up may be served from memory (decisions 2: 5 seconds). */
+  cache_ms: 4_000,
+  /** Requests that one group commit takes (architecture: the hot path). */
+  group_commit_rows_max: 500,
+} as const

@@ -1,0 +1,29 @@
+/** Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". */
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Resolves after `ms` milliseconds of this clock, or at once when the signal aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** The machine's clock plus an offset, by which the database's time is followed (`adjust`). */
+export interface SystemClock extends Clock {
+  /** Sets the offset to database time, in milliseconds. */
+  adjust(offset_ms: number): void
+}
+
+export function systemClock(): SystemClock {
+  let offset = 0
+  return {
+    now: () => Math.floor(Date.now() + offset),
+    adjust: (offset_ms) => {
+      offset = offset_ms
+    },
+    sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+  }
+}
+
+/** A time stamp as the interface writes it: ISO 8601, UTC, milliseconds. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,54 @@
+/** The one loop under every lane: `tick()` for tests, `run(signal)` for production, `wake()` when there may be work. */
+import type { Clock } from './clock.ts'
+
+export interface Lane {
+  readonly name: string
+  /** One pass; resolves to the number of jobs it worked on, 0 when there was nothing to do. */
+  tick(): Promise<number>
+  /** Milliseconds to wait when a pass found nothing; `wake` ends the wait. */
+  readonly idle_ms: number
+}
+
+export interface Loop {
+  readonly name: string
+  tick(): Promise<number>
+  /** Repeats until the signal aborts, then resolves once the pass in hand is finished. Never rejects. */
+  run(signal: AbortSignal): Promise<void>
+  wake(): void
+}
+
+/** `onError` is told of every failed pass; the loop then backs off, from 100 ms doubling to 5 s. */
+export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: string) => void): Loop {
+  let woken = false
+  let interrupt: AbortController | undefined
+  const nap = async (ms: number, signal: AbortSignal) => {
+    if (woken || signal.aborted) return
+    interrupt = new AbortController()
+    await clock.sleep(ms, AbortSignal.any([signal, interrupt.signal]))
+    interrupt = undefined
+  }
+  return {
+    name: lane.name,
+    tick: () => lane.tick(),
+    wake() {
+      woken = true
+      interrupt?.abort()
+    },
+    async run(signal) {
+      let failures = 0
+      while (!signal.aborted) {
+        woken = false
+        try {
+          if ((await lane.tick()) > 0) woken = true
+          failures = 0
+        } catch (error) {
+          onError(error, lane.name)
+          await clock.sleep(Math.min(100 * 2 ** failures, 5000), signal)
+          failures += 1
+          continue
+        }
+        await nap(lane.idle_ms, signal)
+      }
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** The two shapes in which code holds the database, and the one way to open a transaction. */
+import type postgres from 'postgres'
+
+/** What store functions take: a pool or a transaction, without `begin`, so that the compiler lets only services open transactions. */
+// oxlint-disable-next-line typescript/no-empty-object-type
+export type Db = postgres.ISql<{}>
+/** The pool. */
+// oxlint-disable-next-line typescript/no-empty-object-type
+export type Pool = postgres.Sql<{}>
+/** An open transaction. */
+// oxlint-disable-next-line typescript/no-empty-object-type
+export type Transaction = postgres.TransactionSql<{}>
+
+/** Runs `work` in a transaction: a new one on a pool, a savepoint inside an open one. */
+export async function transact<T>(sql: Db, work: (sql: Transaction) => Promise<T>): Promise<T> {
+  if (isTransaction(sql)) return (await sql.savepoint(work)) as T
+  return (await (sql as Pool).begin(work)) as T
+}
+
+function isTransaction(sql: Db): sql is Transaction {
+  return 'savepoint' in sql
+}
+
+/** The SQLSTATE of a database error, or undefined for anything else. */
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+/** The name of the constraint that an error names, so that a service can turn it into its Problem. */
+export function violatedConstraint(error: unknown): string | undefined {
+  const name = error instanceof Error && 'constraint_name' in error ? error.constraint_name : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+/** One row of a parameterised JSON list: `from json_to_recordset(${jsonRows(rows)}::text::json) as t(…)`. */
+export const jsonRows = (rows: readonly object[]): string => JSON.stringify(rows)

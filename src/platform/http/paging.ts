@@ -1,0 +1,41 @@
+/** Pagination of the interface ("Pagination on list endpoints"): `limit`, `starting_after`, newest first, list envelope. */
+import { Type, type TProperties, type TSchema } from 'typebox'
+import { limits } from '../../contract/limits.ts'
+
+/** The query fields that every list takes; spread into the schema of a list's query. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_max, default: limits.page_default, description: 'Objects per page.' })),
+  starting_after: Type.Optional(Type.String({ minLength: 1, description: 'The id of the last object of the previous page (`next_cursor`).' })),
+}
+
+/** The query schema of a list with these filters. Unknown parameters are refused. */
+export const listQuery = <P extends TProperties>(filters: P) => Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
+
+/** The list envelope over items of this schema. */
+export const listOf = <T extends TSchema>(item: T) =>
+  Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  })
+
+export interface Page {
+  readonly limit: number
+  readonly starting_after: string | undefined
+}
+
+export const pageOf = (query: { limit?: number; starting_after?: string }): Page => ({
+  limit: query.limit ?? limits.page_default,
+  starting_after: query.starting_after,
+})
+
+/** Wraps up to `limit + 1` rows, newest first, as a page: the extra row only tells that there is more. */
+export function pageReply<T extends { readonly id: string }>(rows: readonly T[], limit: number) {
+  const data = rows.slice(0, limit)
+  const has_more = rows.length > limit
+  return { object: 'list' as const, data, has_more, next_cursor: has_more ? data[data.length - 1]!.id : null }
+}
+
+/** Everything in one page. */
+export const onePage = <T>(data: readonly T[]) => ({ object: 'list' as const, data, has_more: false, next_cursor: null })

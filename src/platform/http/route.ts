@@ -1,0 +1,72 @@
+/** A route is one row: method, path, scope, schemas, errors, handler. Validation, OpenAPI and the docs derive from it. */
+import type { Static, TObject, TSchema } from 'typebox'
+import type { IncomingMessage } from 'node:http'
+import type { Caller, Mode } from '../../contract/caller.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import type { Scope } from '../../contract/scopes.ts'
+import type { Db } from '../database/sql.ts'
+
+/** What a handler answers. The body's schema is the one declared for this status in `replies`. */
+export interface Reply {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface RouteRequest<Q, B> {
+  readonly caller: Caller
+  /** Path parameters, undecorated: a wrong shape is for the service to answer with 404. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Q
+  readonly body: B
+  /** The pool; inside a route with `idempotent: 'transaction'` and an Idempotency-Key, the transaction that also writes the key. */
+  readonly sql: Db
+  /** The Idempotency-Key, for routes with `idempotent: 'own'`. */
+  readonly idempotency_key: string | undefined
+  /** For routes with `streamed: true`: the unread request. */
+  readonly raw: IncomingMessage
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal
+}
+
+export interface RouteDefinition<Q extends TObject, B extends TSchema> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** With parameters in braces: `/v1/messages/{id}`. */
+  readonly path: string
+  /** null: any accepted key. */
+  readonly scope: Scope | null
+  /** The only mode whose keys may call it (`live_mode_required`, `test_mode_required`). */
+  readonly mode?: Mode
+  readonly summary: string
+  readonly description?: string
+  readonly tag: string
+  /**
+   * How a POST keeps its Idempotency-Key: with the operation in one transaction (the default for POST); under a lease, where
+   * the operation makes a network call; or by itself (the accepting door of messages).
+   */
+  readonly idempotent?: 'transaction' | 'lease' | 'own'
+  readonly query?: Q
+  readonly body?: B
+  /** The body may be absent, with any content type or none (decisions 1). Default: true when the schema requires no field. */
+  readonly body_optional?: boolean
+  /** The handler reads `raw` itself; no body limit, parsing or validation. */
+  readonly streamed?: boolean
+  /** The stored reply holds a secret and is encrypted (decisions 3). */
+  readonly secret_reply?: boolean
+  /** Every status that the handler answers, with the body's schema; a string instead of a schema names a non-JSON content type. */
+  readonly replies: Readonly<Record<number, TSchema | string>>
+  /** Codes beyond those that every route can answer. */
+  readonly errors: readonly ErrorCode[]
+  readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
+}
+
+export type Route = RouteDefinition<TObject, TSchema>
+
+/** Declares a route; the types of `query` and `body` follow from their schemas. */
+export function route<Q extends TObject, B extends TSchema>(definition: RouteDefinition<Q, B>): Route {
+  return definition as unknown as Route
+}
+
+/** A reply with this status and body. */
+export const reply = (status: number, body: unknown, headers?: Record<string, string>): Reply =>
+  headers === undefined ? { status, body } : { status, body, headers }

@@ -1,0 +1,27 @@
+/** Events, written in the transaction of what they tell. Readers see them in commit order: `position`, then `id` (architecture: the hot path). */
+import type { Tenant } from '../contract/caller.ts'
+import type { EventType } from '../contract/events.ts'
+import { jsonRows, type Db } from './database/sql.ts'
+
+export interface NewEvent extends Tenant {
+  readonly id: `evt_${string}`
+  readonly type: EventType
+  /** The id of `object`: what `object_id` filters by. */
+  readonly object_id: string
+  /** The resource as it is at this moment: `data.object`. */
+  readonly object: object
+  /** ISO 8601. */
+  readonly created_at: string
+  /** For `webhook.test`: the only endpoint that gets it. */
+  readonly endpoint_id?: string
+}
+
+/** Records events inside the caller's transaction. */
+export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`
+    insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
+    select account_id, mode, id, type, object_id, object, endpoint_id, created_at, feed_position()
+    from json_to_recordset(${jsonRows(events)}::text::json)
+      as t(account_id text, mode text, id text, type text, object_id text, object json, endpoint_id text, created_at timestamptz)`
+}

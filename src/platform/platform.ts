@@ -1,0 +1,39 @@
+/** What every feature is handed: the database, time, ids, secrets, log, metrics and the wake-up bell. Assembled in `app.ts` and by the test kit. */
+import type { Clock } from '../lib/clock.ts'
+import type { IdMaker } from '../lib/ids.ts'
+import type { Settings } from './settings.ts'
+import type { Db, Pool } from './database/sql.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Reactions } from './reactions.ts'
+import type { Secrets } from './secrets.ts'
+
+export interface Platform {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly ids: IdMaker
+  readonly settings: Settings
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly reactions: Reactions
+  /** This process, as in the table `processes`. */
+  readonly process_id: string
+  /** Wakes lanes of this process now and those of other processes by NOTIFY; an accelerator only, lanes poll as well. */
+  wake(...lanes: string[]): void
+}
+
+/** Something done every so often by the `chores` lane: made by one process at a time, small, safe to repeat. */
+export interface Chore {
+  readonly name: string
+  readonly every_ms: number
+  /** Resolves to the number of rows it changed. */
+  run(): Promise<number>
+}
+
+/** A truth that `posthorn doctor` proves inside one snapshot. */
+export interface Invariant {
+  readonly name: string
+  /** Resolves to one sentence per breach, at most 20; none when the invariant holds. */
+  breaches(sql: Db): Promise<string[]>
+}

@@ -1,0 +1,26 @@
+/** The settings of a process as features read them (decisions 14). Read from the environment by `config.ts`. */
+export interface Settings {
+  /** `{base_url}` without a trailing slash. */
+  readonly base_url: string
+  readonly rate_limit_messages: number
+  readonly rate_limit_default: number
+  readonly contact_limit: number
+  readonly campaign_recipient_limit: number
+  readonly import_bytes_max: number
+  readonly webhook_endpoint_limit: number
+  readonly webhook_timeout_ms: number
+  readonly webhook_disable_after: number
+  /** Seconds to wait after the attempt before, one entry a retry. */
+  readonly webhook_retry_delays: readonly number[]
+  /** `host:port` pairs, lower case, that may be called although they are not public or not https. */
+  readonly webhook_allowed_hosts: readonly string[]
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trusted_proxies: readonly string[]
+  readonly smtp_url: string | undefined
+  /** Whole-message keywords, upper case (decisions 5). */
+  readonly opt_out_keywords: readonly string[]
+  readonly opt_in_keywords: readonly string[]
+  readonly help_keywords: readonly string[]
+  /** The simulator provider exists for live-mode tests and benches; never in production. */
+  readonly simulator: boolean
+}
