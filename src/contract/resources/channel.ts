@@ -1,0 +1,61 @@
+/** The Channel of the interface and the template record (decisions 7). */
+import { Type, type Static } from 'typebox'
+import { AnyObject, NullableString, Timestamp } from './nullable.ts'
+
+/** Channel types that are built, and those whose names are kept for later (decisions 7). */
+export const channelTypes = ['whatsapp', 'sms', 'telegram'] as const
+export const reservedChannelTypes = ['messenger', 'instagram', 'viber', 'rcs', 'email'] as const
+export type ChannelType = (typeof channelTypes)[number]
+
+/** The types whose recipients are phone numbers. */
+export const isPhoneChannel = (type: string): boolean => type === 'whatsapp' || type === 'sms'
+
+export const messageTypes = [
+  'text', 'attachments', 'template', 'button', 'list', 'cta_url', 'location', 'contacts', 'flow', 'product', 'product_list', 'catalog', 'carousel', 'location_request',
+] as const
+export const inboundTypes = ['button_reply', 'list_reply', 'flow_reply', 'order', 'reaction', 'unsupported'] as const
+
+/** What each channel type can carry at most (decisions 7). */
+export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = {
+  whatsapp: messageTypes,
+  sms: ['text'],
+  telegram: ['text', 'attachments', 'button', 'cta_url', 'location', 'contacts'],
+}
+
+export const Channel = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('channel'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    type: Type.String({ enum: [...channelTypes] }),
+    provider: Type.String(),
+    name: Type.String(),
+    identifier: Type.String(),
+    status: Type.String({ enum: ['pending', 'active', 'suspended', 'disabled'] }),
+    connection_status: Type.String({ enum: ['connecting', 'connected', 'disconnected'] }),
+    capabilities: Type.Array(Type.String({ enum: [...messageTypes] })),
+    settings: AnyObject(),
+    webhook_url: NullableString({ description: 'The address to register with the provider; null on sandbox channels.' }),
+    created_at: Timestamp(),
+  },
+  { $id: 'Channel', description: "One of the account's senders." },
+)
+export type Channel = Static<typeof Channel>
+
+export const Template = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('template'),
+    channel_id: Type.String(),
+    name: Type.String(),
+    language: Type.String(),
+    category: Type.String(),
+    status: Type.String({ examples: ['APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED'] }),
+    parameter_format: Type.String(),
+    components: Type.Array(AnyObject()),
+    rejected_reason: NullableString(),
+    updated_at: Timestamp(),
+  },
+  { $id: 'Template' },
+)
+export type Template = Static<typeof Template>

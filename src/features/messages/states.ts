@@ -1,0 +1,31 @@
+/** What may follow what in a message's life (interface: States, Message; decisions 4). A move lists every earlier state that it may overtake, since receipts arrive late and out of order. */
+import type { MessageStatus } from '../../contract/resources/message.ts'
+
+export const moves = {
+  /** Handed to the provider. Repeating a hand-over stays in `sending`. */
+  claim: { from: ['queued', 'sending'], to: 'sending' },
+  accept: { from: ['queued', 'sending'], to: 'sent' },
+  deliver: { from: ['queued', 'sending', 'sent'], to: 'delivered' },
+  open: { from: ['queued', 'sending', 'sent', 'delivered'], to: 'read' },
+  fail: { from: ['queued', 'sending', 'sent'], to: 'failed' },
+  /** Cancelled by the sender, or emptied by an opt-out: only while nothing has been handed over. */
+  cancel: { from: ['queued'], to: 'failed' },
+} as const satisfies Record<string, { from: readonly MessageStatus[]; to: MessageStatus }>
+
+export type Move = keyof typeof moves
+
+export const mayMove = (status: MessageStatus, move: Move): boolean => (moves[move].from as readonly MessageStatus[]).includes(status)
+
+/** The time stamps that a status sets; a receipt that overtakes `sent` sets `sent_at` too, and `read` without `delivered` sets `delivered_at`. */
+export const stamps: Readonly<Record<MessageStatus, readonly ('sending_at' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at')[]>> = {
+  queued: [],
+  received: [],
+  sending: ['sending_at'],
+  sent: ['sending_at', 'sent_at'],
+  delivered: ['sending_at', 'sent_at', 'delivered_at'],
+  read: ['sending_at', 'sent_at', 'delivered_at', 'read_at'],
+  failed: ['failed_at'],
+}
+
+/** The public event of reaching a status; `queued` and `sending` have none. */
+export const eventOf = { sent: 'message.sent', delivered: 'message.delivered', read: 'message.read', failed: 'message.failed', received: 'message.received' } as const
