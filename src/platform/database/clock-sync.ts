@@ -1,0 +1,32 @@
+/** Follows the database's clock, so that leases of processes on several machines mean one time (architecture: time is an argument). */
+import type { SystemClock } from '../../lib/clock.ts'
+import type { Db } from './sql.ts'
+
+const samples = 3
+const everyMs = 60_000
+
+/** Sets the clock to database time, by the quickest of three questions. Resolves to the offset in milliseconds. */
+export async function syncClock(sql: Db, clock: SystemClock): Promise<number> {
+  let best = { took_ms: Infinity, offset_ms: 0 }
+  clock.adjust(0)
+  for (let sample = 0; sample < samples; sample++) {
+    const asked = clock.now()
+    const [row] = await sql<{ ms: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`
+    const answered = clock.now()
+    const took = answered - asked
+    if (took < best.took_ms) best = { took_ms: took, offset_ms: row!.ms - (asked + took / 2) }
+  }
+  // a difference within the measurement's own error is none: a process beside its database keeps the machine's time
+  const offset = Math.abs(best.offset_ms) <= best.took_ms / 2 + 1 ? 0 : Math.round(best.offset_ms)
+  clock.adjust(offset)
+  return offset
+}
+
+/** Repeats the measurement every minute until the signal aborts. `onError` is told when the database did not answer. */
+export async function followClock(sql: Db, clock: SystemClock, signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(everyMs, signal)
+    if (signal.aborted) return
+    await syncClock(sql, clock).catch(onError)
+  }
+}

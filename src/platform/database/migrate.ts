@@ -1,0 +1,142 @@
+/** Brings a database to the schema of this code: forward only, under a lock, each file once; and keeps the `installation` row. */
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { isoTime, type Clock } from '../../lib/clock.ts'
+import { transact, type Db, type Pool } from './sql.ts'
+
+/** The folder of the released migrations. */
+export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
+
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly text: string
+  /** SHA-256 of the file, hex. */
+  readonly checksum: string
+}
+
+export interface MigrationReport {
+  /** The names of the files applied now, in order. */
+  readonly applied: string[]
+  /** The number that the database stands at. */
+  readonly version: number
+}
+
+const versionMin = 160_000
+const lockKey = 7_067_411_801
+const tryLockEveryMs = 100
+const lockWaitMs = 120_000
+
+/** A database that this code must not touch; the message says what to do. */
+export class DatabaseRefused extends Error {}
+
+/** The files of a folder by number. Fails when a name has no number or two share one. */
+export async function readMigrations(folder: URL | string = migrationsFolder): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
+  const read = await Promise.all(names.map(async (name) => ({ name, text: await readFile(fileIn(folder, name), 'utf8') })))
+  const migrations = read.map(({ name, text }) => ({ number: numberOf(name), name, text, checksum: checksumOf(text) }))
+  const twice = migrations.find((migration, at) => migrations[at - 1]?.number === migration.number)
+  if (twice !== undefined) throw new Error(`migrations: ${twice.name} has the number of another file`)
+  return migrations
+}
+
+/**
+ * Applies what is missing, all in one transaction, and updates the `installation` row. Any number of processes may call it at
+ * once. Throws `DatabaseRefused` for PostgreSQL below 16, for a released file that changed, and for a database that is newer
+ * than this code.
+ */
+export async function migrate(pool: Pool, clock: Clock, migrations?: readonly Migration[]): Promise<MigrationReport> {
+  const known = migrations ?? (await readMigrations())
+  await refuseOldServer(pool)
+  const deadline = clock.now() + lockWaitMs
+  for (;;) {
+    const report = await transact(pool, async (sql) => {
+      await sql`set local statement_timeout = 0`
+      const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${lockKey}) as held`
+      return lock!.held ? await bringForward(sql, clock, known) : undefined
+    })
+    if (report !== undefined) return report
+    if (clock.now() > deadline) throw new DatabaseRefused('Another process has been migrating this database for two minutes: see what it is doing, then start again.')
+    await clock.sleep(tryLockEveryMs)
+  }
+}
+
+/** The files that a database lacks, by name; throws `DatabaseRefused` as `migrate` does. Changes nothing. */
+export async function missingMigrations(sql: Db, migrations?: readonly Migration[]): Promise<string[]> {
+  const known = migrations ?? (await readMigrations())
+  await refuseOldServer(sql)
+  return missing(known, await appliedMigrations(sql)).map((migration) => migration.name)
+}
+
+async function bringForward(sql: Db, clock: Clock, known: readonly Migration[]): Promise<MigrationReport> {
+  await sql`
+    create table if not exists schema_migrations (
+      number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null
+    )`
+  const todo = missing(known, await appliedMigrations(sql))
+  for (const { number, name, text, checksum } of todo) {
+    await sql.unsafe(text).catch((error: unknown) => {
+      throw new Error(`migrations/${name} failed: ${String(error)}`, { cause: error })
+    })
+    await sql`insert into schema_migrations (number, name, checksum, applied_at) values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`
+  }
+  await keepInstallation(sql, clock)
+  return { applied: todo.map(({ name }) => name), version: known.at(-1)?.number ?? 0 }
+}
+
+interface Applied {
+  number: number
+  name: string
+  checksum: string
+}
+
+async function appliedMigrations(sql: Db): Promise<Applied[]> {
+  const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_migrations') is not null as there`
+  return table!.there ? await sql<Applied[]>`select number, name, checksum from schema_migrations order by number` : []
+}
+
+function missing(known: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  const byNumber = new Map(known.map((migration) => [migration.number, migration]))
+  for (const row of applied) {
+    const file = byNumber.get(row.number)
+    if (file === undefined) throw new DatabaseRefused(`The database is newer than this program: it has ${row.name}. Start the newer version.`)
+    if (file.checksum !== row.checksum) throw new DatabaseRefused(`migrations/${file.name} was changed after it had been applied to this database. Restore the file; put changes in a new one.`)
+  }
+  const done = new Set(applied.map((row) => row.number))
+  return known.filter((migration) => !done.has(migration.number))
+}
+
+async function refuseOldServer(sql: Db): Promise<void> {
+  const [server] = await sql<{ version: number; name: string }[]>`
+    select current_setting('server_version_num')::int as version, current_setting('server_version') as name`
+  if (server!.version < versionMin) throw new DatabaseRefused(`PostgreSQL 16 or newer is needed; DATABASE_URL leads to ${server!.name}.`)
+}
+
+/**
+ * The row that orders the event feed. A restored dump starts counting transactions anew, so a cluster that is not the one
+ * that wrote here last, or a feed that is ahead of the cluster, begins a new epoch: later events stay behind earlier ones.
+ */
+async function keepInstallation(sql: Db, clock: Clock): Promise<void> {
+  const [there] = await sql<{ tables: boolean }[]>`
+    select to_regclass('installation') is not null and to_regclass('events') is not null as tables`
+  if (!there!.tables) return
+  await sql`
+    insert into installation (system_identifier, created_at)
+    select system_identifier::text, ${isoTime(clock.now())} from pg_control_system()
+    on conflict do nothing`
+  await sql`
+    update installation set feed_epoch = feed_epoch + 1, system_identifier = system.system_identifier::text
+    from pg_control_system() as system
+    where installation.system_identifier <> system.system_identifier::text
+      or coalesce((select max(position) from events), 0) >= feed_position()`
+}
+
+function numberOf(name: string): number {
+  const digits = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
+  if (digits === undefined) throw new Error(`migrations: ${name} is not named like 0001_accounts.sql`)
+  return Number(digits)
+}
+
+const checksumOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const fileIn = (folder: URL | string, name: string): URL | string => (typeof folder === 'string' ? `${folder}/${name}` : new URL(name, folder))
