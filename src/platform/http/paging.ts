@@ -1,6 +1,7 @@
 /** Pagination of the interface ("Pagination on list endpoints"): `limit`, `starting_after`, newest first, list envelope. */
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { limits } from '../../contract/limits.ts'
+import { invalid } from '../../contract/problem.ts'
 
 /** The query fields that every list takes; spread into the schema of a list's query. */
 export const pageQuery = {
@@ -37,5 +38,9 @@ export function pageReply<T extends { readonly id: string }>(rows: readonly T[],
   return { object: 'list' as const, data, has_more, next_cursor: has_more ? data[data.length - 1]!.id : null }
 }
 
-/** Everything in one page. */
-export const onePage = <T>(data: readonly T[]) => ({ object: 'list' as const, data, has_more: false, next_cursor: null })
+/** Everything in one page. `limit` and `starting_after` are honoured where given, and `has_more` is always false (interface: Conventions). */
+export function onePage<T extends { readonly id?: string }>(all: readonly T[], query: { limit?: number; starting_after?: string } = {}) {
+  const after = query.starting_after === undefined ? 0 : all.findIndex((item) => item.id === query.starting_after) + 1
+  if (query.starting_after !== undefined && after === 0) throw invalid('starting_after', 'invalid_value', 'Nothing in this list has the id given in starting_after. Leave it out to start at the newest.')
+  return { object: 'list' as const, data: all.slice(after, after + (query.limit ?? all.length)), has_more: false, next_cursor: null }
+}

@@ -1,0 +1,48 @@
+/**
+ * A provider for live-mode tests and benches: behaves as told by the channel's settings, or by digits of the recipient.
+ * Offered only where POSTHORN_SIMULATOR is set, never in production.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { capabilitiesOf } from '../../../contract/resources/channel.ts'
+import type { Adapter, Connection, Outcome, OutboundMessage, Report } from '../adapter.ts'
+
+/** Recipients `+1999555nnnn` bring about outcomes; `nnnn` as in the sandbox where it has a twin. */
+const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
+  '0001': () => ({ kind: 'refused', code: 'provider_error', provider_code: 'simulator_rejected', message: 'The simulated provider rejected the message.' }),
+  '0021': (message) => (message.attempt < 3 ? { kind: 'throttled', retry_after_ms: 500, provider_code: 'simulator_throttled', message: 'Too many messages at once.' } : accepted(message, ['deliver'])),
+  '0022': (message) => (message.attempt < 3 ? { kind: 'unavailable', provider_code: 'simulator_down', message: 'The simulated provider could not be reached.' } : accepted(message, ['deliver'])),
+  '0023': (message) => (message.attempt < 2 ? { kind: 'unknown', message: 'The simulated provider did not answer.' } : accepted(message, ['deliver'])),
+  '0024': () => ({ kind: 'throttled', provider_code: 'simulator_throttled', message: 'Too many messages at once.' }),
+  '0002': (message) => accepted(message, ['fail']),
+  '0005': (message) => accepted(message, []),
+  '0010': (message) => accepted(message, ['deliver', 'open']),
+  '0014': (message) => accepted(message, ['open', 'deliver']),
+}
+
+function accepted(message: OutboundMessage, steps: readonly ('deliver' | 'open' | 'fail')[]): Outcome {
+  const provider_id = `simulator-${message.id}`
+  return { kind: 'accepted', provider_ids: [provider_id], reports: steps.map((move, index) => ({ after_ms: index * 20, report: receipt(provider_id, move) })) }
+}
+
+function receipt(provider_id: string, move: 'deliver' | 'open' | 'fail'): Report {
+  if (move !== 'fail') return { kind: 'receipt', provider_id, move }
+  return { kind: 'receipt', provider_id, move, error: { code: 'provider_error', message: 'The simulated provider could not deliver the message.', provider_code: 'simulator_undeliverable' } }
+}
+
+async function send(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
+  const latency_ms = connection.settings['latency_ms']
+  if (typeof latency_ms === 'number') await delay(Math.min(latency_ms, 30_000), undefined, { signal }).catch(() => undefined)
+  const digits = /^\+1999555(\d{4})$/.exec(message.to)?.[1]
+  return (digits === undefined ? undefined : outcomes[digits])?.(message) ?? accepted(message, ['deliver'])
+}
+
+export const simulator: Adapter = {
+  provider: 'simulator',
+  types: ['whatsapp', 'sms', 'telegram'],
+  capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
+  credentials: Type.Object({ refuse: Type.Optional(Type.Boolean({ description: 'Refuse these credentials.' })) }),
+  real: false,
+  send,
+  connect: async ({ credentials }) => (credentials['refuse'] === true ? { kind: 'refused', message: 'The simulated provider refuses these credentials.' } : { kind: 'connected' }),
+}

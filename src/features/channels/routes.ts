@@ -1,0 +1,64 @@
+/** What can be asked about channels (interface: Channels; decisions 7). */
+import { Type } from 'typebox'
+import { Channel, Template } from '../../contract/resources/channel.ts'
+import { AnyObject } from '../../contract/resources/nullable.ts'
+import { listOf, listQuery, onePage, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../platform/http/route.ts'
+import type { ChannelService } from './service.ts'
+
+const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('channel'), deleted: Type.Literal(true) })
+const ChannelCreation = Type.Object({
+  type: Type.String({ description: 'Kind of channel.' }),
+  provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
+  name: Type.String({ minLength: 1, maxLength: 120 }),
+  identifier: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The sender; may be left out where the provider tells it.' })),
+  credentials: AnyObject({ description: "The provider's credentials: encrypted at rest, never returned." }),
+  settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows.' })),
+})
+const ChannelChange = Type.Object({
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })),
+  status: Type.Optional(Type.String({ enum: ['active', 'disabled'] })),
+  settings: Type.Optional(AnyObject()),
+})
+const tag = 'Channels'
+
+export const channelRoutes = (channels: ChannelService): Route[] => [
+  route({
+    method: 'GET', path: '/v1/channels', scope: 'channels:read', tag, summary: 'List channels', query: listQuery({}), replies: { 200: listOf(Channel) }, errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      return reply(200, pageReply(await channels.list(sql, caller, page), page.limit))
+    },
+  }),
+  route({
+    method: 'POST', path: '/v1/channels', scope: 'channels:write', mode: 'live', idempotent: 'lease', tag, summary: 'Connect a channel',
+    description: 'The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created.',
+    body: ChannelCreation, replies: { 201: Channel }, errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
+    handler: async ({ caller, body, sql }) => reply(201, await channels.create(sql, caller, body)),
+  }),
+  route({
+    method: 'GET', path: '/v1/channels/{id}', scope: 'channels:read', tag, summary: 'Retrieve a channel', replies: { 200: Channel }, errors: ['resource_missing'],
+    handler: async ({ caller, params }) => reply(200, channels.object(await channels.get(caller, params['id']!))),
+  }),
+  route({
+    method: 'PATCH', path: '/v1/channels/{id}', scope: 'channels:write', tag, summary: 'Update a channel', body: ChannelChange, replies: { 200: Channel }, errors: ['resource_missing', 'live_mode_required'],
+    handler: async ({ caller, params, body, sql }) => reply(200, await channels.update(sql, caller, params['id']!, body as Parameters<ChannelService['update']>[3])),
+  }),
+  route({
+    method: 'DELETE', path: '/v1/channels/{id}', scope: 'channels:write', tag, summary: 'Delete a channel', replies: { 200: Deleted }, errors: ['resource_missing', 'live_mode_required'],
+    handler: async ({ caller, params, sql }) => {
+      await channels.remove(sql, caller, params['id']!)
+      return reply(200, { id: params['id'], object: 'channel', deleted: true })
+    },
+  }),
+  route({
+    method: 'POST', path: '/v1/channels/{id}/reconnect', scope: 'channels:write', idempotent: 'lease', tag, summary: "Try a channel's link again",
+    replies: { 200: Channel }, errors: ['resource_missing', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required', 'channel_not_connected'],
+    handler: async ({ caller, params, sql }) => reply(200, await channels.reconnect(sql, caller, params['id']!)),
+  }),
+  route({
+    method: 'GET', path: '/v1/channels/{id}/templates', scope: 'channels:read', tag, summary: "List a channel's message templates", description: 'One page: `has_more` is always false.',
+    query: listQuery({}), replies: { 200: listOf(Template) }, errors: ['resource_missing'],
+    handler: async ({ caller, params, query }) => reply(200, onePage(await channels.templates(caller, params['id']!), query)),
+  }),
+]

@@ -1,0 +1,233 @@
+/** What channels mean: the sandbox ones that always stand, the connected ones, their templates and their link to the provider. */
+import type { Caller, Tenant } from '../../contract/caller.ts'
+import { isId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import { invalid, missing, Problem } from '../../contract/problem.ts'
+import { channelTypes, isPhoneChannel, type Channel, type ChannelType, type Template } from '../../contract/resources/channel.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { validator } from '../../contract/validation.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import { recordEvents } from '../../platform/outbox.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
+import type { Adapter, Connection } from './adapter.ts'
+import { sandboxTemplates } from './providers/sandbox.ts'
+import { adapterOf, connectable } from './registry.ts'
+import * as store from './store.ts'
+import type { ChannelRow } from './store.ts'
+
+export type { ChannelRow } from './store.ts'
+
+const standingSince = '2026-01-01T00:00:00.000Z'
+const sandboxIdentifiers: Readonly<Record<ChannelType, string>> = { whatsapp: '+15005550000', sms: '+15005550099', telegram: 'posthorn_sandbox_bot' }
+const sandboxNames: Readonly<Record<ChannelType, string>> = { whatsapp: 'Sandbox WhatsApp', sms: 'Sandbox SMS', telegram: 'Sandbox Telegram' }
+const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }
+const connectTimeout_ms = 20_000
+const cachedChannelsMax = 10_000
+
+export interface ChannelCreation {
+  type: string
+  provider?: string
+  name: string
+  identifier?: string
+  credentials: Record<string, unknown>
+  settings?: Record<string, unknown>
+}
+
+export type ChannelService = ReturnType<typeof channelService>
+
+export function channelService(platform: Platform) {
+  const { pool, clock, ids, secrets, settings } = platform
+  const cache = new Map<string, { row: ChannelRow | null; until: number }>()
+
+  const sandboxRow = (tenant: Tenant, type: ChannelType): ChannelRow => ({
+    account_id: tenant.account_id, mode: 'test', id: `ch_test_${type}`, type, provider: 'sandbox', name: sandboxNames[type], identifier: sandboxIdentifiers[type],
+    status: 'active', connection_status: 'connected', capabilities: adapterOf('sandbox')!.capabilities(type, {}), settings: {}, credentials: '', deleted_at: null, created_at: standingSince,
+  })
+
+  /** The channel, or null where this tenant has none of the id. Served from memory for at most 4 seconds. */
+  async function find(tenant: Tenant, id: string): Promise<ChannelRow | null> {
+    if (tenant.mode === 'test') {
+      const type = channelTypes.find((candidate) => id === `ch_test_${candidate}`)
+      return type === undefined ? null : sandboxRow(tenant, type)
+    }
+    if (!isId('ch', id)) return null
+    const key = `${tenant.account_id}|${id}`
+    const known = cache.get(key)
+    if (known !== undefined && known.until > clock.now()) return known.row
+    const row = await store.findChannel(pool, tenant, id)
+    if (cache.size >= cachedChannelsMax) cache.clear()
+    cache.set(key, { row, until: clock.now() + limits.cache_ms })
+    return row
+  }
+
+  async function get(tenant: Tenant, id: string): Promise<ChannelRow> {
+    const row = await find(tenant, id)
+    if (row === null) throw missing('channel', id)
+    return row
+  }
+
+  const object = (row: ChannelRow): Channel => ({
+    id: row.id, object: 'channel', mode: row.mode, type: row.type, provider: row.provider, name: row.name, identifier: row.identifier, status: row.status,
+    connection_status: row.connection_status, capabilities: [...row.capabilities] as Channel['capabilities'], settings: row.settings,
+    webhook_url: row.mode === 'live' ? `${settings.base_url}/hooks/channels/${row.id}` : null, created_at: row.created_at,
+  })
+
+  const connection = (row: ChannelRow): Connection => ({
+    channel_id: row.id, identifier: row.identifier, settings: row.settings,
+    credentials: row.credentials === '' ? {} : (JSON.parse(secrets.open(row.credentials)) as Record<string, unknown>),
+  })
+
+  async function list(sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> {
+    if (tenant.mode === 'live') {
+      const cursor = page.starting_after
+      if (cursor !== undefined && (!isId('ch', cursor) || !(await store.channelExisted(sql, tenant, cursor)))) throw badCursor()
+      return (await store.listChannels(sql, tenant, page)).map(object)
+    }
+    const all = channelTypes.map((type) => object(sandboxRow(tenant, type)))
+    if (page.starting_after === undefined) return all.slice(0, page.limit + 1)
+    const at = all.findIndex((channel) => channel.id === page.starting_after)
+    if (at === -1) throw badCursor()
+    return all.slice(at + 1, at + 2 + page.limit)
+  }
+
+  async function templates(tenant: Tenant, id: string): Promise<Template[]> {
+    const row = await get(tenant, id)
+    if (row.type !== 'whatsapp') return []
+    const records = row.provider === 'sandbox' ? sandboxTemplates : ((await adapterOf(row.provider)?.templates?.(connection(row), AbortSignal.timeout(connectTimeout_ms))) ?? [])
+    return records.map((record) => ({
+      id: `tpl_${row.provider === 'sandbox' ? 'test_' : ''}${record.provider_id}`, object: 'template', channel_id: row.id, name: record.name, language: record.language, category: record.category,
+      status: record.status, parameter_format: record.parameter_format, components: record.components.map((component) => ({ ...component })), rejected_reason: record.rejected_reason, updated_at: record.updated_at,
+    }))
+  }
+
+  function forget(tenant: Tenant, id: string): void {
+    cache.delete(`${tenant.account_id}|${id}`)
+  }
+
+  /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (decisions 7). */
+  async function create(sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
+    const { adapter, type } = chooseAdapter(creation, settings.simulator)
+    checkIdentifier(type, creation.identifier)
+    const failures = validator(adapter.credentials)(creation.credentials, 'credentials')
+    if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+    const rate = checkedSettings(type, creation.settings ?? {})
+    const id = ids('ch')
+    if (creation.identifier !== undefined && (await store.identifierTaken(sql, type, creation.identifier))) throw taken(type, creation.identifier)
+    const identifier = await tryConnection(adapter, { channel_id: id, identifier: creation.identifier ?? '', credentials: creation.credentials, settings: rate })
+    const created_at = isoTime(clock.now())
+    return await transact(sql, async (tx) => {
+      const row = await store.insertChannel(tx, {
+        account_id: caller.account_id, mode: 'live', id, type, provider: adapter.provider, name: creation.name, identifier, status: 'active', connection_status: 'connected',
+        capabilities: adapter.capabilities(type, rate), settings: rate, credentials: secrets.seal(JSON.stringify(creation.credentials)), created_at,
+      }).catch((error: unknown) => {
+        throw violatedConstraint(error) === 'channels_identifier' ? taken(type, identifier) : error
+      })
+      const channel = object(row)
+      await recordEvents(tx, [{ id: ids('evt'), account_id: row.account_id as Tenant['account_id'], mode: row.mode, type: 'channel.connected', object_id: row.id, object: channel, created_at }])
+      return channel
+    })
+  }
+
+  async function update(sql: Db, tenant: Tenant, id: string, change: { name?: string; status?: 'active' | 'disabled'; settings?: Record<string, unknown> }): Promise<Channel> {
+    const row = await getChangeable(tenant, id)
+    const rate = change.settings === undefined ? undefined : checkedSettings(row.type, change.settings)
+    const changed = await store.updateChannel(sql, tenant, id, {
+      ...change, ...(rate === undefined ? {} : { settings: rate, capabilities: adapterOf(row.provider)?.capabilities(row.type, rate) ?? row.capabilities }),
+    })
+    forget(tenant, id)
+    if (changed === null) throw missing('channel', id)
+    return object(changed)
+  }
+
+  /** Deletes a channel: sends are 404 from now on; those who follow it are told in the same transaction. */
+  async function remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
+    await getChangeable(tenant, id)
+    await transact(sql, async (tx) => {
+      if (!(await store.deleteChannel(tx, tenant, id, isoTime(clock.now())))) throw missing('channel', id)
+      await platform.reactions.publish(tx, 'channel_deleted', [{ account_id: tenant.account_id, mode: tenant.mode, channel_id: id }])
+    })
+    forget(tenant, id)
+  }
+
+  /** Tries the channel's link again; answers the channel once it is connected. */
+  async function reconnect(sql: Db, tenant: Tenant, id: string): Promise<Channel> {
+    const row = await getChangeable(tenant, id)
+    const adapter = adapterOf(row.provider)
+    if (adapter === undefined) throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
+    await tryConnection(adapter, connection(row))
+    return await setConnection(sql, row, 'connected')
+  }
+
+  /** Writes a changed link and its event; an unchanged one writes nothing. */
+  async function setConnection(sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> {
+    const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+    const channel = await transact(sql, async (tx) => {
+      const before = await store.findChannel(tx, tenant, row.id)
+      if (before === null) throw missing('channel', row.id)
+      if (before.connection_status === connection_status) return object(before)
+      const changed = object((await store.updateChannel(tx, tenant, row.id, { connection_status }))!)
+      await recordEvents(tx, [{ id: ids('evt'), ...tenant, type: connection_status === 'connected' ? 'channel.connected' : 'channel.disconnected', object_id: row.id, object: changed, created_at: isoTime(clock.now()) }])
+      return changed
+    })
+    forget(tenant, row.id)
+    platform.wake('fan-out')
+    return channel
+  }
+
+  async function getChangeable(tenant: Tenant, id: string): Promise<ChannelRow> {
+    const row = await get(tenant, id)
+    if (row.provider === 'sandbox') throw new Problem('live_mode_required', 'Sandbox channels cannot be changed. Use a key that starts with svc_live_ and a channel of your own.')
+    return row
+  }
+
+  /** Messages a second that may be handed over on this channel; null: as many as come. */
+  const rateOf = (row: ChannelRow): number | null => {
+    if (row.provider === 'sandbox') return null
+    const set = row.settings['max_messages_per_second']
+    return typeof set === 'number' ? set : defaultRate[row.type]
+  }
+
+  return { find, get, list, object, connection, templates, create, update, remove, reconnect, setConnection, rateOf, adapterOf: (row: ChannelRow) => adapterOf(row.provider) }
+}
+
+const badCursor = () => invalid('starting_after', 'invalid_value', 'No channel has the id given in starting_after. Use the next_cursor of the page before.')
+const taken = (type: string, identifier: string) => new Problem('channel_identifier_taken', `A ${type} channel with the identifier ${identifier} is already connected. Delete it first, or connect another sender.`, { param: 'identifier' })
+
+function chooseAdapter(creation: ChannelCreation, simulatorAllowed: boolean): { adapter: Adapter; type: ChannelType } {
+  const type = channelTypes.find((candidate) => candidate === creation.type)
+  if (type === undefined) throw invalid('type', 'invalid_value', `The channel type ${JSON.stringify(creation.type.slice(0, 40))} is not built. Use one of ${channelTypes.join(', ')}.`)
+  const choices = connectable(type, simulatorAllowed)
+  const adapter = creation.provider === undefined && choices.length === 1 ? choices[0] : choices.find((candidate) => candidate.provider === creation.provider)
+  if (adapter !== undefined) return { adapter, type }
+  const offered = choices.length === 0 ? 'This installation has no provider for it yet; send with a test key on the sandbox channel instead.' : `Use one of ${choices.map((choice) => choice.provider).join(', ')}.`
+  throw invalid('provider', creation.provider === undefined ? 'missing_field' : 'invalid_value', `Name a provider that carries ${type}. ${offered}`)
+}
+
+const phone = /^\+[1-9]\d{6,14}$/
+const shortCode = /^\d{3,8}$/
+const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
+
+function checkIdentifier(type: ChannelType, identifier: string | undefined): void {
+  if (identifier === undefined || !isPhoneChannel(type)) return
+  const fits = phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier)))
+  if (!fits) throw invalid('identifier', 'invalid_format', type === 'sms' ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.' : 'Give an E.164 number such as +4915112345678.')
+}
+
+function checkedSettings(type: ChannelType, given: Record<string, unknown>): Record<string, unknown> {
+  const rate = given['max_messages_per_second'] ?? defaultRate[type]
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > 100_000) {
+    throw invalid('settings.max_messages_per_second', 'invalid_value', 'Give a whole number of messages per second from 1 to 100000.')
+  }
+  return { ...given, max_messages_per_second: rate }
+}
+
+async function tryConnection(adapter: Adapter, connection: Connection): Promise<string> {
+  const answer = (await adapter.connect?.(connection, AbortSignal.timeout(connectTimeout_ms))) ?? { kind: 'connected' as const }
+  if (answer.kind === 'refused') throw new Problem('upstream_rejected', `The provider refused the credentials: ${answer.message}`)
+  if (answer.kind === 'unavailable') throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was created: ${answer.message}`)
+  const told = answer.kind === 'connected' ? answer.identifier : undefined
+  const identifier = connection.identifier === '' ? told : connection.identifier
+  if (identifier === undefined) throw invalid('identifier', 'missing_field', 'Give the identifier of the sender; this provider does not tell it.')
+  return identifier
+}

@@ -1,0 +1,89 @@
+/** SQL of channels. Sandbox channels are not rows. */
+import type { Tenant } from '../../contract/caller.ts'
+import type { ChannelType } from '../../contract/resources/channel.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Db } from '../../platform/database/sql.ts'
+
+export interface ChannelRow {
+  account_id: string
+  mode: 'live' | 'test'
+  id: string
+  type: ChannelType
+  provider: string
+  name: string
+  identifier: string
+  status: 'pending' | 'active' | 'suspended' | 'disabled'
+  connection_status: 'connecting' | 'connected' | 'disconnected'
+  capabilities: readonly string[]
+  settings: Record<string, unknown>
+  /** Sealed; opened by the service alone. */
+  credentials: string
+  deleted_at: string | null
+  created_at: string
+}
+
+export async function insertChannel(sql: Db, row: Omit<ChannelRow, 'deleted_at'>): Promise<ChannelRow> {
+  const [channel] = await sql<ChannelRow[]>`
+    insert into channels (account_id, mode, id, type, provider, name, identifier, status, connection_status, capabilities, settings, credentials, created_at)
+    values (${row.account_id}, ${row.mode}, ${row.id}, ${row.type}, ${row.provider}, ${row.name}, ${row.identifier}, ${row.status}, ${row.connection_status},
+      ${[...row.capabilities]}::text[], ${JSON.stringify(row.settings)}::text::json, ${row.credentials}, ${row.created_at})
+    returning *`
+  return channel!
+}
+
+export async function findChannel(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ChannelRow | null> {
+  const [channel] = await sql<ChannelRow[]>`
+    select * from channels where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
+  return channel ?? null
+}
+
+/** A page of channels, newest first, with one row more than asked. */
+export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ChannelRow[]> {
+  return await sql<ChannelRow[]>`
+    select * from channels
+    where account_id = ${account_id} and mode = ${mode} and deleted_at is null
+      ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
+    order by id desc limit ${page.limit + 1}`
+}
+
+/** True for the id of any channel that this tenant has or had: a cursor stays good after a delete. */
+export async function channelExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from channels where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return rows.length > 0
+}
+
+/** True when any account of the installation has this sender connected. */
+export async function identifierTaken(sql: Db, type: string, identifier: string): Promise<boolean> {
+  const rows = await sql`select 1 from channels where type = ${type} and identifier = ${identifier} and deleted_at is null`
+  return rows.length > 0
+}
+
+export interface ChannelChange {
+  name?: string
+  status?: 'active' | 'disabled'
+  settings?: Record<string, unknown>
+  capabilities?: readonly string[]
+  connection_status?: ChannelRow['connection_status']
+}
+
+/** Changes what is given; null when the channel is gone. */
+export async function updateChannel(sql: Db, { account_id, mode }: Tenant, id: string, change: ChannelChange): Promise<ChannelRow | null> {
+  const [channel] = await sql<ChannelRow[]>`
+    update channels set
+      name = coalesce(${change.name ?? null}, name),
+      status = coalesce(${change.status ?? null}, status),
+      connection_status = coalesce(${change.connection_status ?? null}, connection_status),
+      settings = coalesce(${change.settings === undefined ? null : JSON.stringify(change.settings)}::text::json, settings),
+      capabilities = coalesce(${change.capabilities === undefined ? null : [...change.capabilities]}::text[], capabilities)
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null
+    returning *`
+  return channel ?? null
+}
+
+export async function deleteChannel(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<boolean> {
+  const rows = await sql`
+    update channels set deleted_at = ${at}, credentials = ''
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null
+    returning id`
+  return rows.length > 0
+}
