@@ -1,0 +1,16 @@
+/** Inbound content `flow_reply`: the recipient filled a form in. */
+import { Type } from 'typebox'
+import { contentType } from './content-type.ts'
+import { maybe, text } from './fields.ts'
+
+export const flowReply = contentType({
+  summary: 'The recipient filled in the form of a `flow` message.',
+  schema: Type.Object({
+    name: maybe(text(0, undefined, 'The name that the provider gives the form.')),
+    body: maybe(text(0, undefined, 'What the recipient sees of the answer.')),
+    response: Type.Object({}, { description: 'What was filled in, field by field.' }),
+  }),
+  example: { name: 'flow', body: 'Sent', response: { flow_token: 'fitting-A-1042', day: '2026-03-02', time: '10:30' } },
+  rules: [],
+  direction: 'inbound',
+})

@@ -1,0 +1,12 @@
+/** Content `location_request`: a text that asks the recipient for a place. */
+import { Type } from 'typebox'
+import { contentType } from './content-type.ts'
+import { body } from './fields.ts'
+
+export const locationRequest = contentType({
+  summary: 'A text with a button by which the recipient sends a place; it comes in as a `location`.',
+  schema: Type.Object({ body }),
+  example: { body: { text: 'Where should we deliver?' } },
+  rules: [],
+  direction: 'both',
+})
