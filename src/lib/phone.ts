@@ -1,0 +1,94 @@
+/** Phone numbers: reading them as people write them, the one key that national variants of a number share, and their country. */
+import { getCountries, getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js'
+
+const e164 = /^\+[1-9]\d{6,14}$/
+
+/** True for E.164 text: `+`, a digit from 1 to 9, and 6 to 14 more. Deliberately no numbering plan: fictional numbers pass. */
+export const isE164 = (text: string): boolean => e164.test(text)
+
+/**
+ * E.164 from text written with spaces, dots, dashes, slashes and brackets, or null. A number without `+` is read with the
+ * rules of `defaultCountry` (ISO 3166 alpha-2), and refused when there is none.
+ */
+export function normalisePhone(text: string, defaultCountry?: string): string | null {
+  if (e164.test(text)) return text
+  if (text.length > 40) return null
+  const bare = text
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '') // direction marks come along with copied numbers
+    .replace(/^\s*\(\s*\+\s*(\d+)\s*\)/, '+$1')
+    .replace(/(?<=\d\W*)\(0\)/, '') // +49 (0) 151 …: the trunk zero is not dialled after a country code
+    .replace(/[\s.()[\]/\u00a0\u2010-\u2015-]/g, '')
+  if (e164.test(bare)) return bare
+  if (defaultCountry === undefined || !/^\d{3,17}$/.test(bare)) return null
+  const country = defaultCountry.toUpperCase()
+  if (!isSupportedCountry(country)) return null
+  const number = parsePhoneNumberFromString(bare, country)?.number
+  return number !== undefined && e164.test(number) ? number : null
+}
+
+/**
+ * The key under which all national variants of an E.164 number are one: Brazilian mobiles with and without their ninth digit,
+ * Mexican ones with and without the old 1, Argentinian ones with and without the 9 (or with the domestic 15). Itself E.164;
+ * every other number is its own key. Idempotent.
+ */
+export function phoneKey(number: string): string {
+  if (number.charCodeAt(1) !== 53 /* 5 */) return number
+  switch (number.charCodeAt(2)) {
+    case 53: // +55 Brazil: area (2) and 8 digits; of those, mobiles start with 6 to 9 and later got a leading 9
+      return number.length === 13 && number.charCodeAt(5) >= 54 ? `${number.slice(0, 5)}9${number.slice(5)}` : number
+    case 50: // +52 Mexico: until 2019 mobiles were dialled with a 1 before their 10 digits
+      return number.length === 14 && number.charCodeAt(3) === 49 ? `+52${number.slice(4)}` : number
+    case 52: // +54 Argentina: 10 digits; from abroad mobiles take a 9 before them
+      return argentinianKey(number)
+    default:
+      return number
+  }
+}
+
+function argentinianKey(number: string): string {
+  if (number.length === 14 && number.charCodeAt(3) === 57) return `+54${number.slice(4)}`
+  if (number.length !== 15) return number
+  // area, 15, subscriber: only the numbering plan knows how long the area code is
+  const parsed = parsePhoneNumberFromString(number)?.number
+  return parsed !== undefined && parsed.length === 14 && parsed.charCodeAt(3) === 57 ? `+54${parsed.slice(4)}` : number
+}
+
+/** Every E.164 text that has this key, the key first: what messages to one phone may be addressed to. */
+export function phoneVariants(key: string): string[] {
+  if (/^\+55\d{2}9[6-9]\d{7}$/.test(key)) return [key, key.slice(0, 5) + key.slice(6)]
+  if (/^\+52\d{10}$/.test(key)) return [key, `+521${key.slice(3)}`]
+  if (/^\+54\d{10}$/.test(key)) return [key, `+549${key.slice(3)}`]
+  return [key]
+}
+
+/** Calling codes of one country alone, by their digits; read on first use. */
+let singleCountryCodes: ReadonlyMap<string, CountryCode> | undefined
+/** The countries of North American area codes already met: parsing costs 100 times a look-up. At most 1,000 entries. */
+const northAmerica = new Map<string, string | null>()
+
+function readCallingCodes(): ReadonlyMap<string, CountryCode> {
+  const countries = new Map<string, CountryCode[]>()
+  for (const country of getCountries()) {
+    const code = getCountryCallingCode(country)
+    countries.set(code, [...(countries.get(code) ?? []), country])
+  }
+  const single = new Map<string, CountryCode>()
+  for (const [code, [country, ...others]] of countries) if (country !== undefined && others.length === 0) single.set(code, country)
+  return single
+}
+
+/** The ISO 3166 alpha-2 country of an E.164 number, or null where the number does not tell. */
+export function countryOf(number: string): string | null {
+  singleCountryCodes ??= readCallingCodes()
+  for (let digits = 1; digits <= 3; digits++) {
+    const country = singleCountryCodes.get(number.slice(1, 1 + digits))
+    if (country !== undefined) return country
+  }
+  if (number.charCodeAt(1) !== 49 || number.length !== 12) return parsedCountry(number)
+  const area = number.slice(2, 5)
+  let country = northAmerica.get(area)
+  if (country === undefined) northAmerica.set(area, (country = parsedCountry(number)))
+  return country
+}
+
+const parsedCountry = (number: string): string | null => parsePhoneNumberFromString(number)?.country ?? null
