@@ -1,0 +1,16 @@
+/** The balance: the prepaid wallet and the packages of the account (interface: "Other objects"). */
+import { Type, type Static } from 'typebox'
+import { Package } from './package.ts'
+
+export const Balance = Type.Object(
+  {
+    object: Type.Literal('balance'),
+    mode: Type.Enum(['live', 'test']),
+    currency: Type.Literal('USD'),
+    wallet_micros: Type.Integer({ description: 'What the wallet holds, in micro-USD. Never below zero.' }),
+    packages: Type.Array(Package, { description: 'In the order of their use; exhausted and expired ones follow for 30 days.' }),
+    credits_remaining: Type.Integer({ description: 'Credits of all active packages together.' }),
+  },
+  { title: 'Balance' },
+)
+export type Balance = Static<typeof Balance>

@@ -1,0 +1,181 @@
+/** SQL of money: wallets, grants, the ledger and prices. Live mode only: test mode has none of these rows. */
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import type { GrantRow, WalletRow } from './charging.ts'
+import type { LedgerEntry } from './ledger.ts'
+
+/** Locks these accounts' wallets in the one order that everybody uses (keys, wallets, grants, messages; ids sorted). */
+export async function lockWallets(sql: Db, account_ids: readonly string[]): Promise<WalletRow[]> {
+  return await sql<WalletRow[]>`
+    select account_id, balance_micros, low_balance_micros, low_balance_at
+    from wallets
+    where account_id = any(${account_ids as string[]}::text[])
+    order by account_id
+    for update`
+}
+
+/** Locks the grants of these accounts that can still pay for something at `at`, sorted. Their wallets are locked before. */
+export async function lockUsableGrants(sql: Db, account_ids: readonly string[], at: string): Promise<GrantRow[]> {
+  return await sql<GrantRow[]>`
+    select account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, exhausted_at, expired_at, created_at
+    from grants
+    where account_id = any(${account_ids as string[]}::text[])
+      and credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})
+    order by account_id, id
+    for update`
+}
+
+/** Locks these grants, sorted. Their wallets are locked before. */
+export async function lockGrants(sql: Db, grants: readonly { account_id: string; id: string }[]): Promise<GrantRow[]> {
+  return await sql<GrantRow[]>`
+    select g.account_id, g.id, g.name, g.channel_types, g.credits_total, g.credits_remaining, g.expires_at, g.exhausted_at, g.expired_at, g.created_at
+    from grants g
+    join json_to_recordset(${jsonRows(grants)}::text::json) as wanted(account_id text, id text)
+      on g.account_id = wanted.account_id and g.id = wanted.id
+    order by g.account_id, g.id
+    for update of g`
+}
+
+/**
+ * Posts entries and moves every balance by the sum of its own: a balance is the sum of its entries by construction.
+ * A grant that a charge emptied is marked exhausted.
+ */
+export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  await sql`
+    with entry as (
+      insert into ledger_entries
+        (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, note, balance_after_micros, created_at)
+      select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, note, balance_after_micros, created_at
+      from json_to_recordset(${jsonRows(entries)}::text::json)
+        as t(account_id text, id text, type text, unit text, debit text, credit text, amount bigint, package_grant_id text,
+             message_id text, note text, balance_after_micros bigint, created_at timestamptz)
+      returning *
+    ), money as (
+      update wallets w set balance_micros = w.balance_micros + sums.micros
+      from (
+        select account_id, sum(case when credit = 'wallet' then amount else -amount end)::bigint as micros
+        from entry where unit = 'usd_micros' group by account_id
+      ) as sums
+      where w.account_id = sums.account_id
+    )
+    update grants g set
+      credits_remaining = g.credits_remaining + sums.credits,
+      exhausted_at = case when sums.spent and g.credits_remaining + sums.credits = 0 then sums.at else g.exhausted_at end
+    from (
+      select account_id, package_grant_id, bool_or(type = 'message_charge') as spent, max(created_at) as at,
+             sum(case when credit = 'grant:' || package_grant_id then amount else -amount end)::bigint as credits
+      from entry where unit = 'credits' group by account_id, package_grant_id
+    ) as sums
+    where g.account_id = sums.account_id and g.id = sums.package_grant_id`
+}
+
+export interface ChargeRow {
+  readonly account_id: string
+  readonly message_id: string
+  readonly unit: LedgerEntry['unit']
+  readonly amount: number
+  readonly package_grant_id: string | null
+}
+
+/** What these messages were charged and have not been given back yet. */
+export async function listUnrefundedCharges(sql: Db, message_ids: readonly string[]): Promise<ChargeRow[]> {
+  return await sql<ChargeRow[]>`
+    select charge.account_id, charge.message_id, charge.unit, charge.amount, charge.package_grant_id
+    from ledger_entries charge
+    where charge.message_id = any(${message_ids as string[]}::text[]) and charge.type = 'message_charge'
+      and not exists (
+        select from ledger_entries refund where refund.message_id = charge.message_id and refund.type = 'message_refund'
+      )`
+}
+
+/** All grants of these accounts that a balance shows at `at`: the usable ones, and others for 30 days after their end. */
+export async function listShownGrants(sql: Db, account_ids: readonly string[], ended_after: string): Promise<GrantRow[]> {
+  return await sql<GrantRow[]>`
+    select account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, exhausted_at, expired_at, created_at
+    from grants
+    where account_id = any(${account_ids as string[]}::text[])
+      and (expires_at is null or expires_at > ${ended_after})
+      and (credits_remaining > 0 or exhausted_at is null or exhausted_at > ${ended_after})`
+}
+
+export async function findWallet(sql: Db, account_id: string): Promise<WalletRow | null> {
+  const [row] = await sql<WalletRow[]>`
+    select account_id, balance_micros, low_balance_micros, low_balance_at from wallets where account_id = ${account_id}`
+  return row ?? null
+}
+
+/** Notes that balance.low was told at `at`. */
+export async function markLow(sql: Db, account_ids: readonly string[], at: string): Promise<void> {
+  await sql`update wallets set low_balance_at = ${at} where account_id = any(${account_ids as string[]}::text[])`
+}
+
+/** Sets the threshold of balance.low; null when there is no such account. */
+export async function updateLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<WalletRow | null> {
+  const [row] = await sql<WalletRow[]>`
+    update wallets set low_balance_micros = ${low_balance_micros} where account_id = ${account_id}
+    returning account_id, balance_micros, low_balance_micros, low_balance_at`
+  return row ?? null
+}
+
+/** Inserts a grant without credits: its entry of type package_grant brings them. */
+export async function insertGrant(sql: Db, grant: Omit<GrantRow, 'credits_remaining' | 'exhausted_at' | 'expired_at'>): Promise<void> {
+  await sql`
+    insert into grants (account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, created_at)
+    values (${grant.account_id}, ${grant.id}, ${grant.name}, ${grant.channel_types as string[]}::text[], ${grant.credits_total}, 0,
+            ${grant.expires_at}, ${grant.created_at})`
+}
+
+/** Grants past their expiry that nobody has written off yet, of every account; the most overdue first. */
+export async function listDueExpiries(sql: Db, at: string, rows_max: number): Promise<{ account_id: string; id: string }[]> {
+  return await sql<{ account_id: string; id: string }[]>`
+    select account_id, id from grants where expired_at is null and expires_at <= ${at} order by expires_at limit ${rows_max}`
+}
+
+export async function markExpired(sql: Db, grants: readonly { account_id: string; id: string }[], at: string): Promise<void> {
+  await sql`
+    update grants g set expired_at = ${at}
+    from json_to_recordset(${jsonRows(grants)}::text::json) as done(account_id text, id text)
+    where g.account_id = done.account_id and g.id = done.id`
+}
+
+/** Grants of every account with unused credits that expire after `at` and until `until`, not told of yet. */
+export async function listExpiring(sql: Db, at: string, until: string, rows_max: number): Promise<{ account_id: string; id: string }[]> {
+  return await sql<{ account_id: string; id: string }[]>`
+    select account_id, id from grants
+    where expired_at is null and expires_at > ${at} and expires_at <= ${until} and credits_remaining > 0 and expiring_notified_at is null
+    order by expires_at limit ${rows_max}`
+}
+
+/** Marks the grants as told of; returns only those that still have credits and were not told of before. */
+export async function markExpiring(sql: Db, grants: readonly { account_id: string; id: string }[], at: string): Promise<{ account_id: string; id: string }[]> {
+  return await sql<{ account_id: string; id: string }[]>`
+    update grants g set expiring_notified_at = ${at}
+    from json_to_recordset(${jsonRows(grants)}::text::json) as due(account_id text, id text)
+    where g.account_id = due.account_id and g.id = due.id and g.expiring_notified_at is null and g.credits_remaining > 0
+    returning g.account_id, g.id`
+}
+
+export interface PriceRow {
+  /** '' is the price of every account without one of its own. */
+  readonly account_id: string
+  readonly channel_type: string
+  readonly amount_micros: number
+  readonly updated_at: string
+}
+
+/** The prices that bear on an account, the installation's first and its own last; without an account, all of them. */
+export async function listPrices(sql: Db, account_id?: string): Promise<PriceRow[]> {
+  return await sql<PriceRow[]>`
+    select account_id, channel_type, amount_micros, updated_at from prices
+    where ${account_id ?? null}::text is null or account_id in ('', ${account_id ?? ''})
+    order by account_id, channel_type`
+}
+
+export async function upsertPrice(sql: Db, price: PriceRow): Promise<PriceRow> {
+  const [row] = await sql<PriceRow[]>`
+    insert into prices (account_id, channel_type, amount_micros, updated_at)
+    values (${price.account_id}, ${price.channel_type}, ${price.amount_micros}, ${price.updated_at})
+    on conflict (account_id, channel_type) do update set amount_micros = excluded.amount_micros, updated_at = excluded.updated_at
+    returning account_id, channel_type, amount_micros, updated_at`
+  return row!
+}

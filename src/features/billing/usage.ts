@@ -1,0 +1,88 @@
+/** Usage as it is counted: what a batch adds to the day of each channel, and what a period of the API is (decisions 8). */
+import type { Mode } from '../../contract/caller.ts'
+import { invalid } from '../../contract/problem.ts'
+
+/** What is added to one day of one channel; read = sum of all rows of a key. */
+export interface UsageDelta {
+  readonly account_id: string
+  readonly mode: Mode
+  /** YYYY-MM-DD in UTC. */
+  readonly day: string
+  readonly channel_type: string
+  readonly channel_id: string
+  readonly messages: number
+  readonly package_credits: number
+  readonly wallet_micros: number
+  readonly refunded_credits: number
+  readonly refunded_micros: number
+}
+
+export type UsageKey = Pick<UsageDelta, 'account_id' | 'mode' | 'day' | 'channel_type' | 'channel_id'>
+type UsageCounts = Omit<UsageDelta, keyof UsageKey>
+
+export const noUsage: UsageCounts = { messages: 0, package_credits: 0, wallet_micros: 0, refunded_credits: 0, refunded_micros: 0 }
+
+/** The UTC day of an ISO 8601 time stamp. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+
+/** Sums deltas of the same key, so that a batch writes one row a channel. */
+export function mergeUsage(deltas: readonly UsageDelta[]): UsageDelta[] {
+  const merged = new Map<string, UsageDelta>()
+  for (const delta of deltas) {
+    const key = [delta.account_id, delta.mode, delta.day, delta.channel_type, delta.channel_id].join(' ')
+    const sum = merged.get(key) ?? { ...delta, ...noUsage }
+    merged.set(key, {
+      ...sum,
+      messages: sum.messages + delta.messages,
+      package_credits: sum.package_credits + delta.package_credits,
+      wallet_micros: sum.wallet_micros + delta.wallet_micros,
+      refunded_credits: sum.refunded_credits + delta.refunded_credits,
+      refunded_micros: sum.refunded_micros + delta.refunded_micros,
+    })
+  }
+  return [...merged.values()]
+}
+
+/** An accepted message as usage counts it: test mode counts it at no cost. */
+export function usageOfCharge(
+  message: { account_id: string; mode: Mode; channel_type: string; channel_id: string; created_at: string },
+  billing: { source: 'wallet' | 'package'; amount_micros: number },
+): UsageDelta {
+  return {
+    account_id: message.account_id,
+    mode: message.mode,
+    day: dayOf(message.created_at),
+    channel_type: message.channel_type,
+    channel_id: message.channel_id,
+    ...noUsage,
+    messages: 1,
+    package_credits: billing.source === 'package' ? 1 : 0,
+    wallet_micros: billing.source === 'wallet' ? billing.amount_micros : 0,
+  }
+}
+
+const dayMs = 24 * 3600_000
+const daysDefault = 30
+const daysMax = 366
+
+/** Midnight UTC of a date, in milliseconds; refuses what is no date of the calendar. */
+function midnight(param: 'from' | 'to', date: string): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00.000Z`) : NaN
+  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date) {
+    throw invalid(param, 'invalid_format', `\`${param}\` must be a date such as 2026-01-31.`)
+  }
+  return ms
+}
+
+/** The days that a usage query asks for, both inclusive: the last 30 days unless said otherwise, at most 366 (decisions 8). */
+export function usagePeriod(query: { from?: string; to?: string }, now_ms: number): { from: string; to: string } {
+  const today = now_ms - (now_ms % dayMs)
+  const to = query.to === undefined ? Math.max(today, query.from === undefined ? 0 : midnight('from', query.from)) : midnight('to', query.to)
+  const from = query.from === undefined ? to - (daysDefault - 1) * dayMs : midnight('from', query.from)
+  if (from > to) throw invalid('from', 'invalid_value', '`from` must not be later than `to`.')
+  if (to - from >= daysMax * dayMs) throw invalid('from', 'invalid_value', `A usage query covers at most ${daysMax} days, \`from\` and \`to\` included.`)
+  return { from: dayOf(new Date(from).toISOString()), to: dayOf(new Date(to).toISOString()) }
+}
+
+/** The day after, as YYYY-MM-DD. */
+export const nextDay = (day: string): string => dayOf(new Date(Date.parse(`${day}T00:00:00.000Z`) + dayMs).toISOString())
