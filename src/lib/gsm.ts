@@ -1,0 +1,71 @@
+/** How a text travels as SMS: in the GSM 7-bit alphabet (3GPP TS 23.038) where it fits, else as UCS-2, and in how many parts (3GPP TS 23.040). */
+
+export type SmsEncoding = 'gsm7' | 'ucs2'
+
+export interface SmsShape {
+  readonly encoding: SmsEncoding
+  /** Parts that the text is sent in, at least 1. */
+  readonly segments: number
+}
+
+/** The basic alphabet: one septet each. Of the ASCII characters it lacks the backtick, the brackets and most control characters. */
+const basic =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+/** The extension table: an escape septet and one more. */
+const extension = '\f^{}\\[~]|€'
+
+/** Septets or UTF-16 units that fit one message, and each part of several: the header that joins parts takes the rest. */
+const room = { gsm7: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const
+
+/** Texts of these characters alone cost one septet per character; nearly every English text is one. */
+const plain = /^[ -Z_a-z\n\r]*$/
+
+/** Septets by UTF-16 unit, 0 for what the alphabet lacks. The highest character of the alphabet is the euro sign, U+20AC. */
+const septets = new Uint8Array(0x20ad)
+for (const character of basic) septets[character.charCodeAt(0)] = 1
+for (const character of extension) septets[character.charCodeAt(0)] = 2
+
+/** The encoding that a text needs and the number of parts it is sent in. An extension character counts two and, like a surrogate pair, is never split over two parts. */
+export function smsEncoding(body: string): SmsShape {
+  if (plain.test(body)) return { encoding: 'gsm7', segments: body.length <= room.gsm7.single ? 1 : Math.ceil(body.length / room.gsm7.part) }
+  const total = septetsOf(body)
+  if (total === null) return { encoding: 'ucs2', segments: body.length <= room.ucs2.single ? 1 : ucs2Parts(body) }
+  return { encoding: 'gsm7', segments: total <= room.gsm7.single ? 1 : gsmParts(body) }
+}
+
+/** The length of a text in septets, or null when the GSM alphabet lacks one of its characters. */
+function septetsOf(body: string): number | null {
+  let total = 0
+  for (let i = 0; i < body.length; i++) {
+    const cost = septets[body.charCodeAt(i)] ?? 0
+    if (cost === 0) return null
+    total += cost
+  }
+  return total
+}
+
+function gsmParts(body: string): number {
+  let parts = 1
+  let used = 0
+  for (let i = 0; i < body.length; i++) {
+    const cost = septets[body.charCodeAt(i)]!
+    if (used + cost > room.gsm7.part) {
+      parts += 1
+      used = 0
+    }
+    used += cost
+  }
+  return parts
+}
+
+function ucs2Parts(body: string): number {
+  let parts = 0
+  for (let start = 0; start < body.length; parts++) {
+    let end = Math.min(start + room.ucs2.part, body.length)
+    if (end < body.length && isPair(body, end - 1)) end -= 1
+    start = end
+  }
+  return parts
+}
+
+const isPair = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
