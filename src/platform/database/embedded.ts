@@ -1,0 +1,299 @@
+/**
+ * The embedded PostgreSQL: made under the data folder, supervised, adopted after its parent's death, shared by every process on
+ * the folder and stopped by the last. Each of them holds one advisory lock; who gets it alone is the last.
+ */
+import { randomBytes } from 'node:crypto'
+import { chown, lstat, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import type { ChildProcess } from 'node:child_process'
+import postgres from 'postgres'
+import { systemClock, type Clock } from '../../lib/clock.ts'
+import type { Log } from '../log.ts'
+import { findPrograms, type Detour, type Programs } from './binaries.ts'
+import { runningPostmaster, stopPostmaster } from './postmaster.ts'
+
+export interface EmbeddedOptions {
+  /** The folder of everything this installation keeps; made when missing. */
+  readonly dataDir: string
+  readonly log: Log
+  /** Without durability: for test clusters alone. */
+  readonly throwaway?: boolean
+  /** How root may run PostgreSQL, tried in order. */
+  readonly detours?: readonly Detour[]
+}
+
+export interface Embedded {
+  /** A superuser's, with the password. Stays the same over restarts. */
+  readonly url: string
+  /** Of the server process now. */
+  readonly pid: number
+  /** Lets go of the server; whoever is the last shuts it down cleanly. */
+  stop(): Promise<void>
+}
+
+const holdKey = 7_067_411_802
+const readyWithinMs = 60_000
+const pollMs = 10
+const retryMs = 50
+const recoverMs = 500
+const logBytesMax = 16 * 1024 * 1024
+const database = 'posthorn'
+
+/** Fit for many small transactions on a modest machine: little memory while idle, every commit on disk, statistics kept fresh. */
+const settings: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  work_mem: '8MB',
+  maintenance_work_mem: '64MB',
+  effective_cache_size: '512MB',
+  random_page_cost: '1.1',
+  jit: 'off',
+  io_method: 'sync',
+  max_worker_processes: '4',
+  max_parallel_workers_per_gather: '1',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_logical_replication_workers: '0',
+  wal_buffers: '8MB',
+  min_wal_size: '64MB',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '10min',
+  autovacuum_naptime: '10s',
+  autovacuum_vacuum_scale_factor: '0.05',
+  autovacuum_analyze_scale_factor: '0.02',
+  autovacuum_vacuum_cost_limit: '2000',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+  log_min_messages: 'warning',
+  log_min_error_statement: 'panic',
+  lc_messages: 'C',
+}
+const throwawaySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '256MB' }
+
+/** Starts or adopts the server and keeps it running until `stop`: killed, it is started again on the same port. Ready when this resolves. */
+export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, true)
+
+/** Adopts the server of a running service, or starts one for the time being. */
+export const connectEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, false)
+
+interface Holder {
+  readonly options: EmbeddedOptions
+  readonly folder: string
+  readonly programs: Programs
+  readonly clock: Clock
+}
+
+interface Held {
+  readonly pid: number
+  readonly port: number
+  readonly password: string
+  readonly session: postgres.Sql
+}
+
+async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
+  const dataDir = resolve(options.dataDir)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs: await findPrograms(dataDir, options.detours), clock: systemClock() }
+  let stopping = false
+  let held: Held | undefined
+  let recovery: Promise<void> | undefined
+  const lost = () => {
+    if (stopping || !supervised) return
+    options.log.error('the embedded database went away; starting it again')
+    recovery ??= recover().finally(() => (recovery = undefined))
+  }
+  const recover = async () => {
+    while (!stopping) {
+      try {
+        held = await acquire(holder, lost, held?.port)
+        return options.log.info({ pid: held.pid }, 'the embedded database is back')
+      } catch (error) {
+        options.log.error({ err: error }, 'the embedded database does not start')
+        await holder.clock.sleep(recoverMs)
+      }
+    }
+  }
+  held = await acquire(holder, lost)
+  return {
+    url: urlOf(held, database),
+    get pid() {
+      return held!.pid
+    },
+    async stop() {
+      if (stopping) return
+      stopping = true
+      await recovery
+      await release(holder, held!)
+    },
+  }
+}
+
+/** Tries until a server on the folder answers and its shared lock is ours. */
+async function acquire(holder: Holder, lost: () => void, port?: number): Promise<Held> {
+  const deadline = holder.clock.now() + readyWithinMs
+  await makeCluster(holder)
+  for (;;) {
+    const password = (await readFile(join(holder.folder, 'posthorn.password'), 'utf8')).trim()
+    const running = (await runningPostmaster(holder.folder)) ?? (await launch(holder, port))
+    if (running?.ready === true) {
+      const held = await holdServer({ ...running, password }, lost).catch((error: unknown) => refusedForGood(error))
+      if (held !== undefined) return held
+    }
+    if (holder.clock.now() > deadline) throw new Error(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
+    await holder.clock.sleep(running === undefined ? retryMs : pollMs)
+  }
+}
+
+const urlOf = (server: { port: number; password: string }, name: string): string => `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
+
+async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Promise<Held> {
+  let holding = false
+  const session = postgres(urlOf(server, 'postgres'), {
+    max: 1,
+    max_lifetime: null,
+    fetch_types: false,
+    connect_timeout: 5,
+    connection: { application_name: 'posthorn hold' },
+    onclose: () => {
+      if (!holding) return
+      holding = false
+      lost()
+    },
+  })
+  try {
+    await session`select pg_advisory_lock_shared(${holdKey})`
+    const [there] = await session`select 1 from pg_database where datname = ${database}`
+    if (there === undefined) await session.unsafe(`create database ${database}`).catch(ignoreDuplicate)
+    holding = true
+    return { ...server, session }
+  } catch (error) {
+    await session.end({ timeout: 0 })
+    throw error
+  }
+}
+
+function ignoreDuplicate(error: unknown): void {
+  if (!['42P04', '23505'].includes((error as { code: string }).code)) throw error
+}
+
+/** A wrong password means a stranger; all else passes while a server starts, stops or recovers. */
+function refusedForGood(error: unknown): undefined {
+  if ((error as { code?: string }).code === '28P01') throw new Error('The database under the data folder does not accept its own password: posthorn.password was changed.', { cause: error })
+}
+
+async function release(holder: Holder, held: Held): Promise<void> {
+  const last = await held.session
+    .begin(async (sql) => {
+      await sql`select pg_advisory_unlock_shared(${holdKey})`
+      const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${holdKey}) as alone`
+      return row!.alone
+    })
+    .catch(() => false)
+  const ending = held.session.end({ timeout: 5 })
+  if (last) await stopPostmaster(holder.folder, held.pid, holder.clock)
+  await ending.catch(() => undefined)
+}
+
+const logFile = (holder: Holder): string => join(holder.folder, '../postgres.log')
+
+/** Starts a server and waits until it is ready; undefined when it ended for a reason that passes. */
+async function launch(holder: Holder, port?: number): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
+  const chosen = port ?? (await freePort())
+  const size = await stat(logFile(holder)).then((found) => found.size, () => 0)
+  if (size > logBytesMax) await rename(logFile(holder), `${logFile(holder)}.1`)
+  const log = await open(logFile(holder), 'a', 0o600)
+  const from = size > logBytesMax ? 0 : size
+  try {
+    const all = { ...settings, ...(holder.options.throwaway === true ? throwawaySettings : {}), port: String(chosen) }
+    const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const child = await holder.programs.start('postgres', holder.folder, (folder) => ['-D', folder, ...args], ['ignore', log.fd, log.fd], true)
+    child.unref()
+    const ended = exitOf(child)
+    for (;;) {
+      const code = await Promise.race([ended, holder.clock.sleep(pollMs)])
+      if (typeof code === 'string') return await explainExit(holder, code, from)
+      const running = await runningPostmaster(holder.folder)
+      if (running?.ready === true) return running
+    }
+  } finally {
+    await log.close()
+  }
+}
+
+async function explainExit(holder: Holder, code: string, from: number): Promise<undefined> {
+  const written = (await readFile(logFile(holder))).subarray(from).toString()
+  // another process was quicker, a killed server's children are still there, or the port was taken
+  if (/lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)) return undefined
+  const reason = written.split('\n').findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? code
+  throw new Error(`The embedded database did not start: ${reason.trim()} (${logFile(holder)})`)
+}
+
+function exitOf(child: ChildProcess): Promise<string> {
+  const { promise, resolve: settle } = Promise.withResolvers<string>()
+  child.once('error', (error) => settle(String(error)))
+  child.once('exit', (code, signal) => settle(`it ended with ${signal ?? code}`))
+  return promise
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Makes the cluster when there is none: beside its place, then renamed, so that a half one is never started. */
+async function makeCluster(holder: Holder): Promise<void> {
+  const { folder, programs, options } = holder
+  if (await isThere(join(folder, 'PG_VERSION'))) return giveTo(programs, folder)
+  const fresh = `${folder}.new-${process.pid}-${randomBytes(3).toString('hex')}`
+  const password = `${fresh}.password`
+  await mkdir(fresh, { mode: 0o700 })
+  try {
+    await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
+    await giveTo(programs, fresh)
+    await giveTo(programs, password)
+    await initdb(programs, fresh, password, options.throwaway === true)
+    await rename(password, join(fresh, 'posthorn.password'))
+    await rename(fresh, folder).catch(async (error: unknown) => {
+      if (!(await isThere(join(folder, 'PG_VERSION')))) throw error
+    })
+  } finally {
+    await Promise.all([fresh, password].map((path) => rm(path, { recursive: true, force: true })))
+  }
+}
+
+async function initdb(programs: Programs, folder: string, passwordFile: string, throwaway: boolean): Promise<void> {
+  const password = await open(passwordFile, 'r')
+  try {
+    // the password travels as standard input: an unprivileged user may not be able to reach its file
+    const args = (reached: string) => ['-D', reached, '-U', 'posthorn', '--pwfile=/dev/stdin', '--auth=scram-sha-256', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--data-checksums', '--no-instructions', ...(throwaway ? ['--no-sync'] : [])]
+    const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
+    const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
+    if (ended !== 'it ended with 0') throw new Error(`The embedded database could not be made: ${errors.trim() || output.trim() || ended}`)
+  } finally {
+    await password.close()
+  }
+}
+
+const isThere = (path: string): Promise<boolean> => lstat(path).then(() => true, () => false)
+
+/** Makes a folder and all in it its user's own, when it is not yet. */
+async function giveTo({ owner }: Programs, path: string): Promise<void> {
+  if (owner === undefined) return
+  const found = await lstat(path)
+  if (found.uid === owner.uid) return
+  if (found.isDirectory()) for (const name of await readdir(path, { recursive: true })) await chown(join(path, name), owner.uid, owner.gid)
+  await chown(path, owner.uid, owner.gid)
+}

@@ -1,0 +1,78 @@
+/** One PostgreSQL server process on a folder: whether it runs, whether it is the folder's own, and how it ends. */
+import { execFile } from 'node:child_process'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Clock } from '../../lib/clock.ts'
+
+const run = promisify(execFile)
+const fastStopMs = 7000
+const pollMs = 10
+
+export interface Postmaster {
+  readonly pid: number
+  readonly port: number
+  /** False while it starts, recovers or stops. */
+  readonly ready: boolean
+}
+
+/** The server that runs on this folder, or undefined. A pid file left by a dead one, whose number may have gone to another program since, is removed. */
+export async function runningPostmaster(folder: string): Promise<Postmaster | undefined> {
+  const text = await readFile(pidFile(folder), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const lines = text.split('\n').map((line) => line.trim())
+  const pid = Math.abs(Number(lines[0]))
+  if (!Number.isInteger(pid) || pid === 0) return undefined
+  if (await runsOn(pid, folder)) return { pid, port: Number(lines[3] ?? 0), ready: lines[7] === 'ready' }
+  // PostgreSQL itself would refuse to start while a process of this number lives, whatever it is
+  if (isAlive(pid)) await rm(pidFile(folder), { force: true })
+  return undefined
+}
+
+/** Ends the server: what is under way is rolled back, all is written. After seven seconds it ends at once and recovers at its next start. */
+export async function stopPostmaster(folder: string, pid: number, clock: Clock): Promise<void> {
+  signal(pid, 'SIGINT')
+  if (await gone(folder, pid, clock, fastStopMs)) return
+  signal(pid, 'SIGQUIT')
+  await gone(folder, pid, clock, fastStopMs)
+}
+
+async function gone(folder: string, pid: number, clock: Clock, limit_ms: number): Promise<boolean> {
+  const deadline = clock.now() + limit_ms
+  while (await runsOn(pid, folder)) {
+    if (clock.now() > deadline) return false
+    await clock.sleep(pollMs)
+  }
+  return true
+}
+
+const pidFile = (folder: string): string => join(folder, 'postmaster.pid')
+
+/** True when this process is a PostgreSQL server on this very folder; false for a stranger, a zombie and nobody. */
+async function runsOn(pid: number, folder: string): Promise<boolean> {
+  if (!isAlive(pid)) return false
+  if (process.platform === 'linux') {
+    const [cwd, own] = await Promise.all([stat(`/proc/${pid}/cwd`).catch(() => undefined), stat(folder).catch(() => undefined)])
+    return cwd !== undefined && own !== undefined && cwd.dev === own.dev && cwd.ino === own.ino
+  }
+  if (process.platform === 'win32') return true
+  const { stdout } = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }))
+  return stdout.includes(folder)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // it has ended by itself
+  }
+}
