@@ -1,9 +1,10 @@
 /** Recipients as keys: which row of `contact_addresses` and which suppression a message's `to` means. Pure, and cheap enough for every message. */
 import type { Tenant } from '../../contract/caller.ts'
+import { channelTypes, isPhoneChannel } from '../../contract/resources/channel.ts'
 import { phoneKey, phoneVariants } from '../../lib/phone.ts'
 
 /** Channel types that write to phone numbers: their recipients share the kind `phone`. */
-export const phoneChannelTypes: readonly string[] = ['whatsapp', 'sms', 'rcs', 'viber']
+export const phoneChannelTypes: readonly string[] = channelTypes.filter(isPhoneChannel)
 
 /** A row's key in `contact_addresses`, with account and mode. */
 export interface AddressKey {
@@ -14,7 +15,7 @@ export interface AddressKey {
 
 /** The key of a recipient: a phone's canonical number under `phone`; an identifier (a business-scoped id on whatsapp too) under its channel type. */
 export function addressKeyOf(channelType: string, to: string): AddressKey {
-  return to.charCodeAt(0) === 43 /* + */ && phoneChannelTypes.includes(channelType)
+  return to.charCodeAt(0) === 43 /* + */ && isPhoneChannel(channelType)
     ? { kind: 'phone', address: phoneKey(to) }
     : { kind: channelType, address: to }
 }

@@ -1,0 +1,259 @@
+/** Contacts, consent, tags, attributes and contact lists (decisions 5 and 10), with the rows behind the Contact. */
+import { Type, type Static } from 'typebox'
+import { channelTypes, reservedChannelTypes } from './channel.ts'
+import { AnyObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+
+/** Every channel type that consent and identifiers may name: those built, and those whose names are kept. */
+export const consentTypes: readonly string[] = [...channelTypes, ...reservedChannelTypes]
+export const consentStatuses = ['opted_in', 'opted_out', 'unknown'] as const
+export type ConsentStatus = (typeof consentStatuses)[number]
+export const consentSources = ['api', 'import', 'console', 'keyword', 'integration', 'provider', 'campaign', 'form'] as const
+export type ConsentSource = (typeof consentSources)[number]
+export type AttributeValue = string | number | boolean
+export type AttributeType = 'string' | 'number' | 'boolean'
+
+/** Bounds of contacts (decisions 10). Lengths count Unicode code points. */
+export const contactLimits = {
+  name_length_max: 255,
+  email_length_max: 254,
+  external_id_length_max: 255,
+  identifier_length_max: 255,
+  tags_max: 50,
+  tag_length_max: 64,
+  attributes_max: 200,
+  attribute_length_max: 4096,
+  bulk_max: 1000,
+  list_name_length_max: 120,
+  description_length_max: 500,
+  /** Tags and attributes that one page shows where no `limit` is given. */
+  vocabulary_page: 1000,
+} as const
+
+/** A Record in JSON Schema's own words, so that replies of any keys serialise. */
+const mapOf = <T>(values: object, options: object) => Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...options })
+
+export const ConsentState = Type.Object({
+  status: Type.String({ enum: [...consentStatuses] }),
+  source: Type.String({ enum: [...consentSources], description: 'Where the last change came from.' }),
+  updated_at: Timestamp({ description: 'When the change happened.' }),
+  marketing: Type.Optional(
+    Type.String({ enum: [...consentStatuses], description: 'Where the recipient spoke of marketing alone: `opted_out` refuses marketing templates, everything else passes.' }),
+  ),
+})
+export interface ConsentState {
+  status: ConsentStatus
+  source: ConsentSource
+  updated_at: string
+  marketing?: ConsentStatus
+}
+
+const Window = Type.Object({ window_expires_at: NullableTimestamp({ description: 'Until when free-form messages may be sent; null when closed.' }) })
+
+export const Contact = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('contact'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    phone: NullableString({ description: 'E.164. Unique: national variants of one number count as the same.' }),
+    email: NullableString(),
+    first_name: NullableString(),
+    last_name: NullableString(),
+    full_name: NullableString({ description: 'First and last name together; derived.' }),
+    locale: NullableString({ description: 'BCP 47, such as `de-AT`.' }),
+    timezone: NullableString({ description: 'IANA name, such as `Europe/Vienna`.' }),
+    country: NullableString({ description: 'ISO 3166 alpha-2, derived from the phone number.' }),
+    identifiers: mapOf<string>({ type: 'string' }, { description: 'Channel type to identifier, for kinds without phone numbers; under `whatsapp` a business-scoped id. Each is unique.' }),
+    consent: mapOf<ConsentState>(ConsentState, { description: 'Channel type to consent. A type that is absent is `unknown`.' }),
+    tags: Type.Array(Type.String(), { description: 'Sorted; unique without regard to case.' }),
+    attributes: mapOf<AttributeValue>({ type: ['string', 'number', 'boolean'] }, { description: 'Your own fields, usable as merge tags `{{attributes.<key>}}`.' }),
+    metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
+    blocked: Type.Boolean({ description: 'A blocked contact is written to on no channel (`recipient_blocked`).' }),
+    external_id: NullableString(),
+    windows: mapOf<{ window_expires_at: string | null }>(Window, {
+      description: 'Channel id to the 24-hour service window of that channel: opened by each inbound message. A channel that is absent has none open.',
+    }),
+    last_seen_at: NullableTimestamp({ description: 'When the last inbound message came in.' }),
+    last_message_at: NullableTimestamp({ description: 'When the last message either way was stored; may lag by a few seconds. Neither this nor `last_seen_at` moves `updated_at`.' }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { $id: 'Contact', description: 'A person that the account may write to.' },
+)
+export type Contact = Static<typeof Contact>
+
+/** A row of `contacts` without the columns derived for searching. */
+export interface ContactRow {
+  account_id: string
+  mode: 'live' | 'test'
+  id: string
+  phone: string | null
+  phone_key: string | null
+  email: string | null
+  first_name: string | null
+  last_name: string | null
+  full_name: string | null
+  locale: string | null
+  timezone: string | null
+  country: string | null
+  external_id: string | null
+  identifiers: Record<string, string>
+  tags: string[]
+  attributes: Record<string, AttributeValue>
+  metadata: Record<string, unknown>
+  consent: Record<string, ConsentState>
+  blocked: boolean
+  last_seen_at: string | null
+  last_message_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export type Windows = Record<string, { window_expires_at: string | null }>
+
+/** The Contact of a row, as the interface shows it. */
+export function contactObject(row: ContactRow, windows: Windows): Contact {
+  return {
+    id: row.id,
+    object: 'contact',
+    mode: row.mode,
+    phone: row.phone,
+    email: row.email,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    full_name: row.full_name,
+    locale: row.locale,
+    timezone: row.timezone,
+    country: row.country,
+    identifiers: row.identifiers,
+    consent: row.consent,
+    tags: row.tags,
+    attributes: row.attributes,
+    metadata: row.metadata,
+    blocked: row.blocked,
+    external_id: row.external_id,
+    windows,
+    last_seen_at: row.last_seen_at,
+    last_message_at: row.last_message_at,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+/**
+ * What create, upsert and PATCH take. Formats, keys and the short and long form of consent are checked in one round by the
+ * contacts feature (a schema of alternatives would report them badly).
+ */
+const contactFields = {
+  phone: Type.Optional(NullableString({ description: 'E.164; spaces, dots, dashes and brackets are taken out.', examples: ['+49 151 1234-5678'] })),
+  email: Type.Optional(NullableString({ description: `Up to ${contactLimits.email_length_max} characters.` })),
+  first_name: Type.Optional(NullableString({ maxLength: contactLimits.name_length_max })),
+  last_name: Type.Optional(NullableString({ maxLength: contactLimits.name_length_max })),
+  locale: Type.Optional(NullableString({ description: 'BCP 47.', examples: ['de-AT'] })),
+  timezone: Type.Optional(NullableString({ description: 'IANA name.', examples: ['Europe/Vienna'] })),
+  external_id: Type.Optional(NullableString({ maxLength: contactLimits.external_id_length_max, description: 'Your own id of this person; not unique.' })),
+  blocked: Type.Optional(Type.Boolean()),
+  identifiers: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: { type: ['string', 'null'] }, description: 'Channel type to identifier; merged by key, null removes.' }),
+  ),
+  consent: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description:
+        'Channel type to `opted_in`, `opted_out` or `unknown`, or to {`status`, `source`, `occurred_at`}; merged by key. Every change is kept as history. `opted_out` stops messages at once, scheduled ones included, and outlives the contact; only an explicit `opted_in`, `unknown` or null lifts it.',
+      examples: [{ sms: 'opted_in', whatsapp: { status: 'opted_in', source: 'form', occurred_at: '2026-01-31T09:30:00.000Z' } }],
+    }),
+  ),
+  tags: Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string' }, description: 'Replaces the tags (upsert adds them): at most 50, each 1 to 64 characters, unique without regard to case.' })),
+  attributes: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+      description: 'Keys `[a-z][a-z0-9_]{0,63}`; merged by key, null removes. An attribute becomes defined when a contact is first saved with it.',
+    }),
+  ),
+  metadata: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' })),
+}
+
+export const ContactCreation = Type.Object(contactFields, { $id: 'ContactCreation', description: 'A new contact. One of `phone`, `email` or an identifier is required.' })
+export const ContactUpsert = Type.Object(
+  { ...contactFields, phone: Type.String({ description: 'E.164; spaces, dots, dashes and brackets are taken out. Decides which contact is meant.', examples: ['+4915112345678'] }) },
+  { $id: 'ContactUpsert', description: 'A contact to create, or to update by its phone number.' },
+)
+export const ContactUpdate = Type.Object(contactFields, { $id: 'ContactUpdate', description: 'What is to change; absent fields stay.' })
+
+export const ContactDeleted = Type.Object({ id: Type.String(), object: Type.Literal('contact'), deleted: Type.Literal(true) })
+
+const ids = (description: string) => Type.Array(Type.String(), { minItems: 1, maxItems: contactLimits.bulk_max, description })
+const tagArray = (description: string) => Type.Array(Type.String(), { maxItems: contactLimits.tags_max, description })
+
+export const ContactTagging = Type.Object(
+  {
+    contacts: Type.Optional(ids('Contact ids.')),
+    phones: Type.Optional(ids('Phone numbers instead of ids.')),
+    add: Type.Optional(tagArray('Tags to add.')),
+    remove: Type.Optional(tagArray('Tags to take off.')),
+  },
+  { $id: 'ContactTagging', description: 'Either `contacts` or `phones` is required, and `add` or `remove`.' },
+)
+export const ContactTagsResult = Type.Object({
+  object: Type.Literal('contact_tags_result'),
+  updated: Type.Integer({ description: 'Contacts whose tags changed.' }),
+  not_found: Type.Array(Type.String(), { description: 'Ids or phone numbers, as given, that no contact has.' }),
+})
+
+export const ContactTag = Type.Object({ object: Type.Literal('contact_tag'), name: Type.String(), contacts_count: Type.Integer() }, { $id: 'ContactTag' })
+export const ContactAttribute = Type.Object(
+  {
+    object: Type.Literal('contact_attribute'),
+    key: Type.String(),
+    type: Type.String({ enum: ['string', 'number', 'boolean'], description: 'The type that most of its values have.' }),
+    contacts_count: Type.Integer(),
+  },
+  { $id: 'ContactAttribute' },
+)
+
+export const ConsentChange = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('consent_change'),
+    channel_type: Type.String({ description: 'With `.marketing` behind it where the recipient spoke of marketing alone.' }),
+    status: Type.String({ enum: [...consentStatuses] }),
+    source: Type.String({ enum: [...consentSources] }),
+    message_id: NullableString({ description: 'The inbound message that caused it.' }),
+    request_id: NullableString({ description: 'The API request that caused it.' }),
+    occurred_at: Timestamp(),
+  },
+  { $id: 'ConsentChange', description: 'One change of a consent: the proof.' },
+)
+export type ConsentChange = Static<typeof ConsentChange>
+
+export const ContactList = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('contact_list'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    name: Type.String(),
+    description: Type.String(),
+    metadata: AnyObject(),
+    contacts_count: Type.Integer(),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { $id: 'ContactList', description: 'Contacts put together by hand.' },
+)
+export type ContactList = Static<typeof ContactList>
+
+const listFields = {
+  description: Type.Optional(NullableString({ maxLength: contactLimits.description_length_max })),
+  metadata: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' })),
+}
+const listName = Type.String({ minLength: 1, maxLength: contactLimits.list_name_length_max })
+export const ContactListCreation = Type.Object({ name: listName, ...listFields }, { $id: 'ContactListCreation' })
+export const ContactListUpdate = Type.Object({ name: Type.Optional(listName), ...listFields }, { $id: 'ContactListUpdate' })
+export const ContactListDeleted = Type.Object({ id: Type.String(), object: Type.Literal('contact_list'), deleted: Type.Literal(true) })
+export const ContactListMembership = Type.Object({ contacts: ids('Contact ids.') }, { $id: 'ContactListMembership' })
+
+const membersResult = { object: Type.Literal('contact_list_members'), list_id: Type.String(), not_found: Type.Array(Type.String(), { description: 'Ids that no contact has.' }), contacts_count: Type.Integer({ description: 'Members now.' }) }
+export const ContactListMembersAdded = Type.Object({ ...membersResult, added: Type.Integer(), already_members: Type.Integer() })
+export const ContactListMembersRemoved = Type.Object({ ...membersResult, removed: Type.Integer(), not_members: Type.Integer() })
