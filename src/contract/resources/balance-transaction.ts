@@ -1,17 +1,18 @@
 /** A balance transaction: one entry of the ledger, seen from the account's side (decisions 8). */
 import { Type, type Static } from 'typebox'
+import { NullableString, Timestamp } from './nullable.ts'
 
 export const transactionTypes = ['top_up', 'message_charge', 'message_refund', 'package_grant', 'package_expiry', 'adjustment'] as const
 export type TransactionType = (typeof transactionTypes)[number]
-
-const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
 export const BalanceTransaction = Type.Object(
   {
     id: Type.String({ description: 'Prefix `txn_`.' }),
     object: Type.Literal('balance_transaction'),
     mode: Type.Literal('live'),
-    type: Type.Enum([...transactionTypes], {
+    type: Type.Unsafe<TransactionType>({
+      type: 'string',
+      enum: [...transactionTypes],
       description:
         '`top_up`: money came into the wallet. `message_charge`: an accepted message took its price or one credit. `message_refund`: ' +
         'what a failed message had taken came back. `package_grant`: credits were granted. `package_expiry`: unused credits were ' +
@@ -20,12 +21,12 @@ export const BalanceTransaction = Type.Object(
     amount_micros: Type.Integer({ description: 'Change of the wallet in micro-USD, negative for a charge; 0 when only credits moved.' }),
     currency: Type.Literal('USD'),
     credits: Type.Integer({ description: 'Change of the credits of the package, negative when one was used; 0 when only money moved.' }),
-    package_grant_id: nullableText('The package whose credits moved (`grant_`), or null.'),
-    message_id: nullableText('The message that was charged or refunded (`msg_`), or null.'),
-    note: nullableText('What the operator noted with a top-up or a correction, or null.'),
+    package_grant_id: NullableString({ description: 'The package whose credits moved (`grant_`), or null.' }),
+    message_id: NullableString({ description: 'The message that was charged or refunded (`msg_`), or null.' }),
+    note: NullableString({ description: 'What the operator noted with a top-up or a correction, or null.' }),
     balance_after_micros: Type.Integer({ description: 'What the wallet held after this transaction, in micro-USD.' }),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: Timestamp(),
   },
-  { title: 'BalanceTransaction', description: 'One entry of the append-only ledger. The wallet is the sum of `amount_micros`, a package the sum of its `credits`.' },
+  { $id: 'BalanceTransaction', description: 'One entry of the append-only ledger. The wallet is the sum of `amount_micros`, a package the sum of its `credits`.' },
 )
 export type BalanceTransaction = Static<typeof BalanceTransaction>

@@ -5,12 +5,12 @@ import { Package } from './package.ts'
 export const Balance = Type.Object(
   {
     object: Type.Literal('balance'),
-    mode: Type.Enum(['live', 'test']),
+    mode: Type.Unsafe<'live' | 'test'>({ type: 'string', enum: ['live', 'test'] }),
     currency: Type.Literal('USD'),
     wallet_micros: Type.Integer({ description: 'What the wallet holds, in micro-USD. Never below zero.' }),
     packages: Type.Array(Package, { description: 'In the order of their use; exhausted and expired ones follow for 30 days.' }),
     credits_remaining: Type.Integer({ description: 'Credits of all active packages together.' }),
   },
-  { title: 'Balance' },
+  { $id: 'Balance' },
 )
 export type Balance = Static<typeof Balance>

@@ -1,5 +1,6 @@
 /** A package: prepaid message credits granted to the account (decisions 8). */
 import { Type, type Static } from 'typebox'
+import { NullableTimestamp, Timestamp } from './nullable.ts'
 
 export const packageStatuses = ['active', 'exhausted', 'expired'] as const
 export type PackageStatus = (typeof packageStatuses)[number]
@@ -13,12 +14,14 @@ export const Package = Type.Object(
     channel_types: Type.Array(Type.String(), { description: 'Kinds of channel that its credits pay for; empty: all.' }),
     credits_total: Type.Integer({ description: 'Credits granted.' }),
     credits_remaining: Type.Integer({ description: 'Credits not used yet. What is left at expiry is written off within a minute.' }),
-    status: Type.Enum([...packageStatuses], {
+    status: Type.Unsafe<PackageStatus>({
+      type: 'string',
+      enum: [...packageStatuses],
       description: '`active`: has credits. `exhausted`: has none; a refunded credit makes it active again. `expired`: `expires_at` has passed.',
     }),
-    expires_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description: 'null: never.' }),
-    created_at: Type.String({ format: 'date-time' }),
+    expires_at: NullableTimestamp({ description: 'When unused credits end; null: never.' }),
+    created_at: Timestamp(),
   },
-  { title: 'Package', description: 'Prepaid credits. A message takes one from the applicable package that expires first (null last, ties by age).' },
+  { $id: 'Package', description: 'Prepaid credits. A message takes one from the applicable package that expires first (null last, ties by age).' },
 )
 export type Package = Static<typeof Package>

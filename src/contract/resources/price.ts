@@ -12,6 +12,6 @@ export const Price = Type.Object(
     amount_micros: Type.Integer({ description: 'Micro-USD a message. A price of 0 needs no funds and uses no credits.' }),
     currency: Type.Literal('USD'),
   },
-  { title: 'Price' },
+  { $id: 'Price' },
 )
 export type Price = Static<typeof Price>

@@ -14,12 +14,14 @@ import { isFree, walk, type Charge, type ChargeItem, type GrantRow, type WalletR
 import { grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 import { prices, type Prices } from './prices.ts'
 import { refundEntries, refundUsage, type RefundedMessage } from './refunding.ts'
+import { statements, type Statements } from './statements.ts'
 import * as store from './store.ts'
 import { mergeUsage, type UsageDelta } from './usage.ts'
 import { insertUsage } from './usage-store.ts'
 
 export type { Charge, ChargeItem } from './charging.ts'
 export type { RefundedMessage } from './refunding.ts'
+export type { Prices } from './prices.ts'
 export type { UsageDelta } from './usage.ts'
 export { grantAccount, ledgerAccounts } from './ledger.ts'
 export { usageOfCharge } from './usage.ts'
@@ -35,7 +37,7 @@ export interface NewPackage {
   readonly name: string
 }
 
-export interface BillingService {
+export interface BillingService extends Statements {
   readonly prices: Prices
   /**
    * The locking path of a charge: locks the accounts' wallets, then their grants, and charges the items in order, each by
@@ -79,6 +81,7 @@ export function billingService(platform: Platform): BillingService {
   }
 
   return {
+    ...statements(clock),
     prices: prices(pool, clock),
 
     async chargeInOrder(tx, items) {

@@ -1,5 +1,6 @@
 /** SQL of money: wallets, grants, the ledger and prices. Live mode only: test mode has none of these rows. */
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
 import type { LedgerEntry } from './ledger.ts'
 
@@ -178,4 +179,35 @@ export async function upsertPrice(sql: Db, price: PriceRow): Promise<PriceRow> {
     on conflict (account_id, channel_type) do update set amount_micros = excluded.amount_micros, updated_at = excluded.updated_at
     returning account_id, channel_type, amount_micros, updated_at`
   return row!
+}
+
+export interface EntryFilters {
+  readonly type: string | null
+  readonly message_id: string | null
+  readonly package_grant_id: string | null
+  /** ISO 8601, exclusive. */
+  readonly created_after: string | null
+  readonly created_before: string | null
+}
+
+/** An account's entries, newest first, one more than the page holds. */
+export async function listEntries(sql: Db, account_id: string, filters: EntryFilters, page: Page): Promise<LedgerEntry[]> {
+  const { type, message_id, package_grant_id, created_after, created_before } = filters
+  return await sql<LedgerEntry[]>`
+    select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, note, balance_after_micros, created_at
+    from ledger_entries
+    where account_id = ${account_id}
+      ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
+      ${type === null ? sql`` : type === 'message_charge' ? sql`and type = ${type}` : sql`and type = ${type} and type <> 'message_charge'`}
+      ${message_id === null ? sql`` : sql`and message_id = ${message_id}`}
+      ${package_grant_id === null ? sql`` : sql`and package_grant_id = ${package_grant_id}`}
+      ${created_after === null ? sql`` : sql`and created_at > ${created_after}`}
+      ${created_before === null ? sql`` : sql`and created_at < ${created_before}`}
+    order by id desc
+    limit ${page.limit + 1}`
+}
+
+export async function entryExists(sql: Db, account_id: string, id: string): Promise<boolean> {
+  const [row] = await sql`select 1 from ledger_entries where account_id = ${account_id} and id = ${id}`
+  return row !== undefined
 }

@@ -1,6 +1,7 @@
 /** Usage as it is counted: what a batch adds to the day of each channel, and what a period of the API is (decisions 8). */
 import type { Mode } from '../../contract/caller.ts'
 import { invalid } from '../../contract/problem.ts'
+import { isoTime } from '../../lib/clock.ts'
 
 /** What is added to one day of one channel; read = sum of all rows of a key. */
 export interface UsageDelta {
@@ -65,24 +66,25 @@ const dayMs = 24 * 3600_000
 const daysDefault = 30
 const daysMax = 366
 
-/** Midnight UTC of a date, in milliseconds; refuses what is no date of the calendar. */
-function midnight(param: 'from' | 'to', date: string): number {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00.000Z`) : NaN
-  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date) {
-    throw invalid(param, 'invalid_format', `\`${param}\` must be a date such as 2026-01-31.`)
-  }
-  return ms
-}
+const midnight = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+const dayAt = (ms: number): string => dayOf(isoTime(ms))
 
 /** The days that a usage query asks for, both inclusive: the last 30 days unless said otherwise, at most 366 (decisions 8). */
 export function usagePeriod(query: { from?: string; to?: string }, now_ms: number): { from: string; to: string } {
-  const today = now_ms - (now_ms % dayMs)
-  const to = query.to === undefined ? Math.max(today, query.from === undefined ? 0 : midnight('from', query.from)) : midnight('to', query.to)
-  const from = query.from === undefined ? to - (daysDefault - 1) * dayMs : midnight('from', query.from)
+  const today = midnight(dayAt(now_ms))
+  const asked = query.from === undefined ? undefined : midnight(query.from)
+  const to = query.to === undefined ? Math.max(today, asked ?? today) : midnight(query.to)
+  const from = asked ?? to - (daysDefault - 1) * dayMs
   if (from > to) throw invalid('from', 'invalid_value', '`from` must not be later than `to`.')
-  if (to - from >= daysMax * dayMs) throw invalid('from', 'invalid_value', `A usage query covers at most ${daysMax} days, \`from\` and \`to\` included.`)
-  return { from: dayOf(new Date(from).toISOString()), to: dayOf(new Date(to).toISOString()) }
+  if (to - from >= daysMax * dayMs) throw invalid('from', 'invalid_value', `A usage query covers at most ${daysMax} days, the first and the last included.`)
+  return { from: dayAt(from), to: dayAt(to) }
 }
 
 /** The day after, as YYYY-MM-DD. */
-export const nextDay = (day: string): string => dayOf(new Date(Date.parse(`${day}T00:00:00.000Z`) + dayMs).toISOString())
+export const nextDay = (day: string): string => dayAt(midnight(day) + dayMs)
+
+/** The first day of the month after, as YYYY-MM-DD. */
+export const nextMonth = (day: string): string => {
+  const [year, month] = [Number(day.slice(0, 4)), Number(day.slice(5, 7))]
+  return dayAt(Date.UTC(year, month, 1))
+}

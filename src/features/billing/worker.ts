@@ -1,0 +1,45 @@
+/** What happens to money by itself: expired credits are written off, expiring ones announced, usage folded. */
+import { isoTime } from '../../lib/clock.ts'
+import { transact } from '../../platform/database/sql.ts'
+import { recordEvents } from '../../platform/outbox.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { packageEvent } from './announcements.ts'
+import type { BillingService } from './service.ts'
+import { listExpiring, lockGrants, markExpiring } from './store.ts'
+import { foldUsage } from './usage-store.ts'
+
+const grantsMax = 200
+const deltasMax = 5_000
+const noticeMs = 7 * 24 * 3600_000
+
+export const billingChores = (platform: Platform, billing: BillingService): Chore[] => [
+  // written off within a minute of the expiry (decisions 8)
+  { name: 'package-expiry', every_ms: 15_000, run: () => untilDone(grantsMax, () => billing.writeOffExpired(grantsMax)) },
+  { name: 'package-expiring', every_ms: 60_000, run: () => untilDone(grantsMax, () => announceExpiring(platform)) },
+  { name: 'usage-fold', every_ms: 10_000, run: () => untilDone(deltasMax, () => foldUsage(platform.pool, deltasMax)) },
+]
+
+/** Repeats a bounded step until it had less to do than it may take at once: no transaction grows with the backlog. */
+async function untilDone(rows_max: number, step: () => Promise<number>): Promise<number> {
+  let sum = 0
+  for (;;) {
+    const done = await step()
+    sum += done
+    if (done < rows_max) return sum
+  }
+}
+
+/** Records package.expiring for grants whose unused credits end within 7 days, once a grant. */
+async function announceExpiring(platform: Platform): Promise<number> {
+  const at = isoTime(platform.clock.now())
+  const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + noticeMs), grantsMax)
+  if (due.length === 0) return 0
+  const told = await transact(platform.pool, async (tx) => {
+    const grants = await lockGrants(tx, due)
+    const marked = new Set((await markExpiring(tx, grants, at)).map((grant) => grant.id))
+    await recordEvents(tx, grants.filter((grant) => marked.has(grant.id)).map((grant) => packageEvent(platform, 'package.expiring', grant, at)))
+    return marked.size
+  })
+  platform.wake('fan-out')
+  return told
+}
