@@ -5,10 +5,29 @@ import { smsEncoding, type SmsShape } from './gsm.ts'
 
 /** The 128 places of the basic table as 3GPP TS 23.038 prints it (27 is the escape), and the extension table. */
 const basicTable = [
-  ...'@£$¥èéùìòÇ\nØø\rÅå', ...'Δ_ΦΓΛΩΠΨΣΘΞ', null, ...'ÆæßÉ', ...' !"#¤%&\'()*+,-./', ...'0123456789:;<=>?',
-  ...'¡ABCDEFGHIJKLMNO', ...'PQRSTUVWXYZÄÖÑÜ§', ...'¿abcdefghijklmno', ...'pqrstuvwxyzäöñüà',
+  ...'@£$¥èéùìòÇ\nØø\rÅå',
+  ...'Δ_ΦΓΛΩΠΨΣΘΞ',
+  null,
+  ...'ÆæßÉ',
+  ...' !"#¤%&\'()*+,-./',
+  ...'0123456789:;<=>?',
+  ...'¡ABCDEFGHIJKLMNO',
+  ...'PQRSTUVWXYZÄÖÑÜ§',
+  ...'¿abcdefghijklmno',
+  ...'pqrstuvwxyzäöñüà',
 ]
-const extensionTable = new Map([[10, '\f'], [20, '^'], [40, '{'], [41, '}'], [47, '\\'], [60, '['], [61, '~'], [62, ']'], [64, '|'], [101, '€']])
+const extensionTable = new Map([
+  [10, '\f'],
+  [20, '^'],
+  [40, '{'],
+  [41, '}'],
+  [47, '\\'],
+  [60, '['],
+  [61, '~'],
+  [62, ']'],
+  [64, '|'],
+  [101, '€'],
+])
 const basic = basicTable.filter((character) => character !== null)
 const extension = [...extensionTable.values()]
 
@@ -60,14 +79,24 @@ for (const [what, body, encoding, segments] of [
   })
 }
 
-const gsmText = fc.array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...basic) }, { weight: 1, arbitrary: fc.constantFrom(...extension) }), { maxLength: 700, size: 'max' }).map((all) => all.join(''))
+const gsmText = fc
+  .array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...basic) }, { weight: 1, arbitrary: fc.constantFrom(...extension) }), {
+    maxLength: 700,
+    size: 'max',
+  })
+  .map((all) => all.join(''))
 const asciiText = fc.string({ unit: 'binary-ascii', maxLength: 700, size: 'max' })
 const anyText = fc.string({ unit: 'binary', maxLength: 400, size: 'max' })
 
 test('encoding and parts agree with the reference on any text', () => {
-  fc.assert(fc.property(fc.oneof(gsmText, asciiText, anyText), (body) => assert.deepEqual(smsEncoding(body), reference(body))), { numRuns: 1000 })
+  fc.assert(
+    fc.property(fc.oneof(gsmText, asciiText, anyText), (body) => assert.deepEqual(smsEncoding(body), reference(body))),
+    { numRuns: 1000 },
+  )
 })
 
 test('one character more never needs fewer parts', () => {
-  fc.assert(fc.property(gsmText, fc.constantFrom(...basic, ...extension), (body, more) => assert.ok(smsEncoding(body + more).segments >= smsEncoding(body).segments)))
+  fc.assert(
+    fc.property(gsmText, fc.constantFrom(...basic, ...extension), (body, more) => assert.ok(smsEncoding(body + more).segments >= smsEncoding(body).segments)),
+  )
 })

@@ -14,7 +14,8 @@ const attachment = <U extends TSchema>(url: U) =>
   })
 
 export const attachments = contentType({
-  summary: 'One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge.',
+  summary:
+    'One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge.',
   schema: list(attachment(httpsUrl('Where the file is fetched from.')), 1, 10, 'The files, in the order in which they are sent.'),
   inbound_schema: list(attachment(webUrl('A signed address of this service, which expires.')), 1, undefined, 'The files that came in.'),
   example: [

@@ -33,8 +33,10 @@ function oneAction(card: unknown, i: number, walk: Walk): void {
   if (!isObject(at(card, 'action'))) return
   const hasUrl = !isAbsent(at(card, 'action', 'parameters'))
   const hasButtons = !isAbsent(at(card, 'action', 'buttons'))
-  if (!hasUrl && !hasButtons) fail(walk, 'missing_field', (path) => `Add ${path} for a URL button, or \`buttons\` for reply buttons.`, 'cards', i, 'action', 'parameters')
-  if (hasUrl && hasButtons) fail(walk, 'invalid_value', (path) => `${path} has both \`parameters\` and \`buttons\`; leave one of them out.`, 'cards', i, 'action')
+  if (!hasUrl && !hasButtons)
+    fail(walk, 'missing_field', (path) => `Add ${path} for a URL button, or \`buttons\` for reply buttons.`, 'cards', i, 'action', 'parameters')
+  if (hasUrl && hasButtons)
+    fail(walk, 'invalid_value', (path) => `${path} has both \`parameters\` and \`buttons\`; leave one of them out.`, 'cards', i, 'action')
 }
 
 const cardActions: Rule = (value, walk) => {
@@ -45,7 +47,14 @@ const cardActions: Rule = (value, walk) => {
     uniqueButtons(value, walk, 'cards', i, 'action', 'buttons')
     const action = actionOf(one)
     if (first !== null && action !== null && action !== first) {
-      fail(walk, 'invalid_value', (path) => `${path} must be like the first card's (${first}): every card has the same kind and number of buttons.`, 'cards', i, 'action')
+      fail(
+        walk,
+        'invalid_value',
+        (path) => `${path} must be like the first card's (${first}): every card has the same kind and number of buttons.`,
+        'cards',
+        i,
+        'action',
+      )
     }
   }
 }
@@ -71,6 +80,12 @@ export const carousel = contentType({
       },
     ],
   },
-  rules: [{ sentence: 'Each card has either `parameters` or `buttons`, every card the same kind and number; the `id` and `title` of the buttons of a card are unique.', check: cardActions }],
+  rules: [
+    {
+      sentence:
+        'Each card has either `parameters` or `buttons`, every card the same kind and number; the `id` and `title` of the buttons of a card are unique.',
+      check: cardActions,
+    },
+  ],
   direction: 'both',
 })

@@ -4,7 +4,10 @@ import { contentType } from './content-type.ts'
 import { body, footer, maybe, text } from './fields.ts'
 
 const parameters = maybe(
-  Type.Object({ thumbnail_product_retailer_id: maybe(text(1, undefined, 'The article whose picture is shown; the first one when absent.')) }, { description: 'How the catalog is shown.' }),
+  Type.Object(
+    { thumbnail_product_retailer_id: maybe(text(1, undefined, 'The article whose picture is shown; the first one when absent.')) },
+    { description: 'How the catalog is shown.' },
+  ),
 )
 
 export const catalog = contentType({
@@ -14,7 +17,11 @@ export const catalog = contentType({
     footer,
     action: maybe(Type.Object({ parameters }, { description: 'The catalog.' })),
   }),
-  example: { body: { text: 'Our spring collection is here.' }, footer: { text: 'New every week' }, action: { parameters: { thumbnail_product_retailer_id: 'SKU-204' } } },
+  example: {
+    body: { text: 'Our spring collection is here.' },
+    footer: { text: 'New every week' },
+    action: { parameters: { thumbnail_product_retailer_id: 'SKU-204' } },
+  },
   rules: [],
   direction: 'both',
 })

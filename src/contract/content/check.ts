@@ -52,7 +52,11 @@ function pathText(keys: readonly Key[], more: readonly Key[]): string {
 export function compile(shape: Shape): Check {
   const nullable = Array.isArray(shape.type) && shape.type.includes('null')
   const check = checkOfType(shape)
-  return nullable ? (value, walk) => { if (value !== null) check(value, walk) } : check
+  return nullable
+    ? (value, walk) => {
+        if (value !== null) check(value, walk)
+      }
+    : check
 }
 
 /** The JSON type that a shape asks for, `null` aside. */
@@ -70,7 +74,9 @@ function checkOfType(shape: Shape): Check {
     case 'object':
       return objectCheck(shape)
     case 'boolean':
-      return (value, walk) => { if (typeof value !== 'boolean') wrongType(value, shape, walk) }
+      return (value, walk) => {
+        if (typeof value !== 'boolean') wrongType(value, shape, walk)
+      }
     default:
       return () => undefined
   }
@@ -84,11 +90,14 @@ function stringCheck(shape: Shape): Check {
   const plain = pattern === null && format === undefined && shape.enum === undefined
   return (value, walk) => {
     if (typeof value !== 'string') return wrongType(value, shape, walk)
-    if (value.length < least) return fail(walk, 'too_short', (path) => (value === '' ? `${path} is empty; send ${wordsFor(shape)}.` : `${path} is too short; send ${wordsFor(shape)}.`))
-    if (value.length > most && codePoints(value) > most) return fail(walk, 'too_long', (path) => `${path} has ${codePoints(value)} characters; shorten it to at most ${most}.`)
+    if (value.length < least)
+      return fail(walk, 'too_short', (path) => (value === '' ? `${path} is empty; send ${wordsFor(shape)}.` : `${path} is too short; send ${wordsFor(shape)}.`))
+    if (value.length > most && codePoints(value) > most)
+      return fail(walk, 'too_long', (path) => `${path} has ${codePoints(value)} characters; shorten it to at most ${most}.`)
     if (plain) return
     if (shape.enum !== undefined && !shape.enum.includes(value)) return fail(walk, 'invalid_value', (path) => `${path} must be ${wordsFor(shape)}.`)
-    if ((pattern !== null && !pattern.test(value)) || (format !== undefined && !hasFormat(format, value))) fail(walk, 'invalid_format', (path) => `${path} must be ${wordsFor(shape)}.`)
+    if ((pattern !== null && !pattern.test(value)) || (format !== undefined && !hasFormat(format, value)))
+      fail(walk, 'invalid_format', (path) => `${path} must be ${wordsFor(shape)}.`)
   }
 }
 
@@ -120,14 +129,19 @@ function arrayCheck(shape: Shape): Check {
 }
 
 function objectCheck(shape: Shape): Check {
-  const fields = Object.entries(shape.properties ?? {}).map(([name, field]) => ({ name, field, check: compile(field), required: shape.required?.includes(name) ?? false }))
+  const fields = Object.entries(shape.properties ?? {}).map(([name, field]) => ({
+    name,
+    field,
+    check: compile(field),
+    required: shape.required?.includes(name) ?? false,
+  }))
   return (value, walk) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrongType(value, shape, walk)
     for (let i = 0; i < fields.length; i++) {
       const { name, field, check, required } = fields[i]!
       const inner = (value as Record<string, unknown>)[name]
       if (inner === undefined) {
-        if (required) fail(walk, 'missing_field', (path) => `Add ${path}: ${wordsFor(field)}.`, name)
+        if (required) missing(field, walk, name)
         continue
       }
       walk.keys.push(name)
@@ -135,6 +149,11 @@ function objectCheck(shape: Shape): Check {
       walk.keys.pop()
     }
   }
+}
+
+function missing(field: Shape, walk: Walk, name: string): void {
+  const meaning = field.description === undefined ? '.' : `: ${field.description.charAt(0).toLowerCase()}${field.description.slice(1)}`
+  fail(walk, 'missing_field', (path) => `Add ${path}, ${wordsFor(field)}${meaning}`, name)
 }
 
 function wrongType(value: unknown, shape: Shape, walk: Walk): void {
@@ -188,7 +207,9 @@ export function wordsFor(shape: Shape): string {
     case 'array':
       return `an array${rangeWords(shape.minItems ?? 0, shape.maxItems, 'item')}`
     case 'object':
-      return 'an object'
+      return shape.required === undefined || shape.required.length === 0
+        ? 'an object'
+        : `an object with ${shape.required.map((name) => `\`${name}\``).join(', ')}`
     case 'boolean':
       return 'true or false'
     default:

@@ -16,10 +16,20 @@ const card = Type.Object({
     { description: 'Who it is.' },
   ),
   phones: maybe(
-    list(Type.Object({ phone: text(1, undefined, 'The number.'), type: kind, wa_id: word('Its WhatsApp id; with it the recipient can write at once.') }), 0, undefined, 'Phone numbers.'),
+    list(
+      Type.Object({ phone: text(1, undefined, 'The number.'), type: kind, wa_id: word('Its WhatsApp id; with it the recipient can write at once.') }),
+      0,
+      undefined,
+      'Phone numbers.',
+    ),
   ),
   emails: maybe(list(Type.Object({ email: text(1, undefined, 'The address.'), type: kind }), 0, undefined, 'E-mail addresses.')),
-  org: maybe(Type.Object({ company: word('The company.'), department: word('The department.'), title: word('The position held.') }, { description: 'Where the person works.' })),
+  org: maybe(
+    Type.Object(
+      { company: word('The company.'), department: word('The department.'), title: word('The position held.') },
+      { description: 'Where the person works.' },
+    ),
+  ),
   urls: maybe(list(Type.Object({ url: text(1, undefined, 'The address.'), type: kind }), 0, undefined, 'Web addresses.')),
   addresses: maybe(
     list(

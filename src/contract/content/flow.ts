@@ -10,8 +10,10 @@ const oneFlow: Rule = (value, walk) => {
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) return
   const byId = !isAbsent(at(parameters, 'flow_id'))
   const byName = !isAbsent(at(parameters, 'flow_name'))
-  if (!byId && !byName) fail(walk, 'missing_field', (path) => `Add ${path}, or \`flow_name\` in its place: one of them says which flow opens.`, 'action', 'parameters', 'flow_id')
-  if (byId && byName) fail(walk, 'invalid_value', (path) => `Leave out ${path} or \`flow_id\`: exactly one of them says which flow opens.`, 'action', 'parameters', 'flow_name')
+  if (!byId && !byName)
+    fail(walk, 'missing_field', (path) => `Add ${path}, or \`flow_name\` in its place: one of them says which flow opens.`, 'action', 'parameters', 'flow_id')
+  if (byId && byName)
+    fail(walk, 'invalid_value', (path) => `Leave out ${path} or \`flow_id\`: exactly one of them says which flow opens.`, 'action', 'parameters', 'flow_name')
 }
 
 const parameters = Type.Object(

@@ -16,7 +16,13 @@ const section = Type.Object({
 })
 
 const uniqueRows: Rule = (value, walk) => {
-  const places = itemsAt(value, 'action', 'sections').slice(0, 10).flatMap((section, s) => itemsAt(section, 'rows').slice(0, 10).map((_, r) => ['action', 'sections', s, 'rows', r, 'id'] as const))
+  const places = itemsAt(value, 'action', 'sections')
+    .slice(0, 10)
+    .flatMap((section, s) =>
+      itemsAt(section, 'rows')
+        .slice(0, 10)
+        .map((_, r) => ['action', 'sections', s, 'rows', r, 'id'] as const),
+    )
   reportTwins(value, places, walk, 'row id')
 }
 
@@ -41,7 +47,13 @@ export const list = contentType({
     action: {
       button: 'Choose a time',
       sections: [
-        { title: 'Monday', rows: [{ id: 'mon_am', title: 'Morning', description: '9 to 12' }, { id: 'mon_pm', title: 'Afternoon', description: '13 to 17' }] },
+        {
+          title: 'Monday',
+          rows: [
+            { id: 'mon_am', title: 'Morning', description: '9 to 12' },
+            { id: 'mon_pm', title: 'Afternoon', description: '13 to 17' },
+          ],
+        },
         { title: 'Tuesday', rows: [{ id: 'tue_am', title: 'Morning' }] },
       ],
     },

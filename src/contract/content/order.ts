@@ -17,7 +17,11 @@ export const order = contentType({
     text: maybe(text(0, undefined, 'What the recipient wrote with the order.')),
     items: list(item, 1, undefined, 'What was ordered.'),
   }),
-  example: { catalog_id: '194836987003835', text: 'As a gift, please.', items: [{ product_retailer_id: 'SKU-204', quantity: 1, item_price: '49.90', currency: 'EUR' }] },
+  example: {
+    catalog_id: '194836987003835',
+    text: 'As a gift, please.',
+    items: [{ product_retailer_id: 'SKU-204', quantity: 1, item_price: '49.90', currency: 'EUR' }],
+  },
   rules: [],
   direction: 'inbound',
 })

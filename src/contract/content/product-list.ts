@@ -12,7 +12,10 @@ const section = Type.Object({
 export const productList = contentType({
   summary: 'Up to thirty articles of a catalog, in sections.',
   schema: Type.Object({
-    header: Type.Object({ type: maybe(oneOf(['text'], 'Only `text`; may be left out.')), text: text(1, 60, 'The headline.') }, { description: 'What stands above the message.' }),
+    header: Type.Object(
+      { type: maybe(oneOf(['text'], 'Only `text`; may be left out.')), text: text(1, 60, 'The headline.') },
+      { description: 'What stands above the message.' },
+    ),
     body,
     footer,
     action: Type.Object(

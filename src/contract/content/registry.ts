@@ -49,7 +49,20 @@ export type ContentTypeName = keyof typeof contentTypes
 
 /** Every message type that some channel can send, in the interface's order. */
 export const capabilities = [
-  'text', 'attachments', 'template', 'button', 'list', 'cta_url', 'location', 'contacts', 'flow', 'product', 'product_list', 'catalog', 'carousel', 'location_request',
+  'text',
+  'attachments',
+  'template',
+  'button',
+  'list',
+  'cta_url',
+  'location',
+  'contacts',
+  'flow',
+  'product',
+  'product_list',
+  'catalog',
+  'carousel',
+  'location_request',
 ] as const satisfies readonly ContentTypeName[]
 export type Capability = (typeof capabilities)[number]
 

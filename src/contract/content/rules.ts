@@ -35,9 +35,21 @@ export function reportTwins(value: unknown, places: Iterable<readonly Key[]>, wa
 
 /** The ids, then the titles, of the reply buttons in the array at `keys` are unique. */
 export function uniqueButtons(value: unknown, walk: Walk, ...keys: readonly Key[]): void {
-  const places = itemsAt(value, ...keys).slice(0, 100).map((_, i) => [...keys, i, 'reply'] as const)
-  reportTwins(value, places.map((place) => [...place, 'id']), walk, 'button id')
-  reportTwins(value, places.map((place) => [...place, 'title']), walk, 'button title')
+  const places = itemsAt(value, ...keys)
+    .slice(0, 100)
+    .map((_, i) => [...keys, i, 'reply'] as const)
+  reportTwins(
+    value,
+    places.map((place) => [...place, 'id']),
+    walk,
+    'button id',
+  )
+  reportTwins(
+    value,
+    places.map((place) => [...place, 'title']),
+    walk,
+    'button title',
+  )
 }
 
 /** Where there are several sections each needs a title, or the recipient cannot tell them apart. */
@@ -47,8 +59,10 @@ export const sectionTitles: Rule = (value, walk) => {
   for (const [i, section] of sections.entries()) {
     if (typeof section !== 'object' || section === null || Array.isArray(section)) continue
     const title = at(section, 'title')
-    if (isAbsent(title)) fail(walk, 'missing_field', (path) => `Add ${path}: every section needs a title when there are several.`, 'action', 'sections', i, 'title')
-    else if (title === '') fail(walk, 'too_short', (path) => `${path} is empty; every section needs a title when there are several.`, 'action', 'sections', i, 'title')
+    if (isAbsent(title))
+      fail(walk, 'missing_field', (path) => `Add ${path}: every section needs a title when there are several.`, 'action', 'sections', i, 'title')
+    else if (title === '')
+      fail(walk, 'too_short', (path) => `${path} is empty; every section needs a title when there are several.`, 'action', 'sections', i, 'title')
   }
 }
 
@@ -67,8 +81,10 @@ export function sectionTotal(entries: string, most: number, what: string): Rule 
 export const headerContent: Rule = (value, walk) => {
   const type = at(value, 'header', 'type')
   if (type === 'text') {
-    if (isAbsent(at(value, 'header', 'text'))) fail(walk, 'missing_field', (path) => `Add ${path}: a header of type \`text\` shows a string of 1 to 60 characters.`, 'header', 'text')
+    if (isAbsent(at(value, 'header', 'text')))
+      fail(walk, 'missing_field', (path) => `Add ${path}: a header of type \`text\` shows a string of 1 to 60 characters.`, 'header', 'text')
   } else if (type === 'image' || type === 'video' || type === 'document') {
-    if (isAbsent(at(value, 'header', 'url'))) fail(walk, 'missing_field', (path) => `Add ${path}: a header of type \`${type}\` needs the https URL of its file.`, 'header', 'url')
+    if (isAbsent(at(value, 'header', 'url')))
+      fail(walk, 'missing_field', (path) => `Add ${path}: a header of type \`${type}\` needs the https URL of its file.`, 'header', 'url')
   }
 }

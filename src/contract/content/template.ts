@@ -25,7 +25,16 @@ const parameterTexts: Rule = (value, walk) => {
     for (let p = 0; p < parameters.length; p++) {
       const one = parameters[p] as { type?: unknown; text?: unknown } | null | undefined
       if (one?.type === 'text' && (one.text === undefined || one.text === null)) {
-        fail(walk, 'missing_field', (path) => `Add ${path}: a parameter of type \`text\` needs the string that fills the blank.`, 'components', c, 'parameters', p, 'text')
+        fail(
+          walk,
+          'missing_field',
+          (path) => `Add ${path}: a parameter of type \`text\` needs the string that fills the blank.`,
+          'components',
+          c,
+          'parameters',
+          p,
+          'text',
+        )
       }
     }
   }
@@ -41,7 +50,15 @@ export const template = contentType({
   example: {
     name: 'order_update',
     language: { code: 'en_US' },
-    components: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }, { type: 'text', text: 'A-1042' }] }],
+    components: [
+      {
+        type: 'body',
+        parameters: [
+          { type: 'text', text: 'Ada' },
+          { type: 'text', text: 'A-1042' },
+        ],
+      },
+    ],
   },
   rules: [{ sentence: 'A parameter of type `text` has a `text`.', check: parameterTexts }],
   direction: 'both',

@@ -17,7 +17,8 @@ const checks: ReadonlyMap<string, Checks> = new Map(
   Object.entries<ContentType>(contentTypes).map(([name, type]) => {
     const outbound = compile(shapeOf(type.schema))
     const inbound = type.inbound_schema === undefined ? outbound : compile(shapeOf(type.inbound_schema))
-    const by_channel = type.channel_schemas === undefined ? null : new Map(Object.entries(type.channel_schemas).map(([channel, schema]) => [channel, compile(shapeOf(schema))]))
+    const by_channel =
+      type.channel_schemas === undefined ? null : new Map(Object.entries(type.channel_schemas).map(([channel, schema]) => [channel, compile(shapeOf(schema))]))
     return [name, { outbound, by_channel, inbound, rules: type.rules.map((rule) => rule.check), words: wordsFor(shapeOf(type.schema)) }]
   }),
 )
@@ -86,9 +87,13 @@ function runRules(rules: readonly Rule[], value: unknown): void {
 }
 
 function missingContent(type: string, found: Checks): void {
-  fail(walk, 'missing_field', (path) => `Add ${path}: the content of a message of type \`${type}\` is ${found.words} under the key of that name.`)
+  fail(walk, 'missing_field', (path) => `Add ${path}: the content of a message of type \`${type}\` stands under the key of that name and is ${found.words}.`)
 }
 
 const unknownType = (type: string): readonly Detail[] => [
-  { param: 'type', code: 'invalid_value', message: `\`type\` ${JSON.stringify(type.slice(0, 40))} is no type of message that can be sent; choose one of the channel's \`capabilities\`.` },
+  {
+    param: 'type',
+    code: 'invalid_value',
+    message: `\`type\` ${JSON.stringify(type.slice(0, 40))} is no type of message that can be sent; choose one of the channel's \`capabilities\`.`,
+  },
 ]
