@@ -1,0 +1,129 @@
+/** Makes the checkout ready and runs the pinned Node in it. Plain JavaScript: it must run under whatever Node (20 or newer) the machine has. */
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+const modules = join(root, 'node_modules')
+const marker = join(modules, '.posthorn-lock')
+const pinnedNode = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+const installLock = join(root, '.install.lock')
+const watchParentMs = 250
+
+/** Installs what is missing, then resolves to the path of the pinned Node. Ends the process with one sentence when it cannot. */
+export async function prepare() {
+  if (!isInstalled()) await install()
+  if (!existsSync(pinnedNode)) fetchNode()
+  return pinnedNode
+}
+
+/** Runs the pinned Node with these arguments in place of this process: same streams, signals passed on, same exit. */
+export async function runNode(args, env = process.env) {
+  const node = await prepare()
+  // the child ends when this process is killed outright: it would keep the port otherwise
+  const child = spawn(node, ['--import', new URL('follow-parent.mjs', import.meta.url).href, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env })
+  const pass = (signal) => process.on(signal, () => child.kill(signal))
+  pass('SIGTERM')
+  pass('SIGHUP')
+  // a terminal sends its interrupt to the whole group, the child included
+  if (process.stdin.isTTY) process.on('SIGINT', () => undefined)
+  else pass('SIGINT')
+  if (process.env.npm_lifecycle_event !== undefined) followNpm(child)
+  const code = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(`${node} does not run: ${error.message}`)
+      resolve(1)
+    })
+    child.once('exit', (exit, signal) => resolve(exit ?? 128 + constants.signals[signal]))
+  })
+  process.exit(code)
+}
+
+/** npm started this process; killed outright it can tell nobody, so its child watches. */
+function followNpm(child) {
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid === parent) return
+    child.kill('SIGKILL')
+    process.exit(1)
+  }, watchParentMs).unref()
+}
+
+function isInstalled() {
+  if (!existsSync(join(modules, '.package-lock.json'))) return false
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === lockHash()) return true
+  return statSync(join(modules, '.package-lock.json')).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
+}
+
+const lockHash = () => createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+
+/** Under a lock, so that two starts at once do not remove each other's files. */
+async function install() {
+  const unlock = await lockInstall()
+  try {
+    if (isInstalled()) return
+    console.error('posthorn: installing dependencies (npm ci), once ...')
+    const { command, args } = npm()
+    const done = spawnSync(command, [...args, 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+      shell: process.platform === 'win32',
+    })
+    if (done.status !== 0) fail('npm ci failed (see above). With the network back, run it in this folder, then try again.')
+    writeFileSync(marker, lockHash())
+  } finally {
+    unlock()
+  }
+}
+
+async function lockInstall() {
+  for (;;) {
+    try {
+      mkdirSync(installLock)
+      writeFileSync(join(installLock, 'pid'), String(process.pid))
+      return () => rmSync(installLock, { recursive: true, force: true })
+    } catch (error) {
+      if (error.code !== 'EEXIST') fail(`The checkout cannot be written (${error.message}): run \`npm ci\` in ${root} as its owner.`)
+      if (isAbandoned()) rmSync(installLock, { recursive: true, force: true })
+      await delay(100)
+    }
+  }
+}
+
+function isAbandoned() {
+  try {
+    process.kill(Number(readFileSync(join(installLock, 'pid'), 'utf8')), 0)
+    return false
+  } catch (error) {
+    // no number yet: its maker has just made it, or died in between
+    if (error.code === 'ENOENT') return Date.now() - (statSync(installLock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5000
+    return error.code !== 'EPERM'
+  }
+}
+
+function npm() {
+  const started = process.env.npm_execpath
+  if (started !== undefined && /npm-cli\.c?js$/.test(started)) return { command: process.execPath, args: [started] }
+  return { command: process.platform === 'win32' ? 'npm.cmd' : 'npm', args: [] }
+}
+
+/** The package `node` brings its program by an install script, which may be switched off: it is run here. */
+function fetchNode() {
+  const folder = join(modules, 'node')
+  if (existsSync(join(folder, 'installArchSpecificPackage.js'))) {
+    console.error('posthorn: fetching the pinned Node, once ...')
+    spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: ['ignore', 2, 2] })
+  }
+  if (!existsSync(pinnedNode)) fail(`The pinned Node is missing. Run \`npm rebuild node --ignore-scripts=false\` in ${root}, then try again.`)
+}
+
+function fail(sentence) {
+  console.error(`posthorn: ${sentence}`)
+  rmSync(installLock, { recursive: true, force: true })
+  process.exit(1)
+}

@@ -1,0 +1,21 @@
+/** Runs test files on one throwaway PostgreSQL, whose address they get in POSTHORN_TEST_DATABASE_URL. */
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { testCluster } from './cluster.ts'
+
+const root = join(import.meta.dirname, '../..')
+const named = process.argv.slice(2)
+const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).toSorted()
+const cluster = await testCluster()
+const status = await new Promise<number>((done) => {
+  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-reporter=spec', ...files.map((file) => (named.length > 0 ? resolve(file) : file))], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, POSTHORN_TEST_DATABASE_URL: cluster.url },
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  child.once('exit', (code) => done(code ?? 1))
+})
+await cluster.stop()
+process.exit(status)
