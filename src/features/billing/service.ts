@@ -58,8 +58,6 @@ export interface BillingService extends Statements {
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
   /** The prepaid balance as `GET /v1/balance` shows it; in test mode the wallet is 0 and there are no packages. */
   balance(sql: Db, tenant: Tenant): Promise<Balance>
-  /** True when the account could pay for one message of this kind of channel now; not a promise. */
-  hasFunds(sql: Db, tenant: Tenant, channel_type: string): Promise<boolean>
   /** Puts money into the wallet. `amount_micros` is positive. Throws `resource_missing` for an unknown account. */
   creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
   /** Grants a package of credits. Throws `resource_missing` for an unknown account. */
@@ -115,13 +113,6 @@ export function billingService(platform: Platform): BillingService {
       const wallet = await store.findWallet(sql, tenant.account_id)
       const grants = await store.listShownGrants(sql, [tenant.account_id], isoTime(clock.now() - shownFor_ms))
       return balanceOf('live', wallet?.balance_micros ?? 0, grants, at)
-    },
-
-    async hasFunds(sql, tenant, channel_type) {
-      const price = await this.prices.priceOf(tenant, channel_type)
-      if (price === 0) return true
-      const { wallet_micros, packages } = await this.balance(sql, tenant)
-      return wallet_micros >= price || packages.some((one) => one.status === 'active' && (one.channel_types.length === 0 || one.channel_types.includes(channel_type)))
     },
 
     async creditWallet(sql, account_id, amount_micros, note) {
