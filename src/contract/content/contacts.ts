@@ -4,7 +4,7 @@ import { contentType } from './content-type.ts'
 import { list, maybe, text } from './fields.ts'
 
 const word = (description: string) => maybe(text(0, undefined, description))
-const kind = word('What it is for: `CELL`, `HOME`, `WORK`, …')
+const kind = word('What it is for, such as `CELL`, `HOME` or `WORK`.')
 
 const card = Type.Object({
   name: Type.Object(
@@ -60,7 +60,9 @@ export const contacts = contentType({
       emails: [{ email: 'ada@example.com', type: 'WORK' }],
       org: { company: 'Analytical Engines', department: 'Support', title: 'Engineer' },
       urls: [{ url: 'https://example.com', type: 'WORK' }],
-      addresses: [{ street: '12 St James Square', city: 'London', zip: 'SW1Y 4JH', country: 'United Kingdom', country_code: 'gb', type: 'WORK' }],
+      addresses: [
+        { street: '12 St James Square', city: 'London', state: 'England', zip: 'SW1Y 4JH', country: 'United Kingdom', country_code: 'gb', type: 'WORK' },
+      ],
       birthday: '1990-12-10',
     },
   ],

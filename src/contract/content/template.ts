@@ -6,12 +6,12 @@ import { list, maybe, text } from './fields.ts'
 import { type Rule } from './rules.ts'
 
 const parameter = Type.Object({
-  type: text(1, undefined, 'What fills the blank: `text`, `image`, `video`, `document`, `payload`, …'),
+  type: text(1, undefined, 'What fills the blank, for example `text`, `image` or `payload`.'),
   text: maybe(text(0, undefined, 'The words; required for type `text`.')),
 })
 
 const component = Type.Object({
-  type: text(1, undefined, 'The part of the template: `header`, `body`, `button`, …'),
+  type: text(1, undefined, 'The part of the template, for example `header`, `body` or `button`.'),
   parameters: maybe(list(parameter, 0, undefined, 'What fills the blanks of this part, in order.')),
 })
 
