@@ -1,0 +1,204 @@
+/** What a change does to a contact: merging, tags, consent and everything derived. Pure; every way of writing contacts goes through here. */
+import type { AttributeValue, ConsentSource, ConsentState, ConsentStatus, ContactRow } from '../../contract/resources/contact.ts'
+import { countryOf, phoneKey } from '../../lib/phone.ts'
+import type { AddressKey } from './recipients.ts'
+
+export interface ConsentWrite {
+  readonly status?: ConsentStatus
+  readonly source?: ConsentSource
+  /** ISO 8601. */
+  readonly occurred_at?: string
+  /** What the recipient said about marketing alone. */
+  readonly marketing?: ConsentStatus
+}
+
+/** A checked and normalised change: absent fields stay, null removes. */
+export interface ContactChange {
+  readonly phone?: string | null
+  readonly email?: string | null
+  readonly first_name?: string | null
+  readonly last_name?: string | null
+  readonly locale?: string | null
+  readonly timezone?: string | null
+  readonly external_id?: string | null
+  readonly blocked?: boolean
+  readonly metadata?: Record<string, unknown>
+  /** Merged by key. */
+  readonly identifiers?: Readonly<Record<string, string | null>>
+  readonly attributes?: Readonly<Record<string, AttributeValue | null>>
+  /** null is `unknown`. */
+  readonly consent?: Readonly<Record<string, ConsentWrite | null>>
+  /** Replaces the tags; `add_tags` and `remove_tags` change them. */
+  readonly tags?: readonly string[]
+  readonly add_tags?: readonly string[]
+  readonly remove_tags?: readonly string[]
+}
+
+/** One change of a consent; `channel_type` has `.marketing` behind it where only marketing was meant. */
+export interface ConsentMove {
+  readonly channel_type: string
+  readonly before: ConsentStatus
+  readonly status: ConsentStatus
+  readonly source: ConsentSource
+  readonly occurred_at: string
+}
+
+export interface ChangeContext {
+  /** ISO 8601: the moment of the change. */
+  readonly at: string
+  /** The source of consents that name none. */
+  readonly source: ConsentSource
+}
+
+/** Text as searches compare it: without regard to case. */
+export const foldText = (text: string): string => text.normalize('NFC').toLowerCase()
+
+export const marketingType = (channelType: string): string => `${channelType}.marketing`
+
+/** A contact without anything. */
+export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }, id: string, at: string): ContactRow {
+  return {
+    account_id: tenant.account_id, mode: tenant.mode, id, phone: null, phone_key: null, email: null, first_name: null, last_name: null, full_name: null, locale: null,
+    timezone: null, country: null, external_id: null, identifiers: {}, tags: [], attributes: {}, metadata: {}, consent: {}, blocked: false, last_seen_at: null,
+    last_message_at: null, created_at: at, updated_at: at,
+  }
+}
+
+const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
+
+/** The contact after a change, and what it changed about consent. The same row comes back when nothing changed. */
+export function applyChange(row: ContactRow, change: ContactChange, context: ChangeContext): { row: ContactRow; moves: ConsentMove[] } {
+  const next: ContactRow = { ...row }
+  if (change.phone !== undefined && change.phone !== row.phone) {
+    next.phone = change.phone
+    next.phone_key = change.phone === null ? null : phoneKey(change.phone)
+    next.country = change.phone === null ? null : countryOf(change.phone)
+  }
+  for (const field of plainFields) if (change[field] !== undefined) next[field] = change[field]
+  if (change.blocked !== undefined) next.blocked = change.blocked
+  if (change.metadata !== undefined) next.metadata = change.metadata
+  if (change.identifiers !== undefined) next.identifiers = mergeKeys(row.identifiers, change.identifiers)
+  if (change.attributes !== undefined) next.attributes = mergeKeys(row.attributes, change.attributes)
+  next.tags = changedTags(row.tags, change)
+  next.full_name = fullName(next)
+  const { consent, moves } = changedConsent(row.consent, change.consent ?? {}, context)
+  next.consent = consent
+  if (sameContact(row, next)) return { row, moves }
+  next.updated_at = context.at
+  return { row: next, moves }
+}
+
+/** As the generated column of the same name. */
+const fullName = (row: ContactRow): string | null => (row.first_name !== null && row.last_name !== null ? `${row.first_name} ${row.last_name}` : (row.first_name ?? row.last_name))
+
+function mergeKeys<T>(values: Readonly<Record<string, T>>, change: Readonly<Record<string, T | null>>): Record<string, T> {
+  const merged = new Map(Object.entries(values))
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, value)
+  }
+  return Object.fromEntries([...merged].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function changedTags(tags: string[], change: ContactChange): string[] {
+  if (change.tags === undefined && change.add_tags === undefined && change.remove_tags === undefined) return tags
+  const spelling = new Map(tags.map((tag) => [foldText(tag), tag]))
+  const chosen = new Map(change.tags === undefined ? spelling : [])
+  for (const tag of change.remove_tags ?? []) chosen.delete(foldText(tag))
+  for (const tag of [...(change.tags ?? []), ...(change.add_tags ?? [])]) {
+    const key = foldText(tag)
+    if (!chosen.has(key)) chosen.set(key, spelling.get(key) ?? tag)
+  }
+  return [...chosen.values()].sort()
+}
+
+function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<string, ConsentWrite | null>>, context: ChangeContext) {
+  const next: ContactRow['consent'] = { ...consent }
+  const moves: ConsentMove[] = []
+  for (const [type, write] of Object.entries(writes)) {
+    const before = next[type]
+    const { state, told } = consentAfter(type, before, write, context)
+    moves.push(...told)
+    if (state === undefined) delete next[type]
+    else next[type] = state
+  }
+  return { consent: Object.fromEntries(Object.entries(next).sort(([a], [b]) => (a < b ? -1 : 1))), moves }
+}
+
+/** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */
+function consentAfter(type: string, before: ConsentState | undefined, write: ConsentWrite | null, context: ChangeContext): { state: ConsentState | undefined; told: ConsentMove[] } {
+  const told: ConsentMove[] = []
+  const source = write?.source ?? context.source
+  const occurred_at = write?.occurred_at ?? context.at
+  const statusBefore = before?.status ?? 'unknown'
+  const marketingBefore = before?.marketing ?? 'unknown'
+  const status = write === null ? 'unknown' : (write.status ?? statusBefore)
+  const marketing = write === null ? 'unknown' : (write.marketing ?? marketingBefore)
+  const restated = write !== null && write.status !== undefined && isProof(write) && (before?.source !== source || before.updated_at !== occurred_at)
+  if (status !== statusBefore || restated) told.push({ channel_type: type, before: statusBefore, status, source, occurred_at })
+  if (marketing !== marketingBefore) told.push({ channel_type: marketingType(type), before: marketingBefore, status: marketing, source, occurred_at })
+  if (write === null) return { state: undefined, told }
+  if (told.length === 0 && before !== undefined) return { state: before, told }
+  return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, told }
+}
+
+/** The long form says when or through what it happened: worth a line of history although the status stays. */
+const isProof = (write: ConsentWrite): boolean => write.source !== undefined || write.occurred_at !== undefined
+
+/** The status of `type`, or of `<type>.marketing`, in a contact's consent. */
+export function statusOf(consent: ContactRow['consent'], channelType: string): ConsentStatus {
+  const [type, part] = channelType.split('.') as [string, string | undefined]
+  const state = consent[type]
+  return (part === undefined ? state?.status : state?.marketing) ?? 'unknown'
+}
+
+/** Every address that a contact can be written to, as keys of `contact_addresses`. */
+export function addressesOf(row: Pick<ContactRow, 'phone_key' | 'identifiers'>): AddressKey[] {
+  const addresses: AddressKey[] = row.phone_key === null ? [] : [{ kind: 'phone', address: row.phone_key }]
+  for (const [kind, address] of Object.entries(row.identifiers)) addresses.push({ kind, address })
+  return addresses
+}
+
+/** Columns derived for searching. */
+export interface SearchColumns {
+  readonly name_key: string | null
+  readonly last_name_key: string | null
+  readonly email_key: string | null
+  readonly labels: string[]
+}
+
+export function searchColumns(row: ContactRow): SearchColumns {
+  return {
+    name_key: row.full_name === null ? null : foldText(row.full_name),
+    last_name_key: row.last_name === null || row.first_name === null ? null : foldText(row.last_name),
+    email_key: row.email === null ? null : foldText(row.email),
+    labels: labelsOf(row),
+  }
+}
+
+export const tagLabel = (tag: string): string => `t:${foldText(tag)}`
+export const consentLabel = (channelType: string, status: ConsentStatus): string => `c:${channelType}:${status}`
+
+/** `t:<tag>` and `c:<channel type>:<status>`; what is `unknown` has no label. */
+export function labelsOf(row: Pick<ContactRow, 'tags' | 'consent'>): string[] {
+  const labels = row.tags.map(tagLabel)
+  for (const [type, state] of Object.entries(row.consent)) {
+    if (state.status !== 'unknown') labels.push(consentLabel(type, state.status))
+    if (state.marketing !== undefined && state.marketing !== 'unknown') labels.push(consentLabel(marketingType(type), state.marketing))
+  }
+  return labels
+}
+
+const comparedFields = ['phone', 'blocked', ...plainFields] as const
+
+function sameContact(a: ContactRow, b: ContactRow): boolean {
+  for (const field of comparedFields) if (a[field] !== b[field]) return false
+  return same(a.tags, b.tags) && same(a.identifiers, b.identifiers) && same(a.attributes, b.attributes) && same(a.metadata, b.metadata) && same(a.consent, b.consent)
+}
+
+const same = (a: unknown, b: unknown): boolean => a === b || canonical(a) === canonical(b)
+/** JSON with the keys of the outermost object in order: jsonb hands them back in an order of its own. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
+  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, typeof inner === 'object' && inner !== null ? canonical(inner) : inner]))
+}
