@@ -1,0 +1,71 @@
+/** Which addresses are public: of URLs as they are written down, and of IP addresses as sockets connect to them. */
+import ipaddr from 'ipaddr.js'
+
+/** `documentation` ranges are never routed: harmless in an example, useless on a socket. */
+export type AddressKind = 'public' | 'documentation' | 'private'
+
+const documentationRanges = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
+
+/** What is not public in IPv4 (IANA special-purpose registry and decisions: "Public-address rule"). */
+const privateV4 = [
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.31.196.0/24',
+  '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '224.0.0.0/4', '240.0.0.0/4',
+].map((range) => ipaddr.parseCIDR(range))
+
+/** Public IPv6 is 2000::/3 without the ranges that carry something else: IETF protocols with Teredo, and 6to4. */
+const globalV6 = ipaddr.parseCIDR('2000::/3')
+const privateV6 = ['2001::/23', '2002::/16', '2620:4f:8000::/48', '5f00::/16'].map((range) => ipaddr.parseCIDR(range))
+
+/** The kind of an IP address in canonical or any other textual form; what is no address at all is `private`. */
+export function addressKind(text: string): AddressKind {
+  const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
+  if (!ipaddr.isValid(plain)) return 'private'
+  const address = ipaddr.parse(plain)
+  if (documentationRanges.some((range) => within(address, range))) return 'documentation'
+  if (address.kind() === 'ipv4') return privateV4.some((range) => within(address, range)) ? 'private' : 'public'
+  if (!within(address, globalV6) || privateV6.some((range) => within(address, range))) return 'private'
+  return hidesV4(address as ipaddr.IPv6) ? 'private' : 'public'
+}
+
+function within(address: ipaddr.IPv4 | ipaddr.IPv6, [range, bits]: [ipaddr.IPv4 | ipaddr.IPv6, number]): boolean {
+  return address.kind() === range.kind() && (address as ipaddr.IPv6).match(range as ipaddr.IPv6, bits)
+}
+
+/** ISATAP (RFC 5214): the interface id `[02]00:5efe` before an IPv4 address, under any prefix. */
+function hidesV4(address: ipaddr.IPv6): boolean {
+  const [high, marker] = [address.parts[4]!, address.parts[5]!]
+  return marker === 0x5efe && (high === 0 || high === 0x0200)
+}
+
+/** Host names that are local by their ending, whatever they resolve to. */
+const localNames = /(^|\.)(localhost|local|internal)\.?$/
+
+export type UrlRefusal = 'unparsable' | 'not_https' | 'user_info' | 'local_name' | 'private_address'
+
+/** The `host:port` of a URL in lower case, default ports included: how the operator's exceptions are written. */
+export function hostPort(url: URL): string {
+  const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port
+  return `${url.hostname.replace(/\.$/, '')}:${port}`.toLowerCase()
+}
+
+/** True when the operator allows this `host:port`, public or not, https or not. */
+export const isAllowed = (url: URL, allowed: readonly string[]): boolean => allowed.includes(hostPort(url))
+
+/**
+ * Why a URL may not be called, read from its text alone, or null. The URL parser has already turned decimal, octal, hexadecimal
+ * and full-width spellings of IPv4 into dots. Documentation ranges pass here and are refused on connecting.
+ */
+export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal | null {
+  if (!URL.canParse(text)) return 'unparsable'
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'not_https'
+  if (url.username !== '' || url.password !== '') return 'user_info'
+  if (isAllowed(url, allowed)) return null
+  if (url.protocol !== 'https:') return 'not_https'
+  const host = url.hostname.toLowerCase()
+  if (isLiteral(host)) return addressKind(host) === 'private' ? 'private_address' : null
+  return localNames.test(host) ? 'local_name' : null
+}
+
+/** True for a URL host that is an IP address rather than a name. */
+export const isLiteral = (host: string): boolean => host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(host.replace(/\.$/, ''))
