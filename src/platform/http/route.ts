@@ -23,6 +23,8 @@ export interface RouteRequest<Q, B> {
   readonly sql: Db
   /** The Idempotency-Key, for routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
+  /** The moment the request arrived, in milliseconds of the platform's clock. */
+  readonly arrived_at: number
   /** For routes with `streamed: true`: the unread request. */
   readonly raw: IncomingMessage
   /** Aborts when the client goes away. */
@@ -49,11 +51,20 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly body?: B
   /** The body may be absent, with any content type or none (decisions 1). Default: true when the schema requires no field. */
   readonly body_optional?: boolean
+  /** The handler validates the body itself (the accepting door, which has rounds of its own); the schema is for the documents. */
+  readonly body_unchecked?: boolean
+  /** Top-level body fields that count as known although the schema does not name them (a message's content types). */
+  readonly known_fields?: readonly string[]
+  /** The body limit in bytes; default 1 MB. */
+  readonly body_bytes_max?: number
   /** The handler reads `raw` itself; no body limit, parsing or validation. */
   readonly streamed?: boolean
   /** The stored reply holds a secret and is encrypted (decisions 3). */
   readonly secret_reply?: boolean
-  /** Every status that the handler answers, with the body's schema; a string instead of a schema names a non-JSON content type. */
+  /**
+   * Every status that the handler answers, with the body's schema; a string instead of a schema names a non-JSON content type,
+   * whose body is then a string, a Buffer or a Readable. 304 has no body; declare it with ''.
+   */
   readonly replies: Readonly<Record<number, TSchema | string>>
   /** Codes beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]

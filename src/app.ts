@@ -1,0 +1,129 @@
+/** The composition root: the only file that knows every feature. Builds them, subscribes their reactions, and freezes. */
+import type { FastifyInstance } from 'fastify'
+import { hostname } from 'node:os'
+import { accountRoutes } from './features/accounts/routes.ts'
+import { accountService } from './features/accounts/service.ts'
+import { billingInvariants } from './features/billing/invariants.ts'
+import { billingRoutes } from './features/billing/routes.ts'
+import { billingService } from './features/billing/service.ts'
+import { billingChores } from './features/billing/worker.ts'
+import type { Clock } from './lib/clock.ts'
+import { idMaker, type IdMaker } from './lib/ids.ts'
+import { loop, type Lane, type Loop } from './lib/loop.ts'
+import { bell } from './platform/bell.ts'
+import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
+import type { Pool } from './platform/database/sql.ts'
+import { inFlight } from './platform/http/idempotency.ts'
+import { mountOperatorPages } from './platform/http/operator-pages.ts'
+import { processRateLimiter, redisRateLimiter } from './platform/http/rate-limit.ts'
+import type { Route } from './platform/http/route.ts'
+import { makeServer } from './platform/http/server.ts'
+import type { Log } from './platform/log.ts'
+import { makeMetrics, type Metrics } from './platform/metrics.ts'
+import type { Chore, Invariant, Platform } from './platform/platform.ts'
+import { reactions } from './platform/reactions.ts'
+import type { Secrets } from './platform/secrets.ts'
+import type { Settings } from './platform/settings.ts'
+
+export const roles = ['api', 'worker'] as const
+export type Role = (typeof roles)[number]
+
+/** What an app is made of; what is left out gets its production value. */
+export interface AppParts {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly settings: Settings
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly ids?: IdMaker
+  readonly metrics?: Metrics
+  readonly process_id?: string
+  readonly roles?: readonly Role[]
+  /** Shared rate limits; absent: limits of this process. */
+  readonly redis_url?: string | undefined
+}
+
+export type Services = ReturnType<typeof compose>['services']
+
+export interface App {
+  readonly platform: Platform
+  readonly server: FastifyInstance
+  readonly routes: readonly Route[]
+  readonly services: Services
+  /** Every lane, also without the role `worker`: tests `tick` them by hand. */
+  readonly lanes: readonly Loop[]
+  readonly chores: readonly Chore[]
+  readonly invariants: readonly Invariant[]
+  /** The lane of this name. */
+  lane(name: string): Loop
+  /** Hears other processes, and runs the lanes of its roles. Listening is the caller's: `server.listen`. */
+  start(): Promise<void>
+  /** Finishes what is in hand: requests, then lanes. */
+  stop(): Promise<void>
+}
+
+/** Everything that the features bring along. One line each: a new feature is added here and nowhere else. */
+function compose(platform: Platform) {
+  const accounts = accountService(platform)
+  const billing = billingService(platform)
+
+  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing)]
+  const lanes: Lane[] = []
+  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing)]
+  const invariants: Invariant[] = [...billingInvariants]
+  return { services: { accounts, billing }, routes, lanes, chores, invariants }
+}
+
+export function buildApp(parts: AppParts): App {
+  const { pool, clock, settings, secrets, log } = parts
+  const metrics = parts.metrics ?? makeMetrics()
+  const ids = parts.ids ?? idMaker(clock)
+  const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
+  const rings = bell(pool, process_id)
+  const platform: Platform = { pool, clock, ids, settings, secrets, log, metrics, reactions: reactions(), process_id, wake: (...lanes) => rings.ring(...lanes) }
+  const running = inFlight()
+  const { services, routes, lanes: featureLanes, chores, invariants } = compose(platform)
+  platform.reactions.freeze()
+
+  const limiter = parts.redis_url === undefined ? processRateLimiter(clock) : redisRateLimiter(parts.redis_url, clock, log, metrics)
+  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running })
+  const stopping = new AbortController()
+  mountOperatorPages(server, platform, () => stopping.signal.aborted)
+
+  const wanted = parts.roles ?? roles
+  const onError = (error: unknown, lane: string) => {
+    metrics.lane_failures.inc({ lane })
+    log.error({ err: error, lane }, 'a lane failed and will try again')
+  }
+  const everyProcess = [loop(heartbeatLane(platform, wanted), clock, onError)]
+  const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
+  for (const lane of workers) rings.on(lane.name, () => lane.wake())
+  rings.on('forget-keys', () => services.accounts.forgetKeys())
+  rings.onMissed(() => {
+    services.accounts.forgetKeys()
+    for (const lane of workers) lane.wake()
+  })
+
+  const lanes = [...everyProcess, ...workers]
+  let runningLanes: Promise<void>[] = []
+  return {
+    platform, server, routes, services, lanes, chores, invariants,
+    lane(name) {
+      const found = lanes.find((lane) => lane.name === name)
+      if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
+      return found
+    },
+    async start() {
+      await rings.open()
+      const started = wanted.includes('worker') ? lanes : everyProcess
+      runningLanes = started.map((lane) => lane.run(stopping.signal))
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all([server.close(), ...runningLanes])
+      if (runningLanes.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
+      await rings.close()
+      await limiter.close()
+    },
+  }
+}

@@ -1,0 +1,41 @@
+/** The error envelope of the interface ("Errors"). Every reply of another status than 2xx and 304 has it. */
+import { Type, type Static } from 'typebox'
+import { detailCodes, errorCatalogue, errorType, type Detail, type ErrorCode } from '../errors.ts'
+import type { Problem } from '../problem.ts'
+
+export const ErrorBody = Type.Object(
+  {
+    type: Type.String({ description: 'The category, which follows from the status.' }),
+    code: Type.String({ description: 'Stable; branch on it, never on `message`.' }),
+    message: Type.String({ description: 'For people; the wording may change.' }),
+    param: Type.Optional(Type.String({ description: 'The request field, such as `text.body`.' })),
+    details: Type.Optional(
+      Type.Array(
+        Type.Object({ param: Type.String(), code: Type.String({ enum: [...detailCodes] }), message: Type.String() }),
+        { description: 'Every failure of a validation round.' },
+      ),
+    ),
+    request_id: Type.String({ description: 'The same as the header `X-Request-Id`.' }),
+    doc_url: Type.String({ description: 'The entry of `code` in the reference.' }),
+  },
+  { $id: 'ErrorBody' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+export const ApiError = Type.Object({ error: ErrorBody }, { $id: 'ApiError', description: 'The error envelope.' })
+
+/** What an error says, without what belongs to one request. */
+export interface ErrorFacts {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly param?: string | undefined
+  readonly details?: readonly Detail[] | undefined
+}
+
+/** The error object of a request, as it stands in the envelope and in the items of a batch. */
+export function errorBody(error: ErrorFacts | Problem, request_id: string, base_url: string): ErrorBody {
+  const body: ErrorBody = { type: errorType(errorCatalogue[error.code].status), code: error.code, message: error.message, request_id, doc_url: `${base_url}/docs/errors#${error.code}` }
+  if (error.param !== undefined) body.param = error.param
+  if (error.details !== undefined) body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
+  return body
+}

@@ -1,0 +1,37 @@
+/** The text of API keys (decisions 2): prefix, 32 base62 characters of entropy, and a checksum that refuses a mistyped key without a look-up. */
+import { hash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { Mode } from '../../contract/caller.ts'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const entropyLength = 32
+const checksumLength = 6
+const shape = /^svc_(live|test)_[0-9A-Za-z]{38}$/
+
+/** A new key. `fill` makes random bytes; tests pass a seeded one. */
+export function newKey(mode: Mode, fill: (size: number) => Uint8Array = randomBytes): string {
+  let text = `svc_${mode}_`
+  const end = text.length + entropyLength
+  while (text.length < end) {
+    // 248 = 4 × 62: larger bytes are thrown away, so that every character is as likely as another
+    for (const byte of fill(entropyLength)) if (byte < 248 && text.length < end) text += alphabet[byte % 62]!
+  }
+  return text + checksum(text)
+}
+
+/** The CRC32 of a text in six base62 characters. */
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < checksumLength; i++) {
+    digits = alphabet[rest % 62]! + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+/** True for a text that is a whole API key, whether it exists or not. Source keys (`svc_src_`) are none. */
+export const isKeyText = (text: string): boolean => shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
+
+/** What is stored of a key. */
+export const keyHash = (text: string): string => hash('sha256', text, 'hex')

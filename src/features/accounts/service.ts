@@ -1,0 +1,236 @@
+/** What accounts and API keys mean: who may call, and what the operator does about it. */
+import type { Caller, Mode } from '../../contract/caller.ts'
+import { isId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import { Refusal } from '../../contract/refusal.ts'
+import { accountCapabilities, type Account } from '../../contract/resources/account.ts'
+import { scopes, type Scope } from '../../contract/scopes.ts'
+import { isTimezone } from '../../contract/validation.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { transact } from '../../platform/database/sql.ts'
+import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
+import { addressList, isAddressRange } from '../../platform/http/client-address.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { keyCache } from './key-cache.ts'
+import { isKeyText, keyHash, newKey } from './keys.ts'
+import * as store from './store.ts'
+import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
+
+export interface NewKey {
+  readonly account_id: string
+  readonly mode: Mode
+  readonly name?: string
+  readonly scopes?: readonly Scope[]
+  /** ISO 8601. */
+  readonly expires_at?: string | null
+  readonly ip_allowlist?: readonly string[]
+}
+
+/** A key with its text, which is never shown again. */
+export type CreatedKey = KeyRow & { readonly key: string }
+
+export interface AccountChanges {
+  readonly name?: string
+  readonly timezone?: string
+  readonly owner_email?: string | null
+}
+
+export interface AccountService {
+  readonly findKey: FindKey
+  /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
+  forgetKeys(): void
+  me(caller: Caller): Account
+  /** Refusals (class Refusal): an empty or overlong name, a malformed e-mail address. */
+  create(account: { name: string; owner_email?: string | null }): Promise<AccountRow>
+  list(): Promise<AccountRow[]>
+  update(id: string, changes: AccountChanges): Promise<AccountRow>
+  /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
+  suspend(id: string): Promise<AccountRow>
+  reinstate(id: string): Promise<AccountRow>
+  /** Refused beyond 50 unrevoked keys of the account. */
+  createKey(key: NewKey): Promise<CreatedKey>
+  /** Keys of both modes, newest first, without their texts. */
+  listKeys(account_id: string): Promise<KeyRow[]>
+  revokeKey(id: string): Promise<KeyRow>
+  /** Replaces the addresses from which a key may be used; none: from everywhere. */
+  setAllowlist(id: string, ip_allowlist: readonly string[]): Promise<KeyRow>
+}
+
+const nameLengthMax = 120
+
+export function accountService(platform: Platform): AccountService {
+  const { pool, clock } = platform
+  const cache = keyCache(clock, async (text) => {
+    const row = await store.findKeyByHash(pool, keyHash(text))
+    return row === null ? null : keyFacts(row)
+  })
+  const changed = () => {
+    cache.forget()
+    platform.wake('forget-keys')
+  }
+  return {
+    findKey: (text) => (isKeyText(text) ? cache.find(text) : null),
+    forgetKeys: () => cache.forget(),
+    me: accountObject,
+    create: (account) => create(platform, account),
+    list: () => store.listAccounts(pool),
+    async update(id, changes) {
+      const row = await update(platform, id, changes)
+      changed()
+      return row
+    },
+    async suspend(id) {
+      const row = await setSuspended(platform, id, true)
+      changed()
+      return row
+    },
+    async reinstate(id) {
+      const row = await setSuspended(platform, id, false)
+      changed()
+      return row
+    },
+    async createKey(key) {
+      const created = await createKey(platform, key)
+      changed()
+      return created
+    },
+    async listKeys(account_id) {
+      await accountOf(platform, account_id)
+      return await store.listKeys(pool, account_id)
+    },
+    async revokeKey(id) {
+      const row = await store.revokeKey(pool, id, isoTime(clock.now()))
+      if (row === null) throw noKey(id)
+      changed()
+      return row
+    },
+    async setAllowlist(id, ip_allowlist) {
+      const row = await store.setAllowlist(pool, id, checkedAllowlist(ip_allowlist))
+      if (row === null) throw noKey(id)
+      changed()
+      return row
+    },
+  }
+}
+
+const keyFacts = (row: KeyWithAccount): KeyFacts => ({
+  account_id: row.account_id,
+  mode: row.mode,
+  account_name: row.account_name,
+  key_id: row.id,
+  key_name: row.name,
+  scopes: row.scopes as Scope[],
+  expires_at: row.expires_at === null ? null : Date.parse(row.expires_at),
+  revoked: row.revoked_at !== null,
+  suspended: row.suspended_at !== null,
+  allowlist: row.ip_allowlist.length === 0 ? null : addressList(row.ip_allowlist),
+})
+
+const accountObject = (caller: Caller): Account => ({
+  id: caller.account_id,
+  object: 'account',
+  name: caller.account_name,
+  mode: caller.mode,
+  api_key: { id: caller.key_id, name: caller.key_name, scopes: [...caller.scopes] },
+  capabilities: [...accountCapabilities],
+})
+
+async function create(platform: Platform, account: { name: string; owner_email?: string | null }): Promise<AccountRow> {
+  const row: AccountRow = {
+    id: platform.ids('acc'),
+    name: checkedName(account.name),
+    owner_email: checkedEmail(account.owner_email ?? null),
+    timezone: 'UTC',
+    suspended_at: null,
+    created_at: isoTime(platform.clock.now()),
+  }
+  return await transact(platform.pool, async (sql) => {
+    await store.insertAccount(sql, row)
+    await store.insertWallet(sql, row.id)
+    return row
+  })
+}
+
+async function accountOf(platform: Platform, id: string): Promise<AccountRow> {
+  const row = isId('acc', id) ? await store.findAccount(platform.pool, id) : null
+  if (row === null) throw noAccount(id)
+  return row
+}
+
+const noAccount = (id: string): Refusal => new Refusal(`There is no account ${id}. \`posthorn accounts list\` shows them all.`)
+const noKey = (id: string): Refusal => new Refusal(`There is no API key ${id}. \`posthorn keys list --account A\` shows those of an account.`)
+
+async function update(platform: Platform, id: string, changes: AccountChanges): Promise<AccountRow> {
+  return await transact(platform.pool, async (sql) => {
+    const row = await store.lockAccount(sql, id)
+    if (row === null) throw noAccount(id)
+    const next: AccountRow = {
+      ...row,
+      name: changes.name === undefined ? row.name : checkedName(changes.name),
+      timezone: changes.timezone === undefined ? row.timezone : checkedTimezone(changes.timezone),
+      owner_email: changes.owner_email === undefined ? row.owner_email : checkedEmail(changes.owner_email),
+    }
+    await store.updateAccount(sql, next)
+    return next
+  })
+}
+
+async function setSuspended(platform: Platform, id: string, suspended: boolean): Promise<AccountRow> {
+  return await transact(platform.pool, async (sql) => {
+    const row = await store.lockAccount(sql, id)
+    if (row === null) throw noAccount(id)
+    if ((row.suspended_at !== null) === suspended) return row
+    const next: AccountRow = { ...row, suspended_at: suspended ? isoTime(platform.clock.now()) : null }
+    await store.updateAccount(sql, next)
+    if (suspended) await platform.reactions.publish(sql, 'account_suspended', [{ account_id: row.id }])
+    return next
+  })
+}
+
+async function createKey(platform: Platform, wanted: NewKey): Promise<CreatedKey> {
+  const text = newKey(wanted.mode)
+  return await transact(platform.pool, async (sql) => {
+    // the lock makes the cap hold when several keys are made at once
+    const account = isId('acc', wanted.account_id) ? await store.lockAccount(sql, wanted.account_id) : null
+    if (account === null) throw noAccount(wanted.account_id)
+    if ((await store.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
+      throw new Refusal(`The account already has ${limits.keys_per_account_max} unrevoked keys. Revoke one that is no longer used.`)
+    }
+    const row: KeyRow = {
+      id: platform.ids('key'),
+      account_id: account.id,
+      mode: wanted.mode,
+      name: wanted.name === undefined ? `${wanted.mode} key` : checkedName(wanted.name),
+      last_four: text.slice(-4),
+      scopes: [...(wanted.scopes ?? scopes)],
+      ip_allowlist: checkedAllowlist(wanted.ip_allowlist ?? []),
+      expires_at: wanted.expires_at ?? null,
+      revoked_at: null,
+      created_at: isoTime(platform.clock.now()),
+    }
+    await store.insertKey(sql, { ...row, hash: keyHash(text) })
+    return { ...row, key: text }
+  })
+}
+
+function checkedName(name: string): string {
+  const length = [...name.trim()].length
+  if (length < 1 || length > nameLengthMax || !name.isWellFormed() || name.includes('\0')) throw new Refusal(`A name has 1 to ${nameLengthMax} characters.`)
+  return name.trim()
+}
+
+function checkedEmail(email: string | null): string | null {
+  if (email !== null && !/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/.test(email)) throw new Refusal(`${JSON.stringify(email)} is not an e-mail address.`)
+  return email
+}
+
+function checkedTimezone(timezone: string): string {
+  if (!isTimezone(timezone)) throw new Refusal(`${JSON.stringify(timezone)} is not an IANA time zone name, such as Europe/Berlin.`)
+  return timezone
+}
+
+function checkedAllowlist(entries: readonly string[]): string[] {
+  const bad = entries.find((entry) => !isAddressRange(entry))
+  if (bad !== undefined) throw new Refusal(`${JSON.stringify(bad)} is neither an IP address nor a CIDR range.`)
+  return [...entries]
+}

@@ -1,0 +1,113 @@
+/** SQL of accounts and API keys. */
+import type { Mode } from '../../contract/caller.ts'
+import type { Db } from '../../platform/database/sql.ts'
+
+export interface AccountRow {
+  readonly id: `acc_${string}`
+  readonly name: string
+  readonly owner_email: string | null
+  readonly timezone: string
+  readonly suspended_at: string | null
+  readonly created_at: string
+}
+
+export interface KeyRow {
+  readonly id: `key_${string}`
+  readonly account_id: `acc_${string}`
+  readonly mode: Mode
+  readonly name: string
+  readonly last_four: string
+  readonly scopes: string[]
+  readonly ip_allowlist: string[]
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly created_at: string
+}
+
+/** A key with what authentication needs of its account. */
+export interface KeyWithAccount extends KeyRow {
+  readonly account_name: string
+  readonly suspended_at: string | null
+}
+
+export async function insertAccount(sql: Db, row: AccountRow): Promise<void> {
+  await sql`
+    insert into accounts (id, name, owner_email, timezone, suspended_at, created_at)
+    values (${row.id}, ${row.name}, ${row.owner_email}, ${row.timezone}, ${row.suspended_at}, ${row.created_at})`
+}
+
+/** Every account has a wallet from its first moment on. */
+export async function insertWallet(sql: Db, account_id: string): Promise<void> {
+  await sql`insert into wallets (account_id) values (${account_id})`
+}
+
+export async function findAccount(sql: Db, id: string): Promise<AccountRow | null> {
+  const [row] = await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts where id = ${id}`
+  return row ?? null
+}
+
+/** As `findAccount`, with the row locked until the transaction ends. */
+export async function lockAccount(sql: Db, id: string): Promise<AccountRow | null> {
+  const [row] = await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts where id = ${id} for update`
+  return row ?? null
+}
+
+export async function listAccounts(sql: Db): Promise<AccountRow[]> {
+  return await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts order by id`
+}
+
+export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
+  await sql`
+    update accounts set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone}, suspended_at = ${row.suspended_at}
+    where id = ${row.id}`
+}
+
+export async function insertKey(sql: Db, row: KeyRow & { hash: string }): Promise<void> {
+  await sql`
+    insert into api_keys (id, account_id, mode, name, hash, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at)
+    values (${row.id}, ${row.account_id}, ${row.mode}, ${row.name}, ${row.hash}, ${row.last_four}, ${row.scopes}::text[], ${row.ip_allowlist}::text[],
+      ${row.expires_at}, ${row.revoked_at}, ${row.created_at})`
+}
+
+/** Finds a key of whatever account by the hash of its text: this is how the account becomes known. */
+export async function findKeyByHash(sql: Db, hash: string): Promise<KeyWithAccount | null> {
+  const [row] = await sql<KeyWithAccount[]>`
+    select k.id, k.account_id, k.mode, k.name, k.last_four, k.scopes, k.ip_allowlist, k.expires_at, k.revoked_at, k.created_at,
+      a.name as account_name, a.suspended_at
+    from api_keys k join accounts a on a.id = k.account_id
+    where k.hash = ${hash}`
+  return row ?? null
+}
+
+export async function findKey(sql: Db, id: string): Promise<KeyRow | null> {
+  const [row] = await sql<KeyRow[]>`
+    select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at from api_keys where id = ${id}`
+  return row ?? null
+}
+
+/** Keys of an account in both modes, newest first. */
+export async function listKeys(sql: Db, account_id: string): Promise<KeyRow[]> {
+  return await sql<KeyRow[]>`
+    select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at
+    from api_keys where account_id = ${account_id} order by id desc`
+}
+
+export async function countUnrevokedKeys(sql: Db, account_id: string): Promise<number> {
+  const [row] = await sql<{ keys: number }[]>`select count(*)::int as keys from api_keys where account_id = ${account_id} and revoked_at is null`
+  return row!.keys
+}
+
+/** Revokes a key; a second time changes nothing. Resolves to the row, or null where there is none. */
+export async function revokeKey(sql: Db, id: string, at: string): Promise<KeyRow | null> {
+  const [row] = await sql<KeyRow[]>`
+    update api_keys set revoked_at = coalesce(revoked_at, ${at}) where id = ${id}
+    returning id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at`
+  return row ?? null
+}
+
+export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly string[]): Promise<KeyRow | null> {
+  const [row] = await sql<KeyRow[]>`
+    update api_keys set ip_allowlist = ${[...ip_allowlist]}::text[] where id = ${id}
+    returning id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at`
+  return row ?? null
+}

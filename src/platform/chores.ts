@@ -1,0 +1,85 @@
+/** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
+import { limits } from '../contract/limits.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Lane } from '../lib/loop.ts'
+import { keepPartitions } from './database/partitions.ts'
+import { expireKeys } from './http/idempotency.ts'
+import type { Chore, Platform } from './platform.ts'
+
+const beatEveryMs = 2_000
+const choresEveryMs = 1_000
+const lockKey = 7_067_411_802
+const minute = 60_000
+/** Rows of processes that have been silent this long tell nobody anything. */
+const forgottenAfterMs = 24 * 3600_000
+
+/** Says every two seconds that this process lives; one that is silent for ten is taken for dead (decisions 4). */
+export const heartbeatLane = (platform: Platform, roles: readonly string[]): Lane => ({
+  name: 'heartbeat',
+  idle_ms: beatEveryMs,
+  async tick() {
+    const at = isoTime(platform.clock.now())
+    await platform.pool`
+      insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, ${[...roles]}::text[], ${at}, ${at})
+      on conflict (id) do update set beat_at = excluded.beat_at`
+    return 0
+  },
+})
+
+/** Says that this process ended in order: what it had claimed is free at once. */
+export async function signOff(platform: Platform): Promise<void> {
+  await platform.pool`delete from processes where id = ${platform.process_id}`
+}
+
+/** Runs the chores that are due. A process that finds another one at it leaves them alone. */
+export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
+  const { pool, clock } = platform
+  const dueAt = new Map<string, number>()
+  return {
+    name: 'chores',
+    idle_ms: choresEveryMs,
+    async tick() {
+      const due = chores.filter((chore) => (dueAt.get(chore.name) ?? 0) <= clock.now())
+      if (due.length === 0) return 0
+      const connection = await pool.reserve()
+      try {
+        const [lock] = await connection<{ held: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as held`
+        if (lock!.held) {
+          try {
+            for (const chore of due) await runChore(platform, chore)
+          } finally {
+            await connection`select pg_advisory_unlock(${lockKey})`
+          }
+        }
+      } finally {
+        connection.release()
+      }
+      for (const chore of due) dueAt.set(chore.name, clock.now() + chore.every_ms)
+      return 0
+    },
+  }
+}
+
+/** One chore that fails never keeps the others from their turn. */
+async function runChore(platform: Platform, chore: Chore): Promise<void> {
+  try {
+    const rows = await chore.run()
+    if (rows > 0) platform.log.debug({ chore: chore.name, rows }, 'chore')
+  } catch (error) {
+    platform.metrics.lane_failures.inc({ lane: `chore ${chore.name}` })
+    platform.log.error({ err: error, chore: chore.name }, 'a chore failed')
+  }
+}
+
+/** The chores of the platform itself. */
+export const platformChores = (platform: Platform): Chore[] => [
+  { name: 'idempotency keys', every_ms: minute, run: () => expireKeys(platform.pool, platform.clock.now()) },
+  {
+    name: 'event partitions', every_ms: 60 * minute,
+    run: () => keepPartitions(platform.pool, { table: 'events', prefix: 'evt', retention_ms: limits.event_retention_ms }, platform.clock.now()),
+  },
+  {
+    name: 'silent processes', every_ms: 60 * minute,
+    run: async () => (await platform.pool`delete from processes where beat_at < ${isoTime(platform.clock.now() - forgottenAfterMs)}`).count,
+  },
+]

@@ -1,0 +1,53 @@
+/** Authentication of a request (interface: Authentication): whose key it carries, and whether that key may call now. */
+import type { IncomingMessage } from 'node:http'
+import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Id } from '../../contract/ids.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Scope } from '../../contract/scopes.ts'
+import { clientAddress, type AddressList } from './client-address.ts'
+
+/** An API key as authentication sees it. */
+export interface KeyFacts extends Tenant {
+  readonly account_name: string
+  readonly key_id: Id<'key'>
+  readonly key_name: string
+  readonly scopes: readonly Scope[]
+  /** Milliseconds since 1970, null for never. */
+  readonly expires_at: number | null
+  readonly revoked: boolean
+  readonly suspended: boolean
+  /** null: from everywhere. */
+  readonly allowlist: AddressList | null
+}
+
+/** Finds the key of a text: at once from memory, else from the database. null: no such key. */
+export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | null>
+
+/** The text of the API key in a request's Authorization header. Throws `api_key_missing`. */
+export function bearerOf(request: IncomingMessage): string {
+  const header = request.headers.authorization
+  if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ') throw new Problem('api_key_missing')
+  const text = header.slice(7).trim()
+  if (text === '') throw new Problem('api_key_missing')
+  return text
+}
+
+/** Throws the refusal of a key that may not call now, or not from there. */
+export function admit(key: KeyFacts | null, request: IncomingMessage, now: number, isTrusted: AddressList): asserts key is KeyFacts {
+  if (key === null) throw new Problem('api_key_invalid')
+  if (key.revoked) throw new Problem('api_key_revoked')
+  if (key.expires_at !== null && key.expires_at <= now) throw new Problem('api_key_expired')
+  if (key.suspended) throw new Problem('account_suspended')
+  if (key.allowlist !== null && !key.allowlist(clientAddress(request, isTrusted))) throw new Problem('ip_not_allowed')
+}
+
+/** Who calls. */
+export const callerOf = (key: KeyFacts, request_id: Id<'req'>): Caller => ({
+  account_id: key.account_id,
+  mode: key.mode,
+  account_name: key.account_name,
+  key_id: key.key_id,
+  key_name: key.key_name,
+  scopes: key.scopes,
+  request_id,
+})

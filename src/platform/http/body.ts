@@ -1,0 +1,115 @@
+/** The request body: read up to a limit, decoded as strict UTF-8 JSON, and searched for what no field may hold (decisions 1). */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import type { Detail } from '../../contract/errors.ts'
+import { limits } from '../../contract/limits.ts'
+import { Problem, invalid } from '../../contract/problem.ts'
+import { join } from '../../contract/validation.ts'
+
+const empty = Buffer.alloc(0)
+
+/** The whole body. Rejects with `payload_too_large` as soon as it is known to be over the limit; the rest is not kept. */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const declared = request.headers['content-length']
+  if (declared !== undefined && Number(declared) > bytesMax) return Promise.reject(tooLarge(bytesMax))
+  if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined)) return Promise.resolve(empty)
+  return new Promise((resolve, reject) => {
+    let first: Buffer | undefined
+    let chunks: Buffer[] | undefined
+    let size = 0
+    const done = () => {
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > bytesMax) {
+        done()
+        request.resume() // what still comes is thrown away, so that the client can read the answer
+        reject(tooLarge(bytesMax))
+      } else if (first === undefined) first = chunk
+      else (chunks ??= [first]).push(chunk)
+    }
+    const onEnd = () => {
+      done()
+      resolve(chunks === undefined ? (first ?? empty) : Buffer.concat(chunks, size))
+    }
+    const onError = () => {
+      done()
+      reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.'))
+    }
+    const onClose = onError
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+const tooLarge = (bytesMax: number): Problem => new Problem('payload_too_large', `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`)
+
+const jsonType = /^application\/json[ \t]*(?:;[ \t]*(?:charset="?(?:utf-?8|us-ascii)"?)?[ \t]*)*$/i
+
+/** True for the content type of JSON in UTF-8, with or without its charset. */
+export const isJsonType = (type: string | undefined): boolean => type === 'application/json' || (type !== undefined && jsonType.test(type))
+
+/** True where the body is not packed. */
+export const isPlainEncoding = (encoding: string | undefined): boolean => encoding === undefined || /^(identity)?$/i.test(encoding.trim())
+
+/** The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for JSON that is no object or holds what no field may. */
+export function parseBody(bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
+  if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
+  const text = bytes.toString('utf8')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Problem('invalid_json', `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'it cannot be parsed'}.`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
+  }
+  refuseUnfit(value, text.includes('\\u'))
+  return value as Record<string, unknown>
+}
+
+/** Throws when a value is nested too deeply, or a text or number in it cannot be stored or returned unchanged. */
+function refuseUnfit(value: object, withEscapes: boolean): void {
+  const details: Detail[] = []
+  search(value, '', 1, withEscapes, details)
+  const [first, ...rest] = details
+  if (first !== undefined) throw Problem.invalid([first, ...rest])
+}
+
+const detailsMax = 100
+
+function search(value: unknown, path: string, depth: number, withEscapes: boolean, details: Detail[]): void {
+  if (typeof value === 'string') {
+    // control characters and surrogates get past JSON and UTF-8 only as \u escapes
+    if (withEscapes) checkText(value, path, details)
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth > limits.json_depth) throw invalid(path, 'invalid_value', `\`${path.slice(0, 200)}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
+    if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, withEscapes, details)
+    else searchFields(value as Record<string, unknown>, path, depth, withEscapes, details)
+  }
+}
+
+function searchItem(item: unknown, path: string, index: number, depth: number, withEscapes: boolean, details: Detail[]): void {
+  if (typeof item === 'object' || typeof item === 'number' || withEscapes) search(item, `${path}[${index}]`, depth + 1, withEscapes, details)
+}
+
+function searchFields(fields: Record<string, unknown>, path: string, depth: number, withEscapes: boolean, details: Detail[]): void {
+  for (const key in fields) {
+    if (details.length >= detailsMax) return
+    const value = fields[key]
+    if (withEscapes) checkText(key, join(path, key), details)
+    if (withEscapes || typeof value === 'object' || typeof value === 'number') search(value, join(path, key), depth + 1, withEscapes, details)
+  }
+}
+
+/** Adds the failure of a text that PostgreSQL or UTF-8 cannot hold. */
+export function checkText(text: string, param: string, details: Detail[]): void {
+  if (text.includes('\0')) details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains the NUL character. Remove it.` })
+  else if (!text.isWellFormed()) details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains half of a surrogate pair. Send whole characters.` })
+}
+
+const printable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -1,0 +1,37 @@
+/** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
+import type { Socket } from 'node:net'
+import { Problem } from '../../contract/problem.ts'
+import { errorBody } from '../../contract/resources/api-error.ts'
+import { sqlState } from '../database/sql.ts'
+
+const lostConnection: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
+/** Shutting down, starting up, too many connections, or a broken connection (PostgreSQL: Appendix A). */
+const unreachableState = /^(08...|57P0[1-4]|53300)$/
+
+/** True for an error that says that the database could not be asked. */
+export function isUnreachable(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return lostConnection.has(code) || unreachableState.test(sqlState(error) ?? '')
+}
+
+/** The refusal that an exception stands for; undefined for one that nobody expected. `accepts`: the operation takes messages. */
+export function problemOf(error: unknown, accepts: boolean): Problem | undefined {
+  if (error instanceof Problem) return error
+  if (accepts && isUnreachable(error)) return new Problem('upstream_unavailable')
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return new Problem('invalid_json')
+  return undefined
+}
+
+/** Answers a request that was no valid HTTP, as far as its socket still takes an answer. */
+export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, request_id: string, base_url: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const message = error.code === 'HPE_HEADER_OVERFLOW' ? 'The request line and headers are too large. Send fewer or shorter ones.'
+    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request did not arrive in time. Send it again.'
+    : 'The request is not valid HTTP. Check its request line, headers and framing.'
+  const body = JSON.stringify({ error: errorBody(new Problem('parameter_invalid', message), request_id, base_url) })
+  socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+}

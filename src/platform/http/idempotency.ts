@@ -1,0 +1,228 @@
+/**
+ * Idempotency keys (decisions 3). A key belongs to account, mode and operation (method and path with its ids). Operations of
+ * the database alone write it in their own transaction; operations with a network call hold it under a lease.
+ */
+import { hash } from 'node:crypto'
+import type { Caller, Tenant } from '../../contract/caller.ts'
+import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/errors.ts'
+import { limits } from '../../contract/limits.ts'
+import { Problem, invalid } from '../../contract/problem.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { transact, type Db } from '../database/sql.ts'
+import type { Platform } from '../platform.ts'
+import type { Reply } from './route.ts'
+
+const leaseMs = 60_000
+
+/** SHA-256 of the canonical body (fields in the order of their names) and query: the same for the same request. */
+export const canonicalFingerprint = (body: unknown, query: object = {}): string => hash('sha256', `${canonical(body)}\n${canonical(query)}`, 'base64url')
+
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const fields = value as Record<string, unknown>
+  let text = '{'
+  for (const key of Object.keys(fields).sort()) text += `${text.length === 1 ? '' : ','}${JSON.stringify(key)}:${canonical(fields[key])}`
+  return `${text}}`
+}
+
+/** The value of an Idempotency-Key header. Throws for one that is empty or too long. */
+export function checkIdempotencyKey(key: string): string {
+  if (key === '') throw invalid('Idempotency-Key', 'too_short', 'The header `Idempotency-Key` is empty. Give it a value or leave it out.')
+  if (key.length > limits.idempotency_key_length_max) throw invalid('Idempotency-Key', 'too_long', `The header \`Idempotency-Key\` must have at most ${limits.idempotency_key_length_max} characters.`)
+  return key
+}
+
+/** What one keyed request is about. */
+export interface KeyedRequest extends Tenant {
+  /** Method and path with its ids: `POST /v1/messages`. */
+  readonly operation: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({ account_id: caller.account_id, mode: caller.mode, operation, key, fingerprint })
+
+/** Keys whose first request is still running in this process. */
+export interface InFlight {
+  /** Enters a request; throws `idempotency_key_in_use`, or `idempotency_key_reused` where the other one is a different request. */
+  enter(request: KeyedRequest): void
+  leave(request: KeyedRequest): void
+}
+
+export function inFlight(): InFlight {
+  const running = new Map<string, string>()
+  const name = (request: KeyedRequest) => `${request.account_id} ${request.mode} ${request.operation}\n${request.key}`
+  return {
+    enter(request) {
+      const key = name(request)
+      const fingerprint = running.get(key)
+      if (fingerprint !== undefined) throw refusal(fingerprint, request)
+      running.set(key, request.fingerprint)
+    },
+    leave: (request) => void running.delete(name(request)),
+  }
+}
+
+const refusal = (fingerprint: string, request: KeyedRequest): Problem => new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
+
+/** A row of `idempotency_keys`. */
+export interface KeyRow {
+  readonly fingerprint: string
+  readonly status: number | null
+  readonly response: unknown
+  readonly encrypted_response: string | null
+  readonly message_id: string | null
+  readonly lease_until: string | null
+  readonly created_at: string
+}
+
+/** The header that a replayed response carries. */
+export const replayedHeaders = { 'idempotent-replayed': 'true' } as const
+
+/** Statuses of refusals that an operation itself decided, and that are therefore stored. */
+const storedRefusals: ReadonlySet<number> = new Set([402, 404, 409, 422])
+
+/** True for a refusal that is kept and replayed; every other one leaves the key free. */
+export const isStoredRefusal = (error: unknown): error is Problem =>
+  error instanceof Problem && storedRefusals.has(error.status) && error.code !== 'idempotency_key_in_use' && error.code !== 'idempotency_key_reused'
+
+/** What is stored of a refusal: everything but what belongs to one request. */
+export const storedRefusal = (problem: Problem): object => ({ error: { code: problem.code, message: problem.message, param: problem.param, details: problem.details } })
+
+/** The stored outcome: a reply, or the refusal thrown again. Errors get the new request's id from the HTTP layer. */
+export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply {
+  const body: unknown = row.encrypted_response === null ? row.response : JSON.parse(platform.secrets.open(row.encrypted_response))
+  if (row.status! < 400) return { status: row.status!, body, headers: replayedHeaders }
+  const { error } = body as { error: { code: ErrorCode; message: string; param?: string; details?: Detail[] } }
+  const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = { headers: replayedHeaders }
+  if (error.param !== undefined) more.param = error.param
+  if (error.details !== undefined) more.details = error.details
+  throw new Problem(error.code in errorCatalogue ? error.code : 'internal_error', error.message, more)
+}
+
+/** Throws `idempotency_key_reused` unless the row is of the same request. */
+export function sameRequest(row: KeyRow, request: KeyedRequest): void {
+  if (row.fingerprint !== request.fingerprint) throw new Problem('idempotency_key_reused')
+}
+
+interface Operation {
+  readonly request: KeyedRequest
+  readonly secret: boolean
+  readonly handler: (sql: Db) => Promise<Reply>
+}
+
+/** Runs an operation of the database alone: its effects, its reply and its key are one transaction. */
+export async function inTransaction(platform: Platform, running: InFlight, operation: Operation): Promise<Reply> {
+  const { request } = operation
+  running.enter(request)
+  try {
+    const outcome = await transact(platform.pool, async (tx) => {
+      const now = platform.clock.now()
+      // a twin in another process waits here until the first commits or rolls back
+      if (!(await claimKey(tx, request, null, now))) return undefined
+      const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner)))
+      await settleKey(tx, platform, operation, result)
+      return result
+    })
+    if (outcome === undefined) return replayOf(platform, request)
+    platform.wake()
+    return unwrap(outcome)
+  } finally {
+    running.leave(request)
+  }
+}
+
+/** Runs an operation with a network call in it: the key is reserved first, and settled afterwards. */
+export async function underLease(platform: Platform, running: InFlight, operation: Operation): Promise<Reply> {
+  const { request } = operation
+  running.enter(request)
+  try {
+    const now = platform.clock.now()
+    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now))) return await replayOf(platform, request)
+    let result: Outcome
+    try {
+      result = await attempt(() => operation.handler(platform.pool))
+    } catch (error) {
+      await freeKey(platform.pool, request)
+      throw error
+    }
+    await settleKey(platform.pool, platform, operation, result)
+    return unwrap(result)
+  } finally {
+    running.leave(request)
+  }
+}
+
+type Outcome = { readonly reply: Reply } | { readonly refusal: Problem }
+
+/** Stored refusals become a value; everything else goes on as an exception, which leaves the key free. */
+async function attempt(work: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    return { reply: (await work()) as Reply }
+  } catch (error) {
+    if (isStoredRefusal(error)) return { refusal: error }
+    throw error
+  }
+}
+
+function unwrap(outcome: Outcome): Reply {
+  if ('refusal' in outcome) throw outcome.refusal
+  return outcome.reply
+}
+
+async function replayOf(platform: Platform, request: KeyedRequest): Promise<Reply> {
+  const row = await findKey(platform.pool, request)
+  // rolled back or expired between two statements: rare, and safe to retry
+  if (row === null) throw new Problem('idempotency_key_in_use')
+  sameRequest(row, request)
+  if (row.status === null) throw new Problem('idempotency_key_in_use')
+  return replay(platform, row)
+}
+
+/** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
+async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number): Promise<boolean> {
+  const { account_id, mode, operation, key, fingerprint } = request
+  const at = isoTime(now)
+  const rows = await sql`
+    insert into idempotency_keys as k (account_id, mode, operation, key, fingerprint, lease_until, created_at)
+    values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${lease_until}, ${at})
+    on conflict on constraint idempotency_keys_pkey do update
+      set fingerprint = excluded.fingerprint, status = null, response = null, encrypted_response = null, message_id = null,
+        lease_until = excluded.lease_until, created_at = excluded.created_at
+      where k.created_at <= ${isoTime(now - limits.idempotency_window_ms)}
+        or (k.status is null and k.lease_until <= ${at} and k.fingerprint = excluded.fingerprint)
+    returning 1 as taken`
+  return rows.length === 1
+}
+
+/** The stored row of a keyed request that has not expired, or null. */
+export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
+  const [row] = await sql<KeyRow[]>`
+    select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
+  return row ?? null
+}
+
+async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, outcome: Outcome): Promise<void> {
+  const [status, body] = 'refusal' in outcome ? [outcome.refusal.status, storedRefusal(outcome.refusal)] : [outcome.reply.status, outcome.reply.body]
+  const text = JSON.stringify(body ?? null)
+  const sealed = secret ? platform.secrets.seal(text) : null
+  await sql`
+    update idempotency_keys set status = ${status}, response = ${secret ? null : text}::text::json, encrypted_response = ${sealed}, lease_until = null
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
+}
+
+async function freeKey(sql: Db, request: KeyedRequest): Promise<void> {
+  await sql`
+    delete from idempotency_keys
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`
+}
+
+/** Forgets keys older than 24 hours, in slices. */
+export async function expireKeys(sql: Db, now: number): Promise<number> {
+  const rows = await sql`
+    delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where created_at <= ${isoTime(now - limits.idempotency_window_ms)} limit 5000))`
+  return rows.count
+}

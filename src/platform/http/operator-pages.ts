@@ -1,0 +1,29 @@
+/** What operators and their monitors ask for, outside of `/v1`: `/healthz`, `/readyz`, `/metrics`. */
+import type { FastifyInstance } from 'fastify'
+import type { Platform } from '../platform.ts'
+
+const readyWithinMs = 2_000
+
+/** `isStopping` makes `/readyz` refuse while requests in hand are finished. */
+export function mountOperatorPages(server: FastifyInstance, platform: Platform, isStopping: () => boolean): void {
+  server.get('/healthz', (_request, reply) => reply.type('application/json; charset=utf-8').send('{"status":"ok"}'))
+  server.get('/readyz', async (_request, reply) => {
+    const ready = !isStopping() && (await answers(platform))
+    return reply.code(ready ? 200 : 503).type('application/json; charset=utf-8').send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
+  })
+  server.get('/metrics', async (_request, reply) => {
+    const { registry } = platform.metrics
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+async function answers(platform: Platform): Promise<boolean> {
+  const late = new AbortController()
+  try {
+    return await Promise.race([platform.pool`select 1`.then(() => true), platform.clock.sleep(readyWithinMs, late.signal).then(() => false)])
+  } catch {
+    return false // the database does not answer
+  } finally {
+    late.abort()
+  }
+}

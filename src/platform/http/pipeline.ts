@@ -1,0 +1,225 @@
+/** One request through one route: who may call (`guard`), then body, key, shape and operation (`perform`). Everything that can be is worked out once per route. */
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { TObject } from 'typebox'
+import type { Caller } from '../../contract/caller.ts'
+import type { Detail } from '../../contract/errors.ts'
+import type { Id } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import { Problem } from '../../contract/problem.ts'
+import { validator, type Validator } from '../../contract/validation.ts'
+import type { Db } from '../database/sql.ts'
+import type { Platform } from '../platform.ts'
+import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
+import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
+import type { AddressList } from './client-address.ts'
+import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keyedRequest, underLease, type InFlight } from './idempotency.ts'
+import { queryReader, type QueryReader, type RawQuery } from './query.ts'
+import type { RateLimiter, Verdict } from './rate-limit.ts'
+import type { Reply, Route, RouteRequest } from './route.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null
+    arrived_at: number
+  }
+}
+
+/** What every request needs. */
+export interface Pipeline {
+  readonly platform: Platform
+  readonly findKey: FindKey
+  readonly limiter: RateLimiter
+  readonly isTrusted: AddressList
+  readonly running: InFlight
+}
+
+/** A route with all that is worked out before the first request. */
+export interface PreparedRoute {
+  readonly route: Route
+  /** The bucket of its rate limit; 0 is for paths that name no route. */
+  readonly index: number
+  readonly rate_limit: number
+  readonly readQuery: QueryReader
+  readonly checkBody: Validator | undefined
+  readonly bodyOptional: boolean
+  /** Top-level fields that are known; undefined where any is. */
+  readonly known: ReadonlySet<string> | undefined
+  readonly open: boolean
+}
+
+export function prepare(route: Route, index: number, rate_limit: number): PreparedRoute {
+  const schema = route.body as (TObject & { required?: string[]; additionalProperties?: unknown }) | undefined
+  const open = schema?.additionalProperties === true
+  return {
+    route,
+    index,
+    rate_limit,
+    readQuery: queryReader(route.query),
+    // an unknown field of the outermost object is ignored and named, not refused (decisions 1)
+    checkBody: schema === undefined || route.body_unchecked === true ? undefined : validator(schema.additionalProperties === false ? { ...schema, additionalProperties: true } : schema),
+    bodyOptional: route.body_optional ?? (schema?.required ?? []).length === 0,
+    known: open && route.known_fields === undefined ? undefined : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
+    open,
+  }
+}
+
+/** The hook before a route (undefined: before the 404 of an unknown one): authentication to mode, in the order of decisions 1. */
+export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    try {
+      const found = pipeline.findKey(bearerOf(request.raw))
+      if (found instanceof Promise) found.then((key) => enter(pipeline, prepared, key, request, reply, done), done)
+      else enter(pipeline, prepared, found, request, reply, done)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+}
+
+function enter(pipeline: Pipeline, prepared: PreparedRoute | undefined, key: KeyFacts | null, request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  try {
+    const { platform, limiter } = pipeline
+    admit(key, request.raw, request.arrived_at, pipeline.isTrusted)
+    request.caller = callerOf(key, request.id as Id<'req'>)
+    const limit = prepared?.rate_limit ?? platform.settings.rate_limit_default
+    const verdict = limiter.take(key.key_id, prepared?.index ?? 0, limit)
+    if (verdict instanceof Promise) verdict.then((late) => afterLimit(prepared, key, late, limit, request, reply, done), done)
+    else afterLimit(prepared, key, verdict, limit, request, reply, done)
+  } catch (error) {
+    done(error as Error)
+  }
+}
+
+function afterLimit(prepared: PreparedRoute | undefined, key: KeyFacts, verdict: Verdict, limit: number, request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  reply.header('ratelimit-limit', limit)
+  reply.header('ratelimit-remaining', verdict.remaining)
+  reply.header('ratelimit-reset', verdict.reset_s)
+  if (!verdict.allowed) {
+    reply.header('retry-after', verdict.reset_s)
+    done(new Problem('rate_limit_exceeded'))
+  } else if (prepared === undefined) done(unknownRoute(request))
+  else done(forbidden(prepared.route, key))
+}
+
+/** The 404 of a path or method that no operation has. */
+export const unknownRoute = (request: FastifyRequest): Problem =>
+  new Problem('resource_missing', `There is no operation ${request.method} ${request.url.split('?')[0]!.slice(0, 200)}. The reference at /docs lists them all.`)
+
+function forbidden(route: Route, key: KeyFacts): Problem | undefined {
+  if (route.scope !== null && !key.scopes.includes(route.scope)) {
+    return new Problem('scope_missing', `The API key ${key.key_id} lacks the scope ${route.scope} of this operation. GET /v1/me shows the scopes of a key.`)
+  }
+  if (route.mode !== undefined && route.mode !== key.mode) return new Problem(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
+  return undefined
+}
+
+/** What a handler is given; `signal` is made only where it is asked for. */
+class Context implements RouteRequest<unknown, unknown> {
+  readonly caller: Caller
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly sql: Db
+  readonly idempotency_key: string | undefined
+  readonly arrived_at: number
+  readonly raw: IncomingMessage
+  readonly #reply: FastifyReply
+  #aborter: AbortController | undefined
+
+  constructor(request: FastifyRequest, reply: FastifyReply, query: unknown, body: unknown, sql: Db, idempotency_key: string | undefined) {
+    this.caller = request.caller!
+    this.params = request.params as Record<string, string>
+    this.query = query
+    this.body = body
+    this.sql = sql
+    this.idempotency_key = idempotency_key
+    this.arrived_at = request.arrived_at
+    this.raw = request.raw
+    this.#reply = reply
+  }
+
+  get signal(): AbortSignal {
+    if (this.#aborter === undefined) {
+      const aborter = (this.#aborter = new AbortController())
+      const { raw } = this.#reply
+      raw.once('close', () => {
+        if (!raw.writableFinished) aborter.abort()
+      })
+    }
+    return this.#aborter.signal
+  }
+}
+
+/** The handler of a route: body to operation, in the order of decisions 1. */
+export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
+  const { route } = prepared
+  const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
+  const isPost = route.method === 'POST'
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const given = takesBody ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes)) : undefined
+    const header = isPost ? request.raw.headers['idempotency-key'] : undefined
+    const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
+    const details: Detail[] = []
+    const query = prepared.readQuery(request.query as RawQuery, details)
+    if (prepared.checkBody !== undefined) details.push(...prepared.checkBody(given))
+    if (details.length > 0) throw Problem.invalid(details as [Detail, ...Detail[]])
+    const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
+    return send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
+  }
+}
+
+function operate(pipeline: Pipeline, route: Route, request: FastifyRequest, reply: FastifyReply, query: unknown, given: unknown, body: unknown, key: string | undefined): Promise<Reply> {
+  const handler = route.handler as unknown as (context: RouteRequest<unknown, unknown>) => Promise<Reply>
+  const { platform, running } = pipeline
+  if (key === undefined || route.idempotent === 'own') return handler(new Context(request, reply, query, body, platform.pool, key))
+  const fingerprint = route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
+  const operation = {
+    request: keyedRequest(request.caller!, `${route.method} ${pathOf(request)}`, key, fingerprint),
+    secret: route.secret_reply === true,
+    handler: (sql: Db) => handler(new Context(request, reply, query, body, sql, key)),
+  }
+  return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!
+
+/** A streamed body is not held in memory: its length and kind stand for it. */
+const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
+  canonicalFingerprint([request.headers['content-length'] ?? null, String(request.headers['content-type'] ?? '').split(';')[0]], query as object)
+
+function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0 && prepared.bodyOptional) return {}
+  if (!isJsonType(raw.headers['content-type']) || !isPlainEncoding(raw.headers['content-encoding'])) {
+    // an operation without fields takes whatever comes along
+    if (prepared.route.body === undefined) return {}
+    throw new Problem('invalid_json', 'The body must be sent unpacked, with the header Content-Type: application/json.')
+  }
+  return parseBody(bytes)
+}
+
+const namedMax = 20
+
+/** Names the fields that no schema knows in `Service-Ignored-Fields`, and takes them out where the schema is closed. */
+function ignoreUnknown(prepared: PreparedRoute, body: Record<string, unknown>, reply: FastifyReply): Record<string, unknown> {
+  const { known } = prepared
+  if (known === undefined) return body
+  let unknown: string[] | undefined
+  for (const field of Object.keys(body)) if (!known.has(field)) (unknown ??= []).push(field)
+  if (unknown === undefined) return body
+  const named = unknown.slice(0, namedMax).map((field) => encodeURIComponent(field.slice(0, 64).toWellFormed()))
+  reply.header('service-ignored-fields', (unknown.length > namedMax ? [...named, `and-${unknown.length - namedMax}-more`] : named).join(', '))
+  return prepared.open ? body : Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field)))
+}
+
+/** Answers; a status that the route does not declare is a bug, for its body would have no white list. */
+function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): FastifyReply {
+  const schema = route.replies[status]
+  if (schema === undefined) throw new Error(`${route.method} ${route.path} answered ${status}, which it does not declare`)
+  reply.code(status)
+  if (headers !== undefined) reply.headers(headers)
+  if (status === 304 || schema === '') return reply.send()
+  if (typeof schema === 'string') return reply.type(schema).send(body)
+  return reply.send(body)
+}
+

@@ -1,0 +1,67 @@
+/** Query strings: unknown, repeated and empty parameters are refused, the rest is turned into the types of the schema (decisions 1). */
+import type { TObject, TSchema } from 'typebox'
+import type { Detail } from '../../contract/errors.ts'
+import { parseDateTime } from '../../contract/times.ts'
+import { validator } from '../../contract/validation.ts'
+import { checkText } from './body.ts'
+
+export type RawQuery = Readonly<Record<string, string | string[]>>
+
+/** Reads the query of one route: fills in `details` and returns the typed values. */
+export type QueryReader = (raw: RawQuery, details: Detail[]) => Record<string, unknown>
+
+type Coerce = (text: string) => unknown
+
+const none: Record<string, unknown> = Object.freeze({})
+
+/** The reader of a query schema; without one every parameter is unknown. */
+export function queryReader(schema: TObject | undefined): QueryReader {
+  const fields = new Map<string, Coerce>(Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, coercion(name, property)]))
+  const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
+  const validate = schema === undefined ? undefined : validator(schema)
+  const names = [...fields.keys()].join(', ')
+  return (raw, details) => {
+    const given = Object.keys(raw)
+    if (given.length === 0 && required.length === 0) return none
+    const values: Record<string, unknown> = {}
+    for (const name of given) readParameter(name, raw[name]!, fields.get(name), names, values, details)
+    const refused = new Set(details.map((detail) => detail.param))
+    for (const detail of validate?.(values) ?? []) if (!refused.has(detail.param)) details.push(detail)
+    if (details.length === 0) normalise(schema, values)
+    return values
+  }
+}
+
+function readParameter(name: string, text: string | string[], coerce: Coerce | undefined, names: string, values: Record<string, unknown>, details: Detail[]): void {
+  const param = name.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, 80)
+  if (coerce === undefined) {
+    details.push({ param, code: 'unknown_field', message: `The query parameter \`${param}\` is not known here. ${names === '' ? 'This operation takes none.' : `Known are: ${names}.`}` })
+  } else if (typeof text !== 'string') {
+    details.push({ param, code: 'invalid_value', message: `The query parameter \`${param}\` is given more than once. Give it once.` })
+  } else if (text === '') {
+    details.push({ param, code: 'invalid_value', message: `The query parameter \`${param}\` is empty. Give it a value or leave it out.` })
+  } else {
+    checkText(text, param, details)
+    values[name] = coerce(text)
+  }
+}
+
+/** Text to the type that the schema asks for; what does not fit stays text, for the validation to name. */
+function coercion(name: string, schema: TSchema): Coerce {
+  const { type } = schema as { type?: string | string[] }
+  if (type === 'integer' || type === 'number') return (text) => (/^-?\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : text)
+  if (type === 'boolean') return (text) => (text === 'true' ? true : text === 'false' ? false : text)
+  if (type === 'array') return (text) => text.split(',')
+  if (isDateTime(schema)) return (text) => parseDateTime(text, name.endsWith('_before') ? 'up' : 'down') ?? text
+  return (text) => text
+}
+
+const isDateTime = (schema: TSchema): boolean => (schema as { format?: string }).format === 'date-time-query'
+
+/** Fills in the defaults of the schema. */
+function normalise(schema: TObject | undefined, values: Record<string, unknown>): void {
+  for (const [name, property] of Object.entries(schema?.properties ?? {})) {
+    const { default: fallback } = property as { default?: unknown }
+    if (fallback !== undefined && values[name] === undefined) values[name] = fallback
+  }
+}

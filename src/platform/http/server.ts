@@ -1,0 +1,157 @@
+/** The HTTP server: Fastify around the pipeline, with a request id, an error envelope, metrics and a log line for every request. */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { Problem } from '../../contract/problem.ts'
+import { ApiError, errorBody } from '../../contract/resources/api-error.ts'
+import type { Platform } from '../platform.ts'
+import type { FindKey } from './auth.ts'
+import { addressList } from './client-address.ts'
+import { answerMalformed, problemOf } from './envelope.ts'
+import { inFlight, type InFlight } from './idempotency.ts'
+import { guard, perform, prepare, unknownRoute, type Pipeline } from './pipeline.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import type { Route } from './route.ts'
+
+export interface ServerParts {
+  readonly platform: Platform
+  readonly findKey: FindKey
+  readonly limiter: RateLimiter
+  readonly routes: readonly Route[]
+  readonly running?: InFlight
+}
+
+const requestTimeoutMs = 600_000
+const keepAliveTimeoutMs = 65_000
+
+export function makeServer(parts: ServerParts): FastifyInstance {
+  const { platform, routes } = parts
+  const { settings, ids } = platform
+  const server: FastifyInstance = Fastify({
+    logger: false,
+    genReqId: () => ids('req'),
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
+    routerOptions: { maxParamLength: 300 },
+    http: { maxHeaderSize: 32 * 1024 },
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, ids('req'), settings.base_url),
+    frameworkErrors: (_error, request, reply) => fail(platform, unknownRoute(request as unknown as FastifyRequest), request as unknown as FastifyRequest, reply as unknown as FastifyReply),
+  })
+  server.decorateRequest('caller', null)
+  server.decorateRequest('arrived_at', 0)
+  server.removeAllContentTypeParsers()
+  // the pipeline reads bodies itself, after the checks that come before them
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  server.setValidatorCompiler(() => () => true)
+  server.addHook('onRequest', (request, reply, done) => {
+    request.arrived_at = platform.clock.now()
+    reply.header('x-request-id', request.id)
+    acceptAnyType(request)
+    done()
+  })
+  server.addHook('onResponse', (request, reply, done) => {
+    observe(platform, request, reply)
+    done()
+  })
+  server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
+  const pipeline: Pipeline = { platform, findKey: parts.findKey, limiter: parts.limiter, isTrusted: addressList(settings.trusted_proxies), running: parts.running ?? inFlight() }
+  mountUnknown(server, pipeline)
+  routes.forEach((route, index) => mount(server, pipeline, route, index + 1))
+  return server
+}
+
+/** A trailing slash names the same route; a path that cannot be decoded names none (decisions 1). */
+function routableUrl(url: string): string {
+  const end = url.indexOf('?')
+  let path = end === -1 ? url : url.slice(0, end)
+  const query = end === -1 ? '' : url.slice(end)
+  if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
+  else if (!path.includes('%')) return url
+  return `${isDecodable(path) ? path : path.replaceAll('%', '%25')}${query}`
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false // a percent sign that starts no UTF-8 sequence
+  }
+}
+
+/** Fastify itself refuses a Content-Type of an impossible form, before the checks that come first. */
+function acceptAnyType(request: FastifyRequest): void {
+  const type = request.raw.headers['content-type']
+  if (type !== undefined && type !== 'application/json' && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type)) request.raw.headers['content-type'] = 'application/octet-stream'
+}
+
+function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number): void {
+  const { settings } = pipeline.platform
+  const isSend = route.method === 'POST' && route.path === '/v1/messages'
+  const prepared = prepare(route, index, isSend ? settings.rate_limit_messages : settings.rate_limit_default)
+  server.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    onRequest: guard(pipeline, prepared),
+    handler: perform(pipeline, prepared),
+    schema: { response: responses(route) },
+  })
+}
+
+/** The white lists of a route's replies; errors have one of their own. */
+function responses(route: Route): Record<string, unknown> {
+  const declared: Record<string, unknown> = { '4xx': apiError, '5xx': apiError }
+  for (const [status, schema] of Object.entries(route.replies)) if (typeof schema !== 'string') declared[status] = plain(schema)
+  return declared
+}
+
+/** A schema without the `$id`s that name it in the documents: the serialiser would take a repeated one for a clash. */
+function plain(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plain)
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(Object.entries(schema).filter(([key, value]) => !(key === '$id' && typeof value === 'string')).map(([key, value]) => [key, plain(value)]))
+}
+
+const apiError = plain(ApiError as TSchema)
+
+function mountUnknown(server: FastifyInstance, pipeline: Pipeline): void {
+  const check = guard(pipeline, undefined)
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0]!
+    if (path !== '/v1' && !path.startsWith('/v1/')) return fail(pipeline.platform, unknownRoute(request), request, reply)
+    check(request, reply, (error) => fail(pipeline.platform, error, request, reply))
+    return reply
+  })
+}
+
+/** Answers an exception: a Problem with its envelope, anything else with 500 and one log line. */
+function fail(platform: Platform, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.split('?', 1)[0]!
+  const problem = problemOf(error, request.method === 'POST' && path.startsWith('/v1/messages')) ?? unexpected(platform, error, request)
+  platform.metrics.requests_refused.inc({ code: problem.code })
+  if (problem.headers !== undefined) reply.headers(problem.headers)
+  reply.header('x-request-id', request.id)
+  return reply.code(problem.status).send({ error: errorBody(problem, request.id, platform.settings.base_url) })
+}
+
+function unexpected(platform: Platform, error: unknown, request: FastifyRequest): Problem {
+  platform.log.error({ err: error, request_id: request.id, method: request.method, route: request.routeOptions.url }, 'a request failed')
+  return new Problem('internal_error')
+}
+
+function observe(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown')
+  platform.metrics.request_seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+  const theirs = request.raw.headers['x-request-id']
+  if (theirs !== undefined || platform.log.isLevelEnabled('debug')) logRequest(platform, request, reply, route, theirs)
+}
+
+function logRequest(platform: Platform, request: FastifyRequest, reply: FastifyReply, route: string, theirs: string | string[] | undefined): void {
+  const line = { request_id: request.id, client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, 128), method: request.method, route, status: reply.statusCode, duration_ms: Math.round(reply.elapsedTime), key_id: request.caller?.key_id }
+  if (theirs === undefined) platform.log.debug(line, 'request')
+  else platform.log.info(line, 'request')
+}

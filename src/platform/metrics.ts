@@ -1,0 +1,30 @@
+/** What `/metrics` shows (prom-client), in a registry of its own so that several services can live in one process. */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+export type Metrics = ReturnType<typeof makeMetrics>
+
+const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600]
+
+/** `ofProcess` adds memory, CPU and event-loop figures. Every name is prefixed `posthorn_`, every duration in seconds. */
+export function makeMetrics(ofProcess = false) {
+  const registry = new Registry()
+  const registers = [registry]
+  if (ofProcess) collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    messages_accepted: new Counter({ name: 'posthorn_messages_accepted_total', help: 'Messages accepted.', labelNames: ['mode', 'channel_type'], registers }),
+    requests_refused: new Counter({ name: 'posthorn_requests_refused_total', help: 'Requests answered with an error, by its code.', labelNames: ['code'], registers }),
+    request_seconds: new Histogram({
+      name: 'posthorn_request_duration_seconds', help: 'From the arrival of a request to the end of its answer.', labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10], registers,
+    }),
+    dispatch_lag_seconds: new Histogram({ name: 'posthorn_dispatch_lag_seconds', help: 'From the time a message was due to its handing over.', labelNames: ['channel_type'], buckets: lagBuckets, registers }),
+    delivery_lag_seconds: new Histogram({ name: 'posthorn_delivery_lag_seconds', help: 'From the time a webhook delivery was due to its attempt.', buckets: lagBuckets, registers }),
+    attempts: new Counter({ name: 'posthorn_attempts_total', help: 'Attempts by outcome; kind is message or webhook.', labelNames: ['kind', 'outcome'], registers }),
+    queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
+    pool_connections: new Gauge({ name: 'posthorn_pool_connections', help: 'Database connections by state (in_use, max).', labelNames: ['state'], registers }),
+    group_commit_rows: new Histogram({ name: 'posthorn_group_commit_rows', help: 'Messages that one commit took.', buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500], registers }),
+    rate_limit_fallbacks: new Counter({ name: 'posthorn_rate_limit_fallbacks_total', help: 'Requests limited per process because Redis did not answer.', registers }),
+    lane_failures: new Counter({ name: 'posthorn_lane_failures_total', help: 'Failed passes of a lane.', labelNames: ['lane'], registers }),
+  }
+}
