@@ -3,11 +3,13 @@ import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { testCluster } from './cluster.ts'
+import { removeLeftovers } from './database.ts'
 
 const root = join(import.meta.dirname, '../..')
 const named = process.argv.slice(2)
 const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).toSorted()
 const cluster = await testCluster()
+await removeLeftovers(cluster.url)
 const status = await new Promise<number>((done) => {
   const child = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-reporter=spec', ...files.map((file) => (named.length > 0 ? resolve(file) : file))], {
     cwd: root,

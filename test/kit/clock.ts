@@ -1,0 +1,46 @@
+/** Time in the hand of a test: it stands still until `advance`. */
+import type { Clock } from '../../src/lib/clock.ts'
+
+export interface FakeClock extends Clock {
+  /** Moves time on; who sleeps until a moment on the way wakes at that moment, in order, and may sleep again. */
+  advance(ms: number): Promise<void>
+  /** The time as the interface writes it, `ms` from now. */
+  iso(ms?: number): string
+}
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
+  let now = Date.parse(start)
+  let sleepers: Sleeper[] = []
+  return {
+    now: () => now,
+    iso: (ms = 0) => new Date(now + ms).toISOString(),
+    sleep(ms, signal) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      if (signal?.aborted === true) return Promise.resolve()
+      const sleeper = { at: now + ms, wake: resolve }
+      sleepers.push(sleeper)
+      signal?.addEventListener('abort', () => {
+        sleepers = sleepers.filter((other) => other !== sleeper)
+        resolve()
+      })
+      return promise
+    },
+    async advance(ms) {
+      const until = now + ms
+      for (;;) {
+        const next = sleepers.toSorted((a, b) => a.at - b.at)[0]
+        if (next === undefined || next.at > until) break
+        now = Math.max(now, next.at)
+        sleepers = sleepers.filter((other) => other !== next)
+        next.wake()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      now = until
+    },
+  }
+}
