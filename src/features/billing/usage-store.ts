@@ -4,6 +4,8 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { UsageGroup } from '../../contract/resources/usage.ts'
 import type { UsageDelta } from './usage.ts'
 
+const foldKey = 7_067_411_830
+
 export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promise<void> {
   if (deltas.length === 0) return
   await sql`
@@ -43,13 +45,16 @@ export async function sumUsage(sql: Db, tenant: Tenant, days: { from: string; to
 }
 
 /**
- * Folds at most `rows_max` deltas into the row of their key; returns how many there were. Two folds at once are harmless: each
- * sums only the rows that it itself deleted, and a key with two folded rows still adds up.
+ * Folds at most `rows_max` deltas into the row of their key; returns how many there were, 0 while another process folds. Each
+ * fold sums only the rows that it itself deleted, so that nothing is lost or counted twice whatever runs beside it.
  */
 export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`
-    with delta as (
-      delete from usage_rows where ctid = any(array(select ctid from usage_rows where not folded limit ${rows_max})) and not folded
+    with alone as materialized (
+      select pg_try_advisory_xact_lock(${foldKey}) as held
+    ), delta as (
+      delete from usage_rows
+      where ctid = any(array(select ctid from usage_rows where not folded and (select held from alone) limit ${rows_max})) and not folded
       returning *
     ), touched as (
       select distinct account_id, mode, day, channel_type, channel_id from delta
