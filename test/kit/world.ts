@@ -1,6 +1,11 @@
-/** A world for one test: a database of its own, a clock in hand, ids by a seed, and the parts of the platform. */
+/** A world for one test: a database of its own, a clock in hand, ids by a seed, and the whole service on a real port. Helpers return data; tests assert. */
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
+import type { App, Services } from '../../src/app.ts'
+import type { Mode } from '../../src/contract/caller.ts'
+import type { Scope } from '../../src/contract/scopes.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
@@ -9,6 +14,7 @@ import { reactions } from '../../src/platform/reactions.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import type { Settings } from '../../src/platform/settings.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
+import { apiClient, type Api } from './api.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 import { testDatabase } from './database.ts'
 import { seeded, type Random } from './random.ts'
@@ -57,6 +63,101 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     wake: (...lanes) => void woken.push(...lanes),
   }
   return { platform, pool, clock, random, woken, database_url: database.url, receiver: () => host.receiver() }
+}
+
+export interface World extends PlatformWorld {
+  readonly app: App
+  readonly services: Services
+  /** Without `/v1`. */
+  readonly base_url: string
+  /** Speaks with this key; without one, with none. `world.api(account)` takes what `world.account` returned. */
+  api(key?: string | { readonly key: string }): Api
+  /** A new account with a key. */
+  account(options?: AccountOptions): Promise<TestAccount>
+  /** One pass of each of these lanes, in order; resolves to the number of jobs worked on. */
+  tick(...lanes: string[]): Promise<number>
+  /** Passes of all lanes, heartbeat and chores excepted, until none finds work. */
+  settle(): Promise<void>
+  /** Runs every chore once, whether due or not. */
+  chores(): Promise<void>
+  /** Proves what `posthorn doctor` proves; fails with the first breaches. */
+  invariants(): Promise<void>
+}
+
+export interface AccountOptions {
+  /** Default: test. */
+  readonly mode?: Mode
+  readonly name?: string
+  readonly credit_micros?: number
+  /** Default: all. */
+  readonly scopes?: readonly Scope[]
+  readonly ip_allowlist?: readonly string[]
+}
+
+export interface TestAccount {
+  readonly id: string
+  readonly mode: Mode
+  readonly key: string
+  readonly key_id: string
+  readonly api: Api
+}
+
+const houseLanes = ['heartbeat', 'chores']
+const roundsMax = 2000
+
+/** The whole service on a port of 127.0.0.1, its lanes at rest: `tick` and `settle` move them. All of it ends with the test. */
+export async function startWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
+  // loaded here, so that a fault in one feature fails the tests that need the whole, not those of the platform
+  const { buildApp } = await import('../../src/app.ts')
+  const parts = await startPlatform(t, options)
+  const { pool, clock, platform, woken } = parts
+  const { settings, secrets, log, ids } = platform
+  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id })
+  await app.server.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => app.stop())
+  const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
+  const api = (key?: string | { key: string }) => apiClient(base_url, typeof key === 'object' ? key.key : key)
+  const tick = async (...lanes: string[]) => {
+    let jobs = 0
+    for (const lane of lanes) jobs += await app.lane(lane).tick()
+    return jobs
+  }
+  return {
+    ...parts, woken, platform: app.platform, app, services: app.services, base_url, api, tick,
+    account: (wanted = {}) => makeAccount(app, api, wanted),
+    async settle() {
+      const names = app.lanes.map((lane) => lane.name).filter((name) => !houseLanes.includes(name))
+      for (let round = 0; (await tick(...names)) > 0; round++) if (round > roundsMax) throw new Error('the lanes find work for ever')
+    },
+    async chores() {
+      for (const chore of app.chores) await chore.run()
+    },
+    invariants: () => proveInvariants(app),
+  }
+}
+
+async function makeAccount(app: App, api: World['api'], options: AccountOptions): Promise<TestAccount> {
+  const { accounts, billing } = app.services
+  const mode = options.mode ?? 'test'
+  const account = await accounts.create({ name: options.name ?? 'Test account' })
+  if (options.credit_micros !== undefined) await billing.creditWallet(app.platform.pool, account.id, options.credit_micros, null)
+  const key = await accounts.createKey({
+    account_id: account.id,
+    mode,
+    ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
+    ...(options.ip_allowlist === undefined ? {} : { ip_allowlist: options.ip_allowlist }),
+  })
+  return { id: account.id, mode, key: key.key, key_id: key.id, api: api(key.key) }
+}
+
+/** All of them in one snapshot, as `doctor` does. */
+async function proveInvariants(app: App): Promise<void> {
+  const breaches = await app.platform.pool.begin('isolation level repeatable read read only', async (sql) => {
+    const found: string[] = []
+    for (const invariant of app.invariants) found.push(...(await invariant.breaches(sql)).map((breach) => `${invariant.name}: ${breach}`))
+    return found
+  })
+  assert.deepEqual(breaches, [])
 }
 
 const testSettings: Settings = {

@@ -1,0 +1,47 @@
+/** A client of the API as small as can be: what was answered, as data. */
+import { request } from 'undici'
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Parsed when it is JSON, else the text. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+type Headers = Readonly<Record<string, string>>
+
+export interface Api {
+  get(path: string, headers?: Headers): Promise<Answered>
+  /** `body`: an object is sent as JSON, a string as it is (with content type JSON unless `headers` say otherwise), undefined not at all. */
+  post(path: string, body?: unknown, headers?: Headers): Promise<Answered>
+  patch(path: string, body?: unknown, headers?: Headers): Promise<Answered>
+  delete(path: string, headers?: Headers): Promise<Answered>
+  /** Any method, nothing added but the key. */
+  send(method: string, path: string, headers?: Headers, body?: string | Uint8Array): Promise<Answered>
+}
+
+export function apiClient(base_url: string, key?: string): Api {
+  const authorization: Headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const send: Api['send'] = async (method, path, headers = {}, body) => {
+    const answer = await request(base_url + path, { method: method as 'GET', headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) })
+    const text = await answer.body.text()
+    const flat = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
+    return { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
+  }
+  const withBody = (method: string) => (path: string, body?: unknown, headers: Headers = {}) => {
+    if (body === undefined) return send(method, path, headers)
+    return send(method, path, { 'content-type': 'application/json', ...headers }, typeof body === 'string' ? body : JSON.stringify(body))
+  }
+  return {
+    send,
+    get: (path, headers) => send('GET', path, headers),
+    post: withBody('POST'),
+    patch: withBody('PATCH'),
+    delete: (path, headers) => send('DELETE', path, headers),
+  }
+}
+
+function parsed(text: string, type: string | undefined): unknown {
+  return type?.startsWith('application/json') === true && text !== '' ? JSON.parse(text) : text
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { fakeClock } from './clock.ts'
+import { startWorld } from './world.ts'
+
+test('a world answers over HTTP, knows its accounts and proves its invariants', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account({ mode: 'live', credit_micros: 5_000_000 })
+
+  const [known, unknown] = await Promise.all([account.api.get('/v1/me'), world.api().get('/v1/me')])
+  await world.settle()
+
+  assert.deepEqual([known.status, known.body.id, unknown.status], [200, account.id, 401])
+  await world.invariants()
+})
+
+test('who sleeps on a clock in hand wakes at its moment, in order, and may sleep again', async () => {
+  const clock = fakeClock()
+  const woke: string[] = []
+  const sleeper = async (name: string, ms: number) => {
+    for (let i = 0; i < 2; i++) {
+      await clock.sleep(ms)
+      woke.push(`${name} ${clock.iso().slice(17, 19)}`)
+    }
+  }
+  void sleeper('five', 5000)
+  void sleeper('two', 2000)
+
+  await clock.advance(7000)
+
+  assert.deepEqual(woke, ['two 02', 'two 04', 'five 05'])
+})
