@@ -38,7 +38,7 @@ export async function insertAccount(sql: Db, row: AccountRow): Promise<void> {
 
 /** Every account has a wallet from its first moment on. */
 export async function insertWallet(sql: Db, account_id: string): Promise<void> {
-  await sql`insert into wallets (account_id) values (${account_id})`
+  await sql`insert into wallets (account_id) values (${account_id}) on conflict do nothing`
 }
 
 export async function findAccount(sql: Db, id: string): Promise<AccountRow | null> {
