@@ -1,0 +1,145 @@
+-- why: webhook endpoints, what waits to be posted to them, and what became of it.
+create table webhook_endpoints (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  url text not null,
+  description text not null,
+  events text[] not null,
+  status text not null check (status in ('active', 'disabled')),
+  filters json not null,
+  metadata json not null,
+  source text,
+  created_by json not null,
+  -- encrypted; the previous secret signs too until its time is over
+  secret text not null,
+  previous_secret text,
+  previous_secret_until timestamptz,
+  verification_token text,
+  -- grows with every change: who holds a copy sees that it is old
+  version integer not null default 1,
+  -- deleted endpoints stay as cursors of lists
+  deleted_at timestamptz,
+  created_at timestamptz not null,
+  primary key (account_id, mode, id)
+);
+
+-- The active endpoints as the fan-out lane reads them: a row for each event type, `*` for all. Written with the endpoint.
+create table webhook_subscriptions (
+  account_id text collate "C" not null,
+  mode text not null,
+  event_type text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  -- null: everything passes
+  filters jsonb,
+  -- what had been committed when the endpoint was created or enabled is not for it
+  since_snapshot pg_snapshot not null,
+  since_position bigint not null,
+  primary key (account_id, mode, event_type, endpoint_id)
+);
+create index webhook_subscriptions_endpoint on webhook_subscriptions (endpoint_id);
+
+-- Whether an event was committed after a snapshot was taken; `since_position` is the position of the snapshot's xmax.
+create function webhook_is_later(event_position bigint, since_position bigint, since_snapshot pg_snapshot) returns boolean language sql stable
+  return case
+    when event_position >= since_position then true
+    when event_position >> 48 < since_position >> 48 then false
+    else not pg_visible_in_snapshot(((event_position & ((1::bigint << 48) - 1))::text)::xid8, since_snapshot)
+  end;
+
+-- The filters of an endpoint (decisions 9): AND across keys, OR within; an object of a kind that a key does not speak of passes.
+create function webhook_filters_pass(filters jsonb, event_type text, object json) returns boolean language sql immutable
+  return case split_part(event_type, '.', 1)
+    when 'message' then
+      (not filters ? 'channels' or filters -> 'channels' ? (object ->> 'channel_id'))
+      and (not filters ? 'channel_types' or filters -> 'channel_types' ? (object ->> 'channel_type'))
+      and (not filters ? 'directions' or filters -> 'directions' ? (object ->> 'direction'))
+      and (not filters ? 'message_types' or filters -> 'message_types' ? (object ->> 'type'))
+      and (not filters ? 'campaigns'
+        or (object #>> '{origin,type}' is not distinct from 'campaign' and coalesce(filters -> 'campaigns' ? (object #>> '{origin,id}'), false)))
+    when 'channel' then
+      (not filters ? 'channels' or filters -> 'channels' ? (object ->> 'id'))
+      and (not filters ? 'channel_types' or filters -> 'channel_types' ? (object ->> 'type'))
+    when 'campaign' then
+      (not filters ? 'channels' or filters -> 'channels' ? (object ->> 'channel_id'))
+      and (not filters ? 'channel_types' or filters -> 'channel_types' ? (object ->> 'channel_type'))
+      and (not filters ? 'campaigns' or filters -> 'campaigns' ? (object ->> 'id'))
+    else true
+  end;
+
+-- How far the fan-out lane has followed the feed.
+create table webhook_fan_out (
+  only_row boolean primary key default true check (only_row),
+  position bigint not null,
+  id text collate "C" not null
+);
+insert into webhook_fan_out (position, id) values (0, '');
+
+-- Deliveries whose time has come. Rows are only inserted and deleted; a process works on the rows of the endpoints whose turn it holds.
+create table webhook_queue (
+  endpoint_id text collate "C" not null,
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  mode text not null,
+  event_id text collate "C" not null,
+  event_type text not null,
+  -- attempts made so far, and how the last one ended
+  attempts integer not null default 0,
+  response_status integer,
+  duration_ms integer,
+  error text,
+  error_message text,
+  -- false: one attempt only, asked for by hand
+  scheduled boolean not null default true,
+  due_at timestamptz not null,
+  created_at timestamptz not null,
+  primary key (endpoint_id, id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000,
+  autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
+
+-- Deliveries that wait for a later attempt, and those that a process attempts at once (due again when it dies over it).
+create table webhook_retries (
+  like webhook_queue including defaults,
+  primary key (endpoint_id, id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
+create index webhook_retries_due on webhook_retries (due_at);
+
+-- What has ended, delivered or failed; partitioned by id (weekly, made ahead by a chore), kept 30 days.
+create table webhook_deliveries (
+  account_id text collate "C" not null,
+  mode text not null,
+  endpoint_id text collate "C" not null,
+  id text collate "C" not null,
+  event_id text collate "C" not null,
+  event_type text not null,
+  status text not null check (status in ('delivered', 'failed')),
+  attempts integer not null,
+  response_status integer,
+  duration_ms integer,
+  error text,
+  error_message text,
+  created_at timestamptz not null,
+  primary key (account_id, mode, endpoint_id, id)
+) partition by range (id);
+create table webhook_deliveries_default partition of webhook_deliveries default;
+
+-- The failed ones, which are rare and worth finding.
+create table webhook_failures (
+  account_id text collate "C" not null,
+  mode text not null,
+  endpoint_id text collate "C" not null,
+  id text collate "C" not null,
+  primary key (account_id, mode, endpoint_id, id)
+);
+
+-- Whose turn an endpoint is: one process at a time posts to it, so that its circuit is one. Changes often, without an index on what changes.
+create table webhook_turns (
+  endpoint_id text collate "C" primary key,
+  owner text,
+  lease_until timestamptz,
+  -- failed attempts in a row, across deliveries
+  failures integer not null default 0
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
+
+-- Rare event types stay findable in a long feed: `type` never changes.
+create index events_rare_types on events (account_id, mode, type, position, id) where type not in ('message.sent', 'message.delivered', 'message.read');
