@@ -56,6 +56,8 @@ export interface App {
   readonly invariants: readonly Invariant[]
   /** The lane of this name. */
   lane(name: string): Loop
+  /** Tells running processes what has changed here; for commands, which do not `start`. */
+  flush(): Promise<void>
   /** Hears other processes, and runs the lanes of its roles. Listening is the caller's: `server.listen`. */
   start(): Promise<void>
   /** Finishes what is in hand: requests, then lanes. */
@@ -113,6 +115,7 @@ export function buildApp(parts: AppParts): App {
       if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
       return found
     },
+    flush: () => rings.flush(),
     async start() {
       await rings.open()
       const started = wanted.includes('worker') ? lanes : everyProcess

@@ -13,6 +13,8 @@ export interface Bell {
   on(name: string, heard: () => void): void
   /** Calls `heard` whenever rings may have been missed. */
   onMissed(heard: () => void): void
+  /** Resolves once other processes have been told of every ring so far; for commands, which do not `open`. */
+  flush(): Promise<void>
   /** Starts to hear other processes. */
   open(): Promise<void>
   close(): Promise<void>
@@ -23,33 +25,32 @@ export function bell(pool: Pool, me: string): Bell {
   const hearers = new Map<string, (() => void)[]>()
   const missedHearers: (() => void)[] = []
   let listening: Listening | undefined
-  let sending = false
+  let sending: Promise<void> | undefined
   const outbox = new Set<string>()
 
   const rouse = (names: readonly string[]) => {
     for (const name of names.includes(all) ? hearers.keys() : names) for (const heard of hearers.get(name) ?? []) heard()
   }
-  const send = async () => {
-    if (sending || listening === undefined) return
-    sending = true
+  const sendAll = async () => {
     // one NOTIFY for all that is rung while another is under way
     while (outbox.size > 0) {
       const payload = `${me} ${[...outbox].join(',')}`
       outbox.clear()
       await pool`select pg_notify(${channel}, ${payload})`.catch(() => undefined) // an accelerator: lanes poll as well
     }
-    sending = false
+    sending = undefined
   }
+  const send = (): Promise<void> => (sending ??= sendAll())
   return {
     ring(...names) {
       const rung = names.length === 0 ? [all] : names
       rouse(rung)
-      if (listening === undefined) return
       for (const name of rung) outbox.add(name)
-      void send()
+      if (listening !== undefined) void send()
     },
     on: (name, heard) => void hearers.set(name, [...(hearers.get(name) ?? []), heard]),
     onMissed: (heard) => void missedHearers.push(heard),
+    flush: send,
     async open() {
       listening = await listen(
         pool,
@@ -64,6 +65,7 @@ export function bell(pool: Pool, me: string): Bell {
       )
     },
     async close() {
+      await sending
       await listening?.stop()
       listening = undefined
     },

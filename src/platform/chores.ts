@@ -8,7 +8,7 @@ import type { Chore, Platform } from './platform.ts'
 
 const beatEveryMs = 2_000
 const choresEveryMs = 1_000
-const lockKey = 7_067_411_802
+const lockKey = 7_067_411_831
 const minute = 60_000
 /** Rows of processes that have been silent this long tell nobody anything. */
 const forgottenAfterMs = 24 * 3600_000

@@ -1,0 +1,61 @@
+/** `posthorn accounts …`: the accounts of this installation. */
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import type { Register } from './program.ts'
+import { wholeNumber } from './arguments.ts'
+
+type Account = Awaited<ReturnType<App['services']['accounts']['list']>>[number]
+
+interface UpdateOptions {
+  name?: string
+  timezone?: string
+  lowBalanceMicros?: number
+  ownerEmail?: string
+}
+
+const line = (account: Account): string => `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${account.name}`
+
+export const registerAccounts: Register = (program, cli) => {
+  const accounts = program.command('accounts').description('make, list and change accounts')
+
+  accounts.command('create').description('make an account')
+    .requiredOption('--name <name>', 'its name')
+    .option('--owner-email <address>', 'where notices to its owner go')
+    .action(async (options: { name: string; ownerEmail?: string }, command: Command) => {
+      const account = await cli.withApp((app) => app.services.accounts.create({ name: options.name, owner_email: options.ownerEmail ?? null }))
+      cli.print(command, { json: account, text: line(account) })
+    })
+
+  accounts.command('list').description('list every account').action(async (_options: unknown, command: Command) => {
+    const rows = await cli.withApp((app) => app.services.accounts.list())
+    cli.print(command, { json: rows, text: rows.length === 0 ? 'There is no account yet: make one with `posthorn accounts create --name N`.' : rows.map(line).join('\n') })
+  })
+
+  for (const [name, verb] of [['suspend', 'refuse every key of an account'], ['reinstate', 'let a suspended account in again']] as const) {
+    accounts.command(name).description(verb).argument('<account>', 'its id').action(async (id: string, _options: unknown, command: Command) => {
+      const account = await cli.withApp((app) => app.services.accounts[name](id))
+      cli.print(command, { json: account, text: line(account) })
+    })
+  }
+
+  accounts.command('update').description('change an account').argument('<account>', 'its id')
+    .option('--name <name>', 'its name')
+    .option('--timezone <zone>', 'an IANA time zone name, such as Europe/Berlin')
+    .option('--low-balance-micros <amount>', 'balance.low is emitted below this wallet balance', wholeNumber)
+    .option('--owner-email <address>', 'where notices to its owner go')
+    .action(async (id: string, options: UpdateOptions, command: Command) => {
+      const account = await cli.withApp((app) => updateAccount(app, id, options))
+      cli.print(command, { json: account, text: line(account) })
+    })
+}
+
+async function updateAccount(app: App, id: string, options: UpdateOptions): Promise<Account> {
+  const { accounts, billing } = app.services
+  const account = await accounts.update(id, {
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.timezone === undefined ? {} : { timezone: options.timezone }),
+    ...(options.ownerEmail === undefined ? {} : { owner_email: options.ownerEmail }),
+  })
+  if (options.lowBalanceMicros !== undefined) await billing.setLowBalance(app.platform.pool, id, options.lowBalanceMicros)
+  return account
+}

@@ -1,0 +1,34 @@
+/** How arguments are read; what does not fit is wrong usage (exit code 2). */
+import { InvalidArgumentError } from 'commander'
+import { parseDateTime } from '../contract/times.ts'
+
+/** A whole number, 0 or more. */
+export function wholeNumber(text: string): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('It must be a whole number.')
+  return value
+}
+
+/** A whole number, 1 or more. */
+export function positiveNumber(text: string): number {
+  const value = wholeNumber(text)
+  if (value === 0) throw new InvalidArgumentError('It must be 1 or more.')
+  return value
+}
+
+/** Comma-separated words. */
+export const words = (text: string): string[] => text.split(',').map((word) => word.trim()).filter((word) => word !== '')
+
+/** An RFC 3339 time or a date, as ISO text. */
+export function time(text: string): string {
+  const iso = parseDateTime(text)
+  if (iso === null) throw new InvalidArgumentError('It must be a time such as 2026-01-31T09:30:00Z, or a date.')
+  return iso
+}
+
+/** One of these words. */
+export const oneOfWords = <T extends string>(known: readonly T[]) => (text: string): T => {
+  const word = known.find((entry) => entry === text)
+  if (word === undefined) throw new InvalidArgumentError(`It must be one of ${known.join(', ')}.`)
+  return word
+}

@@ -1,0 +1,56 @@
+/** `posthorn migrate` and `posthorn doctor`: the state of the database. */
+import type { Command } from 'commander'
+import { systemClock } from '../lib/clock.ts'
+import { connectEmbedded } from '../platform/database/embedded.ts'
+import { migrate } from '../platform/database/migrate.ts'
+import { openPool } from '../platform/database/pool.ts'
+import { transact } from '../platform/database/sql.ts'
+import { makeLog } from '../platform/log.ts'
+import type { App } from '../app.ts'
+import { readConfig, type Config } from '../config.ts'
+import type { Register } from './program.ts'
+
+export const registerDatabase: Register = (program, cli) => {
+  program.command('migrate').description('bring the database to the schema of this version').action(async (_options: unknown, command: Command) => {
+    const report = await migrateConfigured(readConfig(cli.terminal.env))
+    cli.print(command, { json: report, text: report.applied.length === 0 ? `The database is at ${report.version}: nothing to do.` : `Applied ${report.applied.join(', ')}.` })
+  })
+
+  program.command('doctor').description('prove that configuration, database, ledger and counters are sound').action(async (_options: unknown, command: Command) => {
+    const config = readConfig(cli.terminal.env)
+    const findings = await cli.withApp((app) => examine(app, config))
+    const ok = findings.every((finding) => finding.breaches.length === 0)
+    const text = [...findings.map(({ name, breaches }) => [`${breaches.length === 0 ? 'ok    ' : 'BROKEN'}  ${name}`, ...breaches.map((breach) => `          ${breach}`)].join('\n')), ok ? 'All is sound.' : 'Something is broken.'].join('\n')
+    cli.print(command, { json: { ok, checks: findings }, text })
+    if (!ok) cli.exit(1)
+  })
+}
+
+async function migrateConfigured(config: Config) {
+  const log = makeLog('error')
+  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
+  const pool = openPool(config.database_url ?? embedded!.url, { max: 1, application_name: 'posthorn migrate' })
+  try {
+    return await migrate(pool, systemClock())
+  } finally {
+    await pool.end({ timeout: 5 })
+    await embedded?.stop()
+  }
+}
+
+interface Finding {
+  readonly name: string
+  readonly breaches: readonly string[]
+}
+
+/** Every invariant in one snapshot, so that what goes on meanwhile cannot look like a breach. */
+async function examine(app: App, config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [{ name: 'configuration', breaches: config.unknown_variables.map((name) => `${name} is no setting: is it misspelt?`) }]
+  await transact(app.platform.pool, async (sql) => {
+    await sql`set transaction isolation level repeatable read read only`
+    await sql`set local statement_timeout = 0`
+    await sql`set local idle_in_transaction_session_timeout = 0`
+    for (const invariant of app.invariants) findings.push({ name: invariant.name, breaches: await invariant.breaches(sql) })
+  })
+  return findings
+}

@@ -1,0 +1,8 @@
+/** Every command group: one line each. */
+import { registerAccounts } from './accounts.ts'
+import { registerDatabase } from './database.ts'
+import { registerKeys } from './keys.ts'
+import type { Register } from './program.ts'
+import { registerServe } from './serve.ts'
+
+export const groups: readonly Register[] = [registerServe, registerDatabase, registerAccounts, registerKeys]

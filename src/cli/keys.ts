@@ -1,0 +1,78 @@
+/** `posthorn keys …`: API keys. A key's text is shown once, by the command that makes it. */
+import { InvalidArgumentError, type Command } from 'commander'
+import type { App } from '../app.ts'
+import type { Mode } from '../contract/caller.ts'
+import { scopes as allScopes, type Scope } from '../contract/scopes.ts'
+import { oneOfWords, time, words } from './arguments.ts'
+import type { Register } from './program.ts'
+
+type Key = Awaited<ReturnType<App['services']['accounts']['listKeys']>>[number]
+
+/** A key as commands print it: never its hash. */
+const shown = (key: Key) => ({
+  id: key.id,
+  object: 'api_key',
+  account_id: key.account_id,
+  mode: key.mode,
+  name: key.name,
+  prefix: `svc_${key.mode}_`,
+  last_four: key.last_four,
+  scopes: key.scopes,
+  ip_allowlist: key.ip_allowlist,
+  expires_at: key.expires_at,
+  revoked_at: key.revoked_at,
+  created_at: key.created_at,
+})
+
+const line = (key: Key): string => `${key.id}  svc_${key.mode}_…${key.last_four}  ${key.revoked_at === null ? 'usable ' : 'revoked'}  ${key.name}`
+
+function scopeList(text: string): Scope[] {
+  if (text === 'all') return [...allScopes]
+  return words(text).map((word) => {
+    const scope = allScopes.find((known) => known === word)
+    if (scope === undefined) throw new InvalidArgumentError(`There is no scope ${word}. Known: all, ${allScopes.join(', ')}.`)
+    return scope
+  })
+}
+
+interface CreateOptions {
+  account: string
+  mode: Mode
+  name?: string
+  scopes?: Scope[]
+  expiresAt?: string
+  ipAllowlist?: string[]
+}
+
+export const registerKeys: Register = (program, cli) => {
+  const keys = program.command('keys').description('make, list and revoke API keys')
+
+  keys.command('create').description('make an API key and show its text, once')
+    .requiredOption('--account <account>', 'the id of its account')
+    .requiredOption('--mode <mode>', 'live or test', oneOfWords(['live', 'test']))
+    .option('--name <name>', 'what it is for')
+    .option('--scopes <scopes>', 'comma-separated, or all (the default)', scopeList)
+    .option('--expires-at <time>', 'from when on it is refused', time)
+    .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', words)
+    .action(async (options: CreateOptions, command: Command) => {
+      const created = await cli.withApp((app) => app.services.accounts.createKey({
+        account_id: options.account,
+        mode: options.mode,
+        ...(options.name === undefined ? {} : { name: options.name }),
+        ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
+        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
+        ...(options.ipAllowlist === undefined ? {} : { ip_allowlist: options.ipAllowlist }),
+      }))
+      cli.print(command, { json: { ...shown(created), key: created.key }, text: `${line(created)}\n\n  ${created.key}\n\nKeep it now: it is not shown again.` })
+    })
+
+  keys.command('list').description('list the keys of an account').requiredOption('--account <account>', 'its id').action(async (options: { account: string }, command: Command) => {
+    const rows = await cli.withApp((app) => app.services.accounts.listKeys(options.account))
+    cli.print(command, { json: rows.map(shown), text: rows.length === 0 ? 'The account has no keys.' : rows.map(line).join('\n') })
+  })
+
+  keys.command('revoke').description('refuse a key from now on').argument('<key>', 'its id').action(async (id: string, _options: unknown, command: Command) => {
+    const row = await cli.withApp((app) => app.services.accounts.revokeKey(id))
+    cli.print(command, { json: shown(row), text: line(row) })
+  })
+}

@@ -1,0 +1,107 @@
+/** The command line (decisions 13): what every command shares. One file per command group; each registers itself here. */
+import { Command, CommanderError, Option } from 'commander'
+import { buildApp, type App } from '../app.ts'
+import { readConfig, secretKeys } from '../config.ts'
+import { Problem } from '../contract/problem.ts'
+import { Refusal } from '../contract/refusal.ts'
+import { systemClock } from '../lib/clock.ts'
+import { connectEmbedded } from '../platform/database/embedded.ts'
+import { DatabaseRefused, migrate } from '../platform/database/migrate.ts'
+import { openPool } from '../platform/database/pool.ts'
+import { isUnreachable } from '../platform/http/envelope.ts'
+import { makeLog } from '../platform/log.ts'
+import { openSecrets } from '../platform/secrets.ts'
+
+/** Where a command writes and what it reads from; tests pass their own. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>
+  out(text: string): void
+  err(text: string): void
+}
+
+/** What a command prints: one JSON value with `--json`, else text for people. */
+export interface Printed {
+  readonly json: unknown
+  readonly text: string
+}
+
+export interface Cli {
+  readonly terminal: Terminal
+  /** Prints what a command found; exactly one JSON value with `--json`. */
+  print(command: Command, printed: Printed): void
+  /** Opens the service beside a running one or without one, runs `work`, and closes it again. No server, no lanes. */
+  withApp<T>(work: (app: App) => Promise<T>): Promise<T>
+  /** The exit code with which a command ends although it printed its result. */
+  exit(code: number): void
+}
+
+/** Adds the commands of one group to the program. */
+export type Register = (program: Command, cli: Cli) => void
+
+export const exitCodes = { done: 0, refused: 1, usage: 2 } as const
+
+/** Runs one command line; resolves to the exit code. Never rejects. */
+export async function runCli(argv: readonly string[], terminal: Terminal, groups: readonly Register[]): Promise<number> {
+  let code: number = exitCodes.done
+  const cli: Cli = {
+    terminal,
+    print(command, { json, text }) {
+      terminal.out(command.optsWithGlobals()['json'] === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
+    },
+    withApp: (work) => withApp(terminal, work),
+    exit: (wanted) => {
+      code = wanted
+    },
+  }
+  const program = new Command('posthorn')
+    .description('A multi-channel messaging platform: one REST API for WhatsApp, SMS and more.')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .showHelpAfterError('(add --help for what there is)')
+  for (const register of groups) register(program, cli)
+  everywhere(program, (command) => command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err }).allowExcessArguments(false))
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return code
+  } catch (error) {
+    return failure(error, terminal)
+  }
+}
+
+function everywhere(command: Command, change: (command: Command) => unknown): void {
+  for (const child of command.commands) {
+    change(child)
+    if (child.commands.length === 0 && !child.options.some((option) => option.long === '--json')) child.addOption(new Option('--json', 'print exactly one JSON value'))
+    everywhere(child, change)
+  }
+}
+
+function failure(error: unknown, terminal: Terminal): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+  if (error instanceof Refusal || error instanceof Problem || error instanceof DatabaseRefused) terminal.err(`${error.message}\n`)
+  else if (isUnreachable(error)) terminal.err(`The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.\n`)
+  else terminal.err(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return exitCodes.refused
+}
+
+async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>): Promise<T> {
+  const config = readConfig(terminal.env)
+  const log = makeLog('error')
+  const clock = systemClock()
+  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
+  try {
+    const pool = openPool(config.database_url ?? embedded!.url, { max: 3, application_name: 'posthorn command' })
+    try {
+      await migrate(pool, clock)
+      const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log })
+      // heard by running processes, so that what changes here is in force there at once
+      const result = await work(app)
+      await app.flush()
+      return result
+    } finally {
+      await pool.end({ timeout: 5 })
+    }
+  } finally {
+    await embedded?.stop()
+  }
+}

@@ -1,0 +1,152 @@
+/** `posthorn serve`: the service itself, until it is told to stop. */
+import { InvalidArgumentError, type Command } from 'commander'
+import { createServer, type AddressInfo } from 'node:net'
+import { buildApp, roles as allRoles, type App, type Role } from '../app.ts'
+import { readConfig, secretKeys, type Config } from '../config.ts'
+import { Refusal } from '../contract/refusal.ts'
+import { systemClock } from '../lib/clock.ts'
+import { followClock, syncClock } from '../platform/database/clock-sync.ts'
+import { startEmbedded } from '../platform/database/embedded.ts'
+import { migrate } from '../platform/database/migrate.ts'
+import { openPool } from '../platform/database/pool.ts'
+import { makeLog, type Log } from '../platform/log.ts'
+import { makeMetrics } from '../platform/metrics.ts'
+import { openSecrets } from '../platform/secrets.ts'
+import { words } from './arguments.ts'
+import type { Cli, Register } from './program.ts'
+
+/** A stop finishes what is in hand for so long; then it ends as it is (decisions 13: 10 s). */
+const stopWithinMs = 9_000
+const poolConnections = 20
+
+export const registerServe: Register = (program, cli) => {
+  program.command('serve').description('run the service until SIGTERM or SIGINT')
+    .option('--roles <roles>', `comma-separated: ${allRoles.join(', ')}`, roleList, [...allRoles])
+    .action(async (options: { roles: Role[] }, command: Command) => serve(cli, command, options.roles))
+}
+
+function roleList(text: string): Role[] {
+  const found = words(text).map((word) => {
+    const role = allRoles.find((known) => known === word)
+    if (role === undefined) throw new InvalidArgumentError(`There is no role ${word}. Known: ${allRoles.join(', ')}.`)
+    return role
+  })
+  if (found.length === 0) throw new InvalidArgumentError('Name at least one role.')
+  return found
+}
+
+async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promise<void> {
+  const config = await withPort(readConfig(cli.terminal.env))
+  const log = makeLog(config.log_level)
+  for (const name of config.unknown_variables) log.warn(`${name} is no setting: is it misspelt?`)
+  const stop = stopSignals(log)
+  const clock = systemClock()
+  const embedded = config.database_url === undefined ? await startEmbedded({ dataDir: config.data_dir, log }) : undefined
+  const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
+  try {
+    const { applied } = await migrate(pool, clock)
+    if (applied.length > 0) log.info({ applied }, 'the database was migrated')
+    await syncClock(pool, clock)
+    const secrets = await openSecrets(pool, await secretKeys(config))
+    const app = buildApp({ pool, clock, settings: config, secrets, log, metrics: makeMetrics(true), roles, redis_url: config.redis_url })
+    await run(cli, command, app, config, stop, log)
+    void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
+    await stopped(stop)
+    await finish(app, log)
+  } finally {
+    await pool.end({ timeout: 1 })
+    await embedded?.stop()
+  }
+}
+
+/** Starts everything and says so; on an empty database it makes the first account. */
+async function run(cli: Cli, command: Command, app: App, config: Config, stop: AbortSignal, log: Log): Promise<void> {
+  const first = await firstAccount(app)
+  await app.start()
+  try {
+    await app.server.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    await app.stop()
+    throw new Refusal(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
+  }
+  if (stop.aborted) return
+  log.info({ base_url: config.base_url }, 'listening')
+  if (first !== undefined) cli.print(command, { json: { base_url: config.base_url, ...first }, text: welcome(config, first) })
+  else cli.print(command, { json: { base_url: config.base_url }, text: `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.` })
+}
+
+interface FirstAccount {
+  readonly account: { readonly id: string; readonly name: string }
+  readonly live_key: string
+  readonly test_key: string
+}
+
+const firstLock = 7_067_411_832
+
+/** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
+async function firstAccount(app: App): Promise<FirstAccount | undefined> {
+  const { accounts } = app.services
+  if ((await accounts.list()).length > 0) return undefined
+  const lock = await app.platform.pool.reserve()
+  try {
+    await lock`select pg_advisory_lock(${firstLock})`
+    if ((await accounts.list()).length > 0) return undefined
+    const account = await accounts.create({ name: 'First account' })
+    const live = await accounts.createKey({ account_id: account.id, mode: 'live', name: 'First live key' })
+    const test = await accounts.createKey({ account_id: account.id, mode: 'test', name: 'First test key' })
+    return { account: { id: account.id, name: account.name }, live_key: live.key, test_key: test.key }
+  } finally {
+    await lock`select pg_advisory_unlock(${firstLock})`
+    lock.release()
+  }
+}
+
+const welcome = (config: Config, first: FirstAccount): string => `
+Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.
+
+A first account was made. Its keys are shown this once:
+
+  live  ${first.live_key}
+  test  ${first.test_key}
+
+Send a message with the test key; nothing is delivered or billed:
+
+  curl ${config.base_url}/v1/messages -H 'Authorization: Bearer ${first.test_key}' -H 'Content-Type: application/json' -d '{"channel":"ch_test_whatsapp","to":"+15005550006","type":"text","text":{"body":"Hello from Posthorn"}}'
+`
+
+/** A port of 0 is settled before anything is told the address. */
+async function withPort(config: Config): Promise<Config> {
+  if (config.port !== 0) return config
+  const probe = createServer()
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, config.host, resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
+}
+
+/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once. */
+function stopSignals(log: Log): AbortSignal {
+  const stop = new AbortController()
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stop.signal.aborted) process.exit(1)
+    log.info({ signal }, 'stopping: what is in hand is finished')
+    stop.abort()
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  return stop.signal
+}
+
+const stopped = (stop: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (stop.aborted) resolve()
+    else stop.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+async function finish(app: App, log: Log): Promise<void> {
+  const { clock } = app.platform
+  const late = new AbortController()
+  const inTime = await Promise.race([app.stop().then(() => true), clock.sleep(stopWithinMs, late.signal).then(() => false)])
+  late.abort()
+  if (inTime) log.info('stopped')
+  else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
+}

@@ -1,0 +1,160 @@
+/** Environment → Config (decisions 14). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
+import { mkdir, open, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { addressListProblem, baseUrlOf, databaseUrl, duration, hostPort, keyword, listOf, oneOf, secretKey, text, url, whole, type Reader } from './config-readers.ts'
+import { Refusal } from './contract/refusal.ts'
+import type { LogLevel } from './platform/log.ts'
+import type { SecretKeys } from './platform/secrets.ts'
+import type { Settings } from './platform/settings.ts'
+
+export interface Config extends Settings {
+  /** Absent: an embedded PostgreSQL under the data folder. */
+  readonly database_url: string | undefined
+  readonly redis_url: string | undefined
+  /** Absolute. */
+  readonly data_dir: string
+  readonly host: string
+  readonly port: number
+  readonly secret_key: string | undefined
+  readonly previous_secret_keys: readonly string[]
+  readonly log_level: LogLevel
+  readonly whatsapp_graph_url: string
+  readonly twilio_url: string
+  readonly telegram_url: string
+  /** Variables that begin with POSTHORN_ and are no setting: misspelt, most likely. */
+  readonly unknown_variables: readonly string[]
+}
+
+export interface Setting {
+  /** Throws a string: the words that follow the variable's name. */
+  readonly read: Reader<unknown>
+  /** As one would write it; undefined: absent by default. */
+  readonly fallback: string | undefined
+  readonly about: string
+  /** Never shown. */
+  readonly secret?: true
+}
+
+const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const optOut = 'STOP,STOPALL,STOP ALL,UNSUBSCRIBE,CANCEL,END,QUIT,OPTOUT,REVOKE,REMOVE,ARRET'
+
+/** Every setting: one entry each. */
+export const settingsTable = {
+  DATABASE_URL: { read: databaseUrl, fallback: undefined, secret: true, about: 'PostgreSQL 16 or newer. Absent: an embedded one under the data folder.' },
+  REDIS_URL: { read: url(['redis:', 'rediss:']), fallback: undefined, secret: true, about: 'Shares rate limits between processes. Absent: each process has its own.' },
+  HOST: { read: text, fallback: '127.0.0.1', about: 'The address to listen on.' },
+  PORT: { read: whole(0, 65_535), fallback: '8080', about: 'The port to listen on; 0 takes a free one.' },
+  POSTHORN_BASE_URL: { read: baseUrlOf, fallback: undefined, about: 'The address under which clients reach the service. Default: `http://HOST:PORT`.' },
+  POSTHORN_DATA_DIR: { read: text, fallback: './data', about: 'The folder of the embedded database, the secret key and media.' },
+  POSTHORN_SECRET_KEY: { read: secretKey, fallback: undefined, secret: true, about: '32 bytes in base64 that encrypt secrets at rest. Absent: made once in the data folder (`secret.key`, mode 0600).' },
+  POSTHORN_PREVIOUS_SECRET_KEYS: { read: listOf(secretKey), fallback: '', secret: true, about: 'Earlier secret keys, comma-separated, while a rotation lasts.' },
+  POSTHORN_LOG_LEVEL: { read: oneOf(logLevels), fallback: 'info', about: `How much is logged on standard error: ${logLevels.join(', ')}.` },
+  POSTHORN_TRUSTED_PROXIES: { read: listOf(addressListProblem), fallback: '', about: 'Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is believed.' },
+  POSTHORN_RATE_LIMIT_MESSAGES: { read: whole(1, 1_000_000), fallback: '100', about: 'Requests a second and key on `POST /v1/messages`.' },
+  POSTHORN_RATE_LIMIT_DEFAULT: { read: whole(1, 1_000_000), fallback: '20', about: 'Requests a second and key on every other operation.' },
+  POSTHORN_CONTACT_LIMIT: { read: whole(1, 1_000_000_000), fallback: '1000000', about: 'Contacts of an account in one mode.' },
+  POSTHORN_CAMPAIGN_RECIPIENT_LIMIT: { read: whole(1, 10_000_000), fallback: '100000', about: 'Recipients of a campaign.' },
+  POSTHORN_IMPORT_MAX_BYTES: { read: whole(1024, 8 * 1024 ** 3), fallback: '536870912', about: 'The size of a contact import, in bytes.' },
+  POSTHORN_OPT_OUT_KEYWORDS: { read: listOf(keyword), fallback: optOut, about: 'Whole messages that opt a recipient out.' },
+  POSTHORN_OPT_IN_KEYWORDS: { read: listOf(keyword), fallback: 'START,YES,UNSTOP', about: 'Whole messages that opt a recipient in.' },
+  POSTHORN_HELP_KEYWORDS: { read: listOf(keyword), fallback: 'HELP,INFO', about: 'Whole messages that ask for help; they change nothing.' },
+  POSTHORN_WEBHOOK_ENDPOINT_LIMIT: { read: whole(1, 100_000), fallback: '500', about: 'Webhook endpoints of an account in one mode.' },
+  POSTHORN_WEBHOOK_TIMEOUT_MS: { read: whole(100, 60_000), fallback: '10000', about: 'How long a webhook delivery may take.' },
+  POSTHORN_WEBHOOK_DISABLE_AFTER: { read: whole(1, 1_000_000), fallback: '50', about: 'Failed attempts in a row after which an endpoint is disabled.' },
+  POSTHORN_WEBHOOK_RETRY_DELAYS: { read: listOf(duration), fallback: '30,120,600,1800,7200,21600,43200,86400', about: 'Seconds before each retry of a webhook delivery.' },
+  POSTHORN_WEBHOOK_ALLOWED_HOSTS: { read: listOf(hostPort), fallback: '', about: '`host:port`s that webhooks may call although they are not public, with http too: for development.' },
+  POSTHORN_SMTP_URL: { read: url(['smtp:', 'smtps:']), fallback: undefined, secret: true, about: 'Sends e-mail to account owners. Absent: e-mails are logged and kept.' },
+  POSTHORN_WHATSAPP_GRAPH_URL: { read: url(['http:', 'https:']), fallback: 'https://graph.facebook.com', about: 'The WhatsApp Cloud API; tests point it at a simulator.' },
+  POSTHORN_TWILIO_URL: { read: url(['http:', 'https:']), fallback: 'https://api.twilio.com', about: 'The Twilio API.' },
+  POSTHORN_TELEGRAM_URL: { read: url(['http:', 'https:']), fallback: 'https://api.telegram.org', about: 'The Telegram Bot API.' },
+  POSTHORN_SIMULATOR: { read: oneOf(['true', 'false', '1', '0']), fallback: 'false', about: 'Offers the provider `simulator` for live mode. For tests and benches; refused when `NODE_ENV` is `production`.' },
+} as const satisfies Record<string, Setting>
+
+type Name = keyof typeof settingsTable
+type Values = { [N in Name]: ReturnType<(typeof settingsTable)[N]['read']> | Absent<N> }
+type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends string ? never : undefined
+
+/** Reads the environment. Throws a Refusal with one line a problem. An empty variable counts as absent. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries<Setting>(settingsTable)) {
+    const written = env[name]?.trim()
+    const given = written === undefined || written === '' ? setting.fallback : written
+    try {
+      values[name] = given === undefined ? undefined : setting.read(given)
+    } catch (words) {
+      if (typeof words !== 'string') throw words
+      problems.push(`${name} ${words}${setting.secret === true ? '' : `; it is ${JSON.stringify(given)}`}.`)
+    }
+  }
+  const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
+  if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
+  if (problems.length > 0) throw new Refusal(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+  return configOf(values as Values, simulator, unknownVariables(env))
+}
+
+function configOf(values: Values, simulator: boolean, unknown_variables: readonly string[]): Config {
+  const { HOST: host, PORT: port } = values
+  return {
+    database_url: values.DATABASE_URL,
+    redis_url: values.REDIS_URL,
+    data_dir: resolve(values.POSTHORN_DATA_DIR),
+    host,
+    port,
+    base_url: values.POSTHORN_BASE_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    secret_key: values.POSTHORN_SECRET_KEY,
+    previous_secret_keys: values.POSTHORN_PREVIOUS_SECRET_KEYS,
+    log_level: values.POSTHORN_LOG_LEVEL,
+    trusted_proxies: values.POSTHORN_TRUSTED_PROXIES,
+    rate_limit_messages: values.POSTHORN_RATE_LIMIT_MESSAGES,
+    rate_limit_default: values.POSTHORN_RATE_LIMIT_DEFAULT,
+    contact_limit: values.POSTHORN_CONTACT_LIMIT,
+    campaign_recipient_limit: values.POSTHORN_CAMPAIGN_RECIPIENT_LIMIT,
+    import_bytes_max: values.POSTHORN_IMPORT_MAX_BYTES,
+    opt_out_keywords: values.POSTHORN_OPT_OUT_KEYWORDS,
+    opt_in_keywords: values.POSTHORN_OPT_IN_KEYWORDS,
+    help_keywords: values.POSTHORN_HELP_KEYWORDS,
+    webhook_endpoint_limit: values.POSTHORN_WEBHOOK_ENDPOINT_LIMIT,
+    webhook_timeout_ms: values.POSTHORN_WEBHOOK_TIMEOUT_MS,
+    webhook_disable_after: values.POSTHORN_WEBHOOK_DISABLE_AFTER,
+    webhook_retry_delays: values.POSTHORN_WEBHOOK_RETRY_DELAYS,
+    webhook_allowed_hosts: values.POSTHORN_WEBHOOK_ALLOWED_HOSTS,
+    smtp_url: values.POSTHORN_SMTP_URL,
+    whatsapp_graph_url: values.POSTHORN_WHATSAPP_GRAPH_URL,
+    twilio_url: values.POSTHORN_TWILIO_URL,
+    telegram_url: values.POSTHORN_TELEGRAM_URL,
+    simulator,
+    unknown_variables,
+  }
+}
+
+const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.keys(env).filter((name) => name.startsWith('POSTHORN_') && !name.startsWith('POSTHORN_TEST_') && !(name in settingsTable))
+
+/** The keys of a configuration; where none is set, the one in the data folder, made at the first time. */
+export async function secretKeys(config: Config): Promise<SecretKeys> {
+  return { current: config.secret_key ?? (await keyFile(config.data_dir)), previous: config.previous_secret_keys }
+}
+
+async function keyFile(data_dir: string): Promise<string> {
+  const path = join(data_dir, 'secret.key')
+  await mkdir(data_dir, { recursive: true })
+  const made = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return undefined
+    throw new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
+  })
+  if (made !== undefined) {
+    const key = crypto.getRandomValues(Buffer.alloc(32)).toString('base64')
+    await made.writeFile(`${key}\n`)
+    await made.sync()
+    await made.close()
+    return key
+  }
+  const key = (await readFile(path, 'utf8')).trim()
+  try {
+    return secretKey(key)
+  } catch {
+    throw new Refusal(`${path} does not hold 32 bytes in base64. Restore it from a backup, or set POSTHORN_SECRET_KEY.`)
+  }
+}
