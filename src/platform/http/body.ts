@@ -42,7 +42,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   })
 }
 
-const tooLarge = (bytesMax: number): Problem => new Problem('payload_too_large', `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`)
+const tooLarge = (bytesMax: number): Problem =>
+  new Problem('payload_too_large', `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`)
 
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*(?:charset="?(?:utf-?8|us-ascii)"?)?[ \t]*)*$/i
 
@@ -52,8 +53,19 @@ export const isJsonType = (type: string | undefined): boolean => type === 'appli
 /** True where the body is not packed. */
 export const isPlainEncoding = (encoding: string | undefined): boolean => encoding === undefined || /^(identity)?$/i.test(encoding.trim())
 
-/** The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for JSON that is no object or holds what no field may. */
-export function parseBody(bytes: Buffer): Record<string, unknown> {
+/** Stands in the place of an item that holds what no field may; paths start at the item. */
+export class UnfitItem {
+  readonly details: readonly [Detail, ...Detail[]]
+  constructor(details: readonly [Detail, ...Detail[]]) {
+    this.details = details
+  }
+}
+
+/**
+ * The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for JSON that is no object or holds what no field may.
+ * In the array named `itemsApart` such an item becomes an `UnfitItem` instead, so that it does not take its neighbours along.
+ */
+export function parseBody(bytes: Buffer, itemsApart?: string): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
   if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
   const text = bytes.toString('utf8')
@@ -66,8 +78,26 @@ export function parseBody(bytes: Buffer): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
   }
-  refuseUnfit(value, text.includes('\\u'))
-  return value as Record<string, unknown>
+  const withEscapes = text.includes('\\u')
+  const body = value as Record<string, unknown>
+  const items = itemsApart === undefined ? undefined : body[itemsApart]
+  if (!Array.isArray(items)) refuseUnfit(body, withEscapes)
+  else {
+    refuseUnfit({ ...body, [itemsApart!]: null }, withEscapes)
+    for (const [i, item] of items.slice(0, limits.batch_messages_max).entries()) items[i] = fitOrNot(item, withEscapes)
+  }
+  return body
+}
+
+function fitOrNot(item: unknown, withEscapes: boolean): unknown {
+  if (typeof item !== 'object' || item === null) return item // no message at all, whatever it holds
+  try {
+    refuseUnfit(item, withEscapes)
+    return item
+  } catch (error) {
+    if (error instanceof Problem && error.details?.[0] !== undefined) return new UnfitItem([error.details[0], ...error.details.slice(1)])
+    throw error
+  }
 }
 
 /** Throws when a value is nested too deeply, or a text or number in it cannot be stored or returned unchanged. */
@@ -85,9 +115,11 @@ function search(value: unknown, path: string, depth: number, withEscapes: boolea
     // control characters and surrogates get past JSON and UTF-8 only as \u escapes
     if (withEscapes) checkText(value, path, details)
   } else if (typeof value === 'number') {
-    if (!Number.isFinite(value)) details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
+    if (!Number.isFinite(value))
+      details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
   } else if (typeof value === 'object' && value !== null) {
-    if (depth > limits.json_depth) throw invalid(path, 'invalid_value', `\`${path.slice(0, 200)}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
+    if (depth > limits.json_depth)
+      throw invalid(path, 'invalid_value', `\`${path.slice(0, 200)}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
     if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, withEscapes, details)
     else searchFields(value as Record<string, unknown>, path, depth, withEscapes, details)
   }
@@ -108,8 +140,14 @@ function searchFields(fields: Record<string, unknown>, path: string, depth: numb
 
 /** Adds the failure of a text that PostgreSQL or UTF-8 cannot hold. */
 export function checkText(text: string, param: string, details: Detail[]): void {
-  if (text.includes('\0')) details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains the NUL character. Remove it.` })
-  else if (!text.isWellFormed()) details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains half of a surrogate pair. Send whole characters.` })
+  if (text.includes('\0'))
+    details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains the NUL character. Remove it.` })
+  else if (!text.isWellFormed())
+    details.push({
+      param: printable(param),
+      code: 'invalid_value',
+      message: `\`${printable(param)}\` contains half of a surrogate pair. Send whole characters.`,
+    })
 }
 
 const printable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

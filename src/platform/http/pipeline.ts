@@ -195,7 +195,7 @@ function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): R
     if (prepared.route.body === undefined) return {}
     throw new Problem('invalid_json', 'The body must be sent unpacked, with the header Content-Type: application/json.')
   }
-  return parseBody(bytes)
+  return parseBody(bytes, prepared.route.items_apart)
 }
 
 const namedMax = 20

@@ -53,6 +53,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly body_optional?: boolean
   /** The handler validates the body itself (the accepting door, which has rounds of its own); the schema is for the documents. */
   readonly body_unchecked?: boolean
+  /** The array of the body whose items are judged each on its own: one that no field may hold reaches the handler as an `UnfitItem`. */
+  readonly items_apart?: string
   /** Top-level body fields that count as known although the schema does not name them (a message's content types). */
   readonly known_fields?: readonly string[]
   /** The body limit in bytes; default 1 MB. */

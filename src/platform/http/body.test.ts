@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Problem } from '../../contract/problem.ts'
+import { parseBody, UnfitItem } from './body.ts'
+
+const refused = (text: string, itemsApart?: string) => {
+  try {
+    parseBody(Buffer.from(text), itemsApart)
+  } catch (error) {
+    if (error instanceof Problem) return `${error.code} ${error.param ?? ''}`
+  }
+  return 'accepted'
+}
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+test('what no field may hold is refused wherever it stands', () => {
+  assert.equal(refused('{"text":{"body":"a\\u0000b"}}'), 'parameter_invalid text.body')
+  assert.equal(refused('{"metadata":{"a\\u0000":1}}'), 'parameter_invalid metadata["a\\u0000"]')
+  assert.equal(refused('{"text":{"body":"\\ud83d"}}'), 'parameter_invalid text.body')
+  assert.equal(refused('{"location":{"latitude":1e999}}'), 'parameter_invalid location.latitude')
+  assert.match(refused(`{"metadata":${deep(32)}}`), /^parameter_invalid metadata/)
+  assert.equal(refused(`{"metadata":${deep(31)}}`), 'accepted')
+  assert.equal(refused('{"text":{"body":"\\ud83d\\ude00"}}'), 'accepted')
+})
+
+test('items that stand apart are judged alone: the unfit one is marked, its neighbours are as they came', () => {
+  const body = parseBody(
+    Buffer.from(`{"messages":[{"text":{"body":"a\\u0000"}},{"to":"+1"},7,{"metadata":${deep(40)}},{"location":{"latitude":1e999}}]}`),
+    'messages',
+  )
+  const [nul, fine, seven, tooDeep, tooLarge] = body.messages as unknown[]
+
+  assert.ok(nul instanceof UnfitItem && tooDeep instanceof UnfitItem && tooLarge instanceof UnfitItem)
+  assert.deepEqual(
+    nul.details.map((detail) => [detail.param, detail.code]),
+    [['text.body', 'invalid_value']],
+  )
+  assert.equal(tooLarge.details[0].param, 'location.latitude')
+  assert.deepEqual([fine, seven], [{ to: '+1' }, 7])
+})
+
+test('beside the items the body is judged as a whole', () => {
+  assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', 'messages'), 'parameter_invalid note')
+  assert.equal(refused('{"messages":"\\u0000"}', 'messages'), 'parameter_invalid messages')
+})
