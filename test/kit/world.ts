@@ -15,6 +15,7 @@ import { openSecrets } from '../../src/platform/secrets.ts'
 import type { Settings } from '../../src/platform/settings.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { apiClient, type Api } from './api.ts'
+import { closing } from './closing.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 import { testDatabase } from './database.ts'
 import { seeded, type Random } from './random.ts'
@@ -44,11 +45,11 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   const clock = fakeClock()
   const random = seeded(options.seed ?? t.name)
   const host = await receiverHost()
-  t.after(() => host.close())
+  closing(t, () => host.close())
   const database = await testDatabase()
-  t.after(() => database.drop())
+  closing(t, () => database.drop())
   const pool = openPool(database.url, { max: 10, application_name: 'test' })
-  t.after(() => pool.end({ timeout: 1 }))
+  closing(t, () => pool.end({ timeout: 1 }))
   const woken: string[] = []
   const platform: Platform = {
     pool,
@@ -114,7 +115,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const { settings, secrets, log, ids } = platform
   const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
-  t.after(() => app.stop())
+  closing(t, () => app.stop())
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   const api = (key?: string | { key: string }) => apiClient(base_url, typeof key === 'object' ? key.key : key)
   const tick = async (...lanes: string[]) => {

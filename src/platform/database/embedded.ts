@@ -163,6 +163,7 @@ async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Prom
     fetch_types: false,
     connect_timeout: 5,
     connection: { application_name: 'posthorn hold' },
+    onnotice: () => undefined,
     onclose: () => {
       if (!holding) return
       holding = false

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { DatabaseRefused, migrate, missingMigrations, readMigrations, type Migration } from './migrate.ts'
@@ -55,9 +56,9 @@ test('a database restored onto another cluster, or ahead of it, begins a new fee
 
 async function emptyDatabase(t: TestContext) {
   const database = await testDatabase({ empty: true })
-  t.after(() => database.drop())
+  closing(t, () => database.drop())
   const pool = openPool(database.url)
-  t.after(() => pool.end({ timeout: 1 }))
+  closing(t, () => pool.end({ timeout: 1 }))
   return pool
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { EventEmitter } from 'node:events'
 import test from 'node:test'
+import { closing } from '../../../test/kit/closing.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { isoText, listen } from './pool.ts'
 
@@ -33,7 +34,7 @@ test('a listener hears again after its connection was lost, and is told that it 
     missed += 1
     heard.emit('missed')
   })
-  t.after(() => listening.stop())
+  closing(t, () => listening.stop())
 
   const first = once(heard, 'bell')
   await pool`select pg_notify('bell', 'one')`

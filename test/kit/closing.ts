@@ -1,0 +1,17 @@
+/** Takes down what a test set up, the last first: what is built on something goes before it. */
+import type { TestContext } from 'node:test'
+
+type Close = () => unknown
+
+const closers = new WeakMap<TestContext, Close[]>()
+
+/** Calls `close` when the test has ended, before everything that was registered earlier. */
+export function closing(t: TestContext, close: Close): void {
+  const known = closers.get(t)
+  if (known !== undefined) return void known.push(close)
+  const list = [close]
+  closers.set(t, list)
+  t.after(async () => {
+    for (const one of list.toReversed()) await one()
+  })
+}
