@@ -1,0 +1,72 @@
+/** Segments: contacts found by rules instead of being listed (decisions 10). */
+import { Type, type Static } from 'typebox'
+import { AnyObject, NullableString, Timestamp } from './nullable.ts'
+
+const description_length_max = 500
+
+const rulesExample = {
+  match: 'all',
+  conditions: [
+    { field: 'consent.sms', operator: 'equals', value: 'opted_in' },
+    { match: 'any', conditions: [{ field: 'tags', operator: 'contains', value: 'vip' }, { field: 'attributes.orders', operator: 'greater_than', value: 10 }] },
+  ],
+}
+
+const rules = {
+  description:
+    'A group {`match` `all`|`any`, `conditions`}; each condition is another group or {`field`, `operator`, `value`}. Groups nest 3 deep, 50 conditions in all. ' +
+    'Fields: those of a contact, `tags`, `lists`, `identifiers.<channel type>`, `consent.<channel type>`, `attributes.<key>`. ' +
+    'Operators: `equals`, `not_equals`, `in`, `not_in`, `contains`, `starts_with`, `exists`, `not_exists`, `greater_than`, `less_than`, `before`, `after`, ' +
+    '`within_days`, `not_within_days`, `contains_any`, `contains_all`, `contains_none`. Text compares without regard to case. A missing value matches only the negations and `not_exists`.',
+  examples: [rulesExample],
+}
+
+export const Segment = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('segment'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    name: Type.String(),
+    description: Type.String(),
+    rules: AnyObject(rules),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { $id: 'Segment', description: 'Contacts that fit rules, looked up whenever they are needed.' },
+)
+export type Segment = Static<typeof Segment>
+
+/** A row of `segments`. */
+export interface SegmentRow extends Omit<Segment, 'object' | 'mode'> {
+  account_id: string
+  mode: 'live' | 'test'
+}
+
+/** The Segment of a row, as the interface shows it. */
+export function segmentObject(row: SegmentRow): Segment {
+  const { id, mode, name, description, created_at, updated_at } = row
+  return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }
+}
+
+const name = Type.String({ minLength: 1, maxLength: 120 })
+const describing = Type.Optional(NullableString({ maxLength: description_length_max }))
+
+export const SegmentCreation = Type.Object({ name, description: describing, rules: AnyObject(rules) }, { $id: 'SegmentCreation' })
+export const SegmentUpdate = Type.Object({ name: Type.Optional(name), description: describing, rules: Type.Optional(AnyObject({ ...rules, description: `Replaced whole. ${rules.description}` })) }, { $id: 'SegmentUpdate' })
+export const SegmentDeleted = Type.Object({ id: Type.String(), object: Type.Literal('segment'), deleted: Type.Literal(true) })
+
+export const SegmentPreview = Type.Object(
+  {
+    object: Type.Literal('segment_preview'),
+    segment_id: Type.String(),
+    count: Type.Integer({ description: 'Contacts that fit the rules now.' }),
+    reachable: Type.Unsafe<Record<string, number>>({
+      type: 'object',
+      additionalProperties: { type: 'integer' },
+      description: 'Channel type to those of them that can be written to there: with an identifier, and neither opted out nor blocked.',
+    }),
+    evaluated_at: Timestamp(),
+  },
+  { $id: 'SegmentPreview' },
+)
+export type SegmentPreview = Static<typeof SegmentPreview>

@@ -1,0 +1,64 @@
+/** What a segment rule may speak of: every field, its kind, and the operators that each kind takes (decisions 10). */
+import { consentTypes } from '../../../contract/resources/contact.ts'
+
+export const operators = [
+  'equals', 'not_equals', 'in', 'not_in', 'contains', 'starts_with', 'exists', 'not_exists', 'greater_than', 'less_than', 'before', 'after',
+  'within_days', 'not_within_days', 'contains_any', 'contains_all', 'contains_none',
+] as const
+export type Operator = (typeof operators)[number]
+
+/**
+ * `value` is an attribute: its kind is that of what each contact holds there. `tags` and `lists` are sets. Everything else is
+ * one value of one kind.
+ */
+export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists'
+
+export interface Field {
+  /** As written in the rule: `first_name`, `attributes.plan`. */
+  readonly name: string
+  readonly kind: FieldKind
+  /** What stands before the first dot. */
+  readonly root: string
+  /** What stands after it: the attribute's key, the channel type. */
+  readonly key: string | undefined
+}
+
+const existence = ['exists', 'not_exists'] as const
+const equality = ['equals', 'not_equals', 'in', 'not_in', ...existence] as const
+const set = ['contains', 'contains_any', 'contains_all', 'contains_none', 'in', 'not_in', ...existence] as const
+const time = ['before', 'after', 'within_days', 'not_within_days', ...existence] as const
+
+export const operatorsOf: Readonly<Record<FieldKind, readonly Operator[]>> = {
+  text: [...equality, 'contains', 'starts_with'],
+  boolean: ['equals', 'not_equals', ...existence],
+  time,
+  consent: equality,
+  value: [...equality, 'contains', 'starts_with', 'greater_than', 'less_than', 'before', 'after', 'within_days', 'not_within_days'],
+  tags: set,
+  lists: set,
+}
+
+/** The operators that a missing value satisfies (decisions 10). */
+export const negations: ReadonlySet<Operator> = new Set(['not_equals', 'not_in', 'not_exists', 'not_within_days', 'contains_none'])
+
+/** Fields without a key. */
+const plainFields: Readonly<Record<string, FieldKind>> = {
+  id: 'text', phone: 'text', email: 'text', first_name: 'text', last_name: 'text', full_name: 'text', locale: 'text', timezone: 'text', country: 'text',
+  external_id: 'text', blocked: 'boolean', last_seen_at: 'time', last_message_at: 'time', created_at: 'time', updated_at: 'time', tags: 'tags', lists: 'lists',
+}
+
+const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
+
+/** Names of fields for the sentences of refusals. */
+export const fieldNames = [...Object.keys(plainFields), 'identifiers.<channel type>', 'consent.<channel type>', 'attributes.<key>'].join(', ')
+
+/** The field of this name, or null where a contact has none such. */
+export function contactField(name: string): Field | null {
+  if (Object.hasOwn(plainFields, name)) return { name, kind: plainFields[name]!, root: name, key: undefined }
+  const dot = name.indexOf('.')
+  const [root, key] = [name.slice(0, dot), name.slice(dot + 1)]
+  if (root === 'attributes' && attributeKey.test(key)) return { name, kind: 'value', root, key }
+  if (root === 'consent' && consentTypes.includes(key)) return { name, kind: 'consent', root, key }
+  if (root === 'identifiers' && consentTypes.includes(key)) return { name, kind: 'text', root, key }
+  return null
+}

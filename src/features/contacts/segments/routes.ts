@@ -1,0 +1,47 @@
+/** What can be asked about segments (interface: Contacts, lists and segments; decisions 10). */
+import { Segment, SegmentCreation, SegmentDeleted, SegmentPreview, SegmentUpdate } from '../../../contract/resources/segment.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../../platform/http/route.ts'
+import type { SegmentService } from './service.ts'
+
+const tag = 'Segments'
+
+export const segmentRoutes = (segments: SegmentService): Route[] => [
+  route({
+    method: 'POST', path: '/v1/segments', scope: 'contacts:write', tag, summary: 'Create a segment',
+    description: 'The rules are checked as a whole; a refusal names every place that does not fit. A list that the rules name must exist (404).',
+    body: SegmentCreation, replies: { 201: Segment }, errors: ['resource_missing'],
+    handler: async ({ caller, body, sql }) => reply(201, await segments.create(sql, caller, body)),
+  }),
+  route({
+    method: 'GET', path: '/v1/segments', scope: 'contacts:read', tag, summary: 'List segments',
+    query: listQuery({}), replies: { 200: listOf(Segment) }, errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      return reply(200, pageReply(await segments.list(sql, caller, page), page.limit))
+    },
+  }),
+  route({
+    method: 'GET', path: '/v1/segments/{id}', scope: 'contacts:read', tag, summary: 'Retrieve a segment',
+    replies: { 200: Segment }, errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await segments.get(sql, caller, params['id']!)),
+  }),
+  route({
+    method: 'PATCH', path: '/v1/segments/{id}', scope: 'contacts:write', tag, summary: 'Update a segment',
+    description: 'Absent fields stay; `rules` are replaced whole. A list that the stored rules name may be named again although it has been deleted.',
+    body: SegmentUpdate, replies: { 200: Segment }, errors: ['resource_missing'],
+    handler: async ({ caller, params, body, sql }) => reply(200, await segments.update(sql, caller, params['id']!, body)),
+  }),
+  route({
+    method: 'DELETE', path: '/v1/segments/{id}', scope: 'contacts:write', tag, summary: 'Delete a segment',
+    description: 'Its contacts stay. A campaign that has not taken its snapshot fails with `audience_missing`.',
+    replies: { 200: SegmentDeleted }, errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await segments.remove(sql, caller, params['id']!)),
+  }),
+  route({
+    method: 'GET', path: '/v1/segments/{id}/preview', scope: 'contacts:read', tag, summary: 'Preview a segment',
+    description: 'Counts the contacts that fit now, exactly, and for each channel type how many of them can be written to.',
+    replies: { 200: SegmentPreview }, errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await segments.preview(sql, caller, params['id']!)),
+  }),
+]

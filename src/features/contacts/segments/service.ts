@@ -1,0 +1,128 @@
+/** What segments mean: rules checked when they are saved, and looked up afresh whenever somebody asks who fits them (decisions 10). */
+import type { Caller, Tenant } from '../../../contract/caller.ts'
+import { isId } from '../../../contract/ids.ts'
+import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { channelTypes } from '../../../contract/resources/channel.ts'
+import { segmentObject, type Segment, type SegmentPreview, type SegmentRow } from '../../../contract/resources/segment.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Page } from '../../../platform/http/paging.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { idExisted, insertTombstone } from '../store.ts'
+import { predicate, type Fragment } from './predicate.ts'
+import { parseRules, type ListMention, type ParsedRules } from './rules.ts'
+import * as store from './store.ts'
+
+export interface SegmentBody {
+  readonly name?: string
+  readonly description?: string | null
+  readonly rules?: Record<string, unknown>
+}
+
+/** Whom a segment means now. A function, because awaiting a fragment would run it. */
+export interface Audience {
+  /** The condition on `contacts c`, to be put into a statement of `sql`. */
+  where(sql: Db): Fragment
+}
+
+export type SegmentService = ReturnType<typeof segmentService>
+
+export function segmentService(platform: Platform) {
+  const { clock, ids } = platform
+  return {
+    async create(sql: Db, caller: Tenant, body: SegmentBody & { name: string; rules: Record<string, unknown> }): Promise<Segment> {
+      const parsed = parseRules(body.rules)
+      await refuseUnknownLists(sql, caller, parsed.lists, [])
+      const at = isoTime(clock.now())
+      const { account_id, mode } = caller
+      const row: SegmentRow = { account_id, mode, id: ids('seg'), name: checkedName(body.name), description: (body.description ?? '').trim(), rules: body.rules, created_at: at, updated_at: at }
+      await store.insertSegment(sql, row)
+      return segmentObject(row)
+    },
+
+    async list(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
+      const cursor = page.starting_after
+      if (cursor !== undefined && !(isId('seg', cursor) && ((await store.findSegment(sql, caller, cursor)) !== null || (await idExisted(sql, caller, cursor))))) {
+        throw invalid('starting_after', 'invalid_value', 'No segment has the id given in starting_after. Use the next_cursor of the page before.')
+      }
+      return (await store.listSegments(sql, caller, page)).map(segmentObject)
+    },
+
+    get: async (sql: Db, caller: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, caller, id)),
+
+    /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
+    async update(sql: Db, caller: Tenant, id: string, body: SegmentBody): Promise<Segment> {
+      const parsed = body.rules === undefined ? undefined : parseRules(body.rules)
+      return await transact(sql, async (tx) => {
+        const row = isId('seg', id) ? await store.lockSegment(tx, caller, id) : null
+        if (row === null) throw missing('segment', id)
+        if (parsed !== undefined) await refuseUnknownLists(tx, caller, parsed.lists, parseRules(row.rules).lists)
+        const next: SegmentRow = {
+          ...row,
+          name: body.name === undefined ? row.name : checkedName(body.name),
+          description: body.description === undefined ? row.description : (body.description ?? '').trim(),
+          rules: body.rules ?? row.rules,
+          updated_at: isoTime(clock.now()),
+        }
+        await store.updateSegment(tx, next)
+        return segmentObject(next)
+      })
+    },
+
+    async remove(sql: Db, caller: Tenant, id: string): Promise<{ id: string; object: 'segment'; deleted: true }> {
+      await transact(sql, async (tx) => {
+        if (!isId('seg', id) || !(await store.deleteSegment(tx, caller, id))) throw missing('segment', id)
+        await insertTombstone(tx, caller, id, false)
+      })
+      return { id, object: 'segment', deleted: true }
+    },
+
+    /** Exact, and of one moment. */
+    async preview(sql: Db, caller: Caller, id: string): Promise<SegmentPreview> {
+      const now = clock.now()
+      const row = await existing(sql, caller, id)
+      const counted = await transact(sql, async (tx) => {
+        const audience = await audienceOf(tx, caller, parseRules(row.rules), now)
+        return await store.countContacts(tx, caller, audience.where(tx), channelTypes)
+      })
+      return { object: 'segment_preview', segment_id: row.id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
+    },
+
+    /** Whom the segment means now, or null where there is no such segment (any more). */
+    async audience(sql: Db, tenant: Tenant, id: string): Promise<Audience | null> {
+      const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
+      return row === null ? null : await audienceOf(sql, tenant, parseRules(row.rules), clock.now())
+    },
+
+    /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
+    async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
+      const audience = await this.audience(sql, tenant, id)
+      return audience === null ? null : await store.pageOfMembers(sql, tenant, audience.where(sql), after, limit)
+    },
+  }
+}
+
+async function audienceOf(sql: Db, tenant: Tenant, { root, lists }: ParsedRules, now: number): Promise<Audience> {
+  const known = await store.existingLists(sql, tenant, lists.map((mention) => mention.list_id))
+  return { where: (using) => predicate(using, root, { tenant, now, lists: known }) }
+}
+
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {
+  const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
+  if (row === null) throw missing('segment', id)
+  return row
+}
+
+/** 404 for the first list that there is not, as where any other operation names one. */
+async function refuseUnknownLists(sql: Db, tenant: Tenant, mentions: readonly ListMention[], before: readonly ListMention[]): Promise<void> {
+  const allowed = new Set(before.map((mention) => mention.list_id))
+  const asked = mentions.filter((mention) => !allowed.has(mention.list_id))
+  const known = await store.existingLists(sql, tenant, asked.map((mention) => mention.list_id))
+  const unknown = asked.find((mention) => !known.has(mention.list_id))
+  if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
+}
+
+function checkedName(name: string): string {
+  if (name.trim() === '') throw new Problem('parameter_invalid', 'The name is blank. Give the segment a name.', { param: 'name', details: [{ param: 'name', code: 'too_short', message: 'The name is blank.' }] })
+  return name.trim()
+}
