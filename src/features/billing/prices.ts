@@ -1,15 +1,23 @@
 /** Prices: the account's own, else the installation's, else the defaults. Held in memory for seconds: a price is no balance. */
 import type { Tenant } from '../../contract/caller.ts'
 import { limits } from '../../contract/limits.ts'
-import { Problem } from '../../contract/problem.ts'
 import { defaultPrices } from '../../contract/resources/price.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db, Pool } from '../../platform/database/sql.ts'
-import { listPrices, upsertPrice, type PriceRow } from './store.ts'
+import { noAccount, requireChannelTypes, requireWhole } from './refusals.ts'
+import { findWallet, listPrices, upsertPrice, type PriceRow } from './store.ts'
 
 /** Accounts whose prices are held at once; the oldest make room. */
 const heldMax = 10_000
+
+export interface SetPrice {
+  /** null: the price of every account without one of its own. */
+  readonly account_id: string | null
+  readonly channel_type: string
+  /** Micro-USD of one message. */
+  readonly amount_micros: number
+}
 
 export interface Prices {
   /** Micro-USD of one message; 0 in test mode. At most `limits.cache_ms` behind the database. */
@@ -17,9 +25,12 @@ export interface Prices {
   /** Every kind of channel that has a price, with what this account pays, in alphabetical order. */
   pricesOf(tenant: Tenant): Promise<{ channel_type: string; amount_micros: number }[]>
   /** Sets the price of one account, or with null that of all accounts without one of their own. */
-  setPrice(sql: Db, account_id: string | null, channel_type: string, amount_micros: number): Promise<PriceRow>
-  /** The prices that the operator has set; with an account, those that bear on it. */
-  listSet(sql: Db, account_id?: string): Promise<PriceRow[]>
+  setPrice(sql: Db, account_id: string | null, channel_type: string, amount_micros: number): Promise<SetPrice>
+  /**
+   * Read fresh, live mode. Of an account: what it pays on each kind of channel. Without one: the installation's price of each kind, then every
+   * account's own. Refused for an unknown account.
+   */
+  listPrices(sql: Db, account_id?: string): Promise<SetPrice[]>
 }
 
 export function prices(pool: Pool, clock: Clock): Prices {
@@ -52,17 +63,25 @@ export function prices(pool: Pool, clock: Clock): Prices {
       return [...amounts.keys()].toSorted().map((channel_type) => ({ channel_type, amount_micros: tenant.mode === 'test' ? 0 : amounts.get(channel_type)! }))
     },
     async setPrice(sql, account_id, channel_type, amount_micros) {
-      if (!Object.hasOwn(defaultPrices, channel_type)) {
-        throw new Problem('parameter_invalid', `No channel type is called ${JSON.stringify(channel_type)}. Known: ${Object.keys(defaultPrices).join(', ')}.`, { param: 'channel_type' })
-      }
-      if (!Number.isSafeInteger(amount_micros) || amount_micros < 0) {
-        throw new Problem('parameter_invalid', 'A price is a whole number of micro-USD, 0 or more.', { param: 'amount_micros' })
-      }
+      requireChannelTypes([channel_type])
+      requireWhole('A price in micro-USD', amount_micros, 0)
+      if (account_id !== null && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
       const row = await upsertPrice(sql, { account_id: account_id ?? '', channel_type, amount_micros, updated_at: isoTime(clock.now()) })
       if (account_id === null) held.clear()
       else held.delete(account_id)
-      return row
+      return setPriceOf(row)
     },
-    listSet: (sql, account_id) => listPrices(sql, account_id),
+    async listPrices(sql, account_id) {
+      if (account_id !== undefined && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
+      const rows = (await listPrices(sql, account_id)).map(setPriceOf)
+      const general = Object.entries(defaultPrices).map(([channel_type, amount_micros]): SetPrice => {
+        return rows.find((row) => row.account_id === null && row.channel_type === channel_type) ?? { account_id: null, channel_type, amount_micros }
+      })
+      const own = rows.filter((row) => row.account_id !== null)
+      if (account_id === undefined) return [...general, ...own]
+      return general.map((price) => own.find((row) => row.channel_type === price.channel_type) ?? price)
+    },
   }
 }
+
+const setPriceOf = ({ account_id, channel_type, amount_micros }: PriceRow): SetPrice => ({ account_id: account_id === '' ? null : account_id, channel_type, amount_micros })

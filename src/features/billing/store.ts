@@ -78,12 +78,13 @@ export interface ChargeRow {
   readonly package_grant_id: string | null
 }
 
-/** What these messages were charged and have not been given back yet. */
-export async function listUnrefundedCharges(sql: Db, message_ids: readonly string[]): Promise<ChargeRow[]> {
+/** What these accounts' messages were charged and have not been given back yet. */
+export async function listUnrefundedCharges(sql: Db, account_ids: readonly string[], message_ids: readonly string[]): Promise<ChargeRow[]> {
   return await sql<ChargeRow[]>`
     select charge.account_id, charge.message_id, charge.unit, charge.amount, charge.package_grant_id
     from ledger_entries charge
     where charge.message_id = any(${message_ids as string[]}::text[]) and charge.type = 'message_charge'
+      and charge.account_id = any(${account_ids as string[]}::text[])
       and not exists (
         select from ledger_entries refund where refund.message_id = charge.message_id and refund.type = 'message_refund'
       )`

@@ -1,0 +1,139 @@
+/** What the operator and time do to money: top-ups, packages, thresholds, and the end of what nobody used. */
+import type { Id } from '../../contract/ids.ts'
+import { Refusal } from '../../contract/refusal.ts'
+import type { Balance } from '../../contract/resources/balance.ts'
+import type { Package } from '../../contract/resources/package.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { recordBilling } from './announcements.ts'
+import { balanceOf, packageOf, shownFor_ms } from './balances.ts'
+import type { GrantRow, WalletRow } from './charging.ts'
+import { grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
+import { noAccount, requireChannelTypes, requireText, requireWhole } from './refusals.ts'
+import * as store from './store.ts'
+
+export interface NewPackage {
+  readonly account_id: string
+  /** 1 or more. */
+  readonly credits: number
+  /** Kinds of channel that the credits pay for; empty: all. */
+  readonly channel_types: readonly string[]
+  /** ISO 8601, in the future; null: never. */
+  readonly expires_at: string | null
+  readonly name: string
+}
+
+export interface Funding {
+  /** The account's live balance. Refused (class Refusal, as all of these) for an unknown account. */
+  liveBalance(sql: Db, account_id: string): Promise<Balance>
+  /** Puts money into the wallet. `amount_micros` is positive; `note` has up to 500 characters. */
+  creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
+  /** Grants a package of credits. */
+  grantPackage(sql: Db, grant: NewPackage): Promise<Package>
+  /** The threshold of balance.low in micro-USD. */
+  lowBalance(sql: Db, account_id: string): Promise<number>
+  setLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<void>
+  /** Writes off what is left of grants past their expiry, at most `rows_max` of them; returns how many it ended. */
+  writeOffExpired(rows_max: number): Promise<number>
+}
+
+const noteLengthMax = 500
+const nameLengthMax = 120
+const bare = { package_grant_id: null, message_id: null, note: null } as const
+
+export function funding(platform: Platform): Funding {
+  const { clock, ids, pool } = platform
+  const now = (): string => isoTime(clock.now())
+  const locked = async (sql: Db, account_id: string): Promise<WalletRow> => {
+    const [wallet] = await store.lockWallets(sql, [account_id])
+    if (wallet === undefined) throw noAccount(account_id)
+    return wallet
+  }
+  const found = async (sql: Db, account_id: string): Promise<WalletRow> => {
+    const wallet = await store.findWallet(sql, account_id)
+    if (wallet === null) throw noAccount(account_id)
+    return wallet
+  }
+  const liveBalance = async (sql: Db, account_id: string): Promise<Balance> => {
+    const wallet = await found(sql, account_id)
+    const grants = await store.listShownGrants(sql, [account_id], isoTime(clock.now() - shownFor_ms))
+    return balanceOf('live', wallet.balance_micros, grants, now())
+  }
+
+  return {
+    liveBalance,
+
+    async creditWallet(sql, account_id, amount_micros, note) {
+      requireWhole('The amount in micro-USD', amount_micros, 1)
+      requireText('The note', note ?? '', noteLengthMax)
+      return await transact(sql, async (tx) => {
+        const balance_after_micros = (await locked(tx, account_id)).balance_micros + amount_micros
+        if (!Number.isSafeInteger(balance_after_micros)) throw new Refusal('The wallet cannot hold that much.')
+        const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
+        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: ids('txn'), note, balance_after_micros, created_at: now() }])
+        return await liveBalance(tx, account_id)
+      })
+    },
+
+    async grantPackage(sql, asked) {
+      const created_at = now()
+      requireWhole('The number of credits', asked.credits, 1)
+      requireChannelTypes(asked.channel_types)
+      requireText('The name', asked.name, nameLengthMax)
+      if (asked.expires_at !== null && asked.expires_at <= created_at) throw new Refusal('The expiry of a package must be in the future.')
+      return await transact(sql, async (tx) => {
+        const { account_id, credits, channel_types, expires_at, name } = asked
+        const { balance_micros } = await locked(tx, account_id)
+        const id = ids('grant')
+        const grant = { account_id, id, name, channel_types, credits_total: credits, expires_at, created_at }
+        await store.insertGrant(tx, grant)
+        const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
+        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: ids('txn'), package_grant_id: id, balance_after_micros: balance_micros, created_at }])
+        return packageOf({ ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }, created_at)
+      })
+    },
+
+    lowBalance: async (sql, account_id) => (await found(sql, account_id)).low_balance_micros,
+
+    async setLowBalance(sql, account_id, low_balance_micros) {
+      requireWhole('The threshold of balance.low in micro-USD', low_balance_micros, 0)
+      if ((await store.updateLowBalance(sql, account_id, low_balance_micros)) === null) throw noAccount(account_id)
+    },
+
+    async writeOffExpired(rows_max) {
+      const at = now()
+      const due = await store.listDueExpiries(pool, at, rows_max)
+      if (due.length === 0) return 0
+      return await transact(pool, (tx) => writeOff(tx, platform, due, at))
+    },
+  }
+}
+
+async function writeOff(tx: Db, platform: Platform, due: readonly { account_id: string; id: string }[], at: string): Promise<number> {
+  const wallets = await store.lockWallets(tx, [...new Set(due.map((grant) => grant.account_id))])
+  const grants = (await store.lockGrants(tx, due)).filter((grant) => grant.expired_at === null)
+  const left = grants.filter((grant) => grant.credits_remaining > 0)
+  await store.postEntries(tx, left.map((grant) => expiryEntry(grant, wallets, at, platform.ids('txn'))))
+  await store.markExpired(tx, grants, at)
+  // who has just lost the last credits may now have nothing but a low wallet
+  const losers = new Set(left.map((grant) => grant.account_id))
+  await recordBilling(tx, platform, { at, wallets: wallets.filter((wallet) => losers.has(wallet.account_id)), grants: [] })
+  return grants.length
+}
+
+function expiryEntry(grant: GrantRow, wallets: readonly WalletRow[], at: string, id: Id<'txn'>): LedgerEntry {
+  return {
+    ...bare,
+    account_id: grant.account_id,
+    id,
+    type: 'package_expiry',
+    unit: 'credits',
+    debit: grantAccount(grant.id),
+    credit: ledgerAccounts.expiry,
+    amount: grant.credits_remaining,
+    package_grant_id: grant.id,
+    balance_after_micros: wallets.find((wallet) => wallet.account_id === grant.account_id)?.balance_micros ?? 0,
+    created_at: at,
+  }
+}
