@@ -33,7 +33,7 @@ test('it keeps a password of its own, refuses others, and is fsynced with checks
 })
 
 test('killed, it is back at the same address with what was committed', async (t) => {
-  const database = await startEmbedded({ dataDir: folder(t), log })
+  const database = await startEmbedded({ dataDir: folder(t), log, throwaway: true })
   closing(t, () => database.stop())
   await ask(t, database.url, 'create table kept as select 1 as x')
   const before = database.pid
