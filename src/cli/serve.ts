@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { buildApp, roles as allRoles, type App, type Role } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
 import { Refusal } from '../contract/refusal.ts'
-import { systemClock } from '../lib/clock.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
@@ -18,6 +18,7 @@ import type { Cli, Register } from './program.ts'
 /** A stop finishes what is in hand for so long; then it ends as it is (decisions 13: 10 s). */
 const stopWithinMs = 9_000
 const poolConnections = 20
+const sameSignalMs = 1_000
 
 export const registerServe: Register = (program, cli) => {
   program.command('serve').description('run the service until SIGTERM or SIGINT')
@@ -39,8 +40,8 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   const config = await withPort(readConfig(cli.terminal.env))
   const log = makeLog(config.log_level)
   for (const name of config.unknown_variables) log.warn(`${name} is no setting: is it misspelt?`)
-  const stop = stopSignals(log)
   const clock = systemClock()
+  const stop = stopSignals(log, clock)
   const embedded = config.database_url === undefined ? await startEmbedded({ dataDir: config.data_dir, log }) : undefined
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
   try {
@@ -124,13 +125,16 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
 }
 
-/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once. */
-function stopSignals(log: Log): AbortSignal {
+/** Aborts at the first SIGTERM or SIGINT; one that comes a second later ends the process at once. Sooner it is the same one, told twice: to the group and by npm. */
+function stopSignals(log: Log, clock: Clock): AbortSignal {
   const stop = new AbortController()
+  let first = 0
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stop.signal.aborted) process.exit(1)
-    log.info({ signal }, 'stopping: what is in hand is finished')
-    stop.abort()
+    if (!stop.signal.aborted) {
+      first = clock.now()
+      log.info({ signal }, 'stopping: what is in hand is finished')
+      stop.abort()
+    } else if (clock.now() - first > sameSignalMs) process.exit(1)
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   return stop.signal
