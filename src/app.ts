@@ -7,12 +7,23 @@ import { billingInvariants } from './features/billing/invariants.ts'
 import { billingRoutes } from './features/billing/routes.ts'
 import { billingService } from './features/billing/service.ts'
 import { billingChores } from './features/billing/worker.ts'
+import { channelRoutes } from './features/channels/routes.ts'
+import { channelService } from './features/channels/service.ts'
+import { contactService } from './features/contacts/service.ts'
+import { door } from './features/messages/door.ts'
+import { messageInvariants } from './features/messages/invariants.ts'
+import { cancelForOptOut } from './features/messages/opt-out.ts'
+import { reportsLane } from './features/messages/reports.ts'
+import { messageRoutes } from './features/messages/routes.ts'
+import { messageService } from './features/messages/service.ts'
+import { dispatcher } from './features/messages/worker.ts'
 import type { Clock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import { loop, type Lane, type Loop } from './lib/loop.ts'
 import { bell } from './platform/bell.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
+import { mountDocs } from './platform/http/docs-pages.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
 import { processRateLimiter, redisRateLimiter } from './platform/http/rate-limit.ts'
@@ -21,6 +32,7 @@ import { makeServer } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
 import { makeMetrics, type Metrics } from './platform/metrics.ts'
 import type { Chore, Invariant, Platform } from './platform/platform.ts'
+import { presence } from './platform/presence.ts'
 import { reactions } from './platform/reactions.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
@@ -65,15 +77,21 @@ export interface App {
 }
 
 /** Everything that the features bring along. One line each: a new feature is added here and nowhere else. */
-function compose(platform: Platform) {
+function compose(platform: Platform, dispatches: boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
+  const channels = channelService(platform)
+  const contacts = contactService(platform)
+  const dispatch = dispatcher({ platform, billing, channels, inMemory: dispatches })
+  const accepting = door(platform, billing, dispatch)
+  const messages = messageService({ platform, channels, contacts, billing, door: accepting })
+  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing }))
 
-  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing)]
-  const lanes: Lane[] = []
+  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...messageRoutes(messages)]
+  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts })]
   const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing)]
-  const invariants: Invariant[] = [...billingInvariants]
-  return { services: { accounts, billing }, routes, lanes, chores, invariants }
+  const invariants: Invariant[] = [...billingInvariants, ...messageInvariants]
+  return { services: { accounts, billing, channels, contacts, messages }, accepting, dispatch, routes, lanes, chores, invariants }
 }
 
 export function buildApp(parts: AppParts): App {
@@ -84,20 +102,22 @@ export function buildApp(parts: AppParts): App {
   const rings = bell(pool, process_id)
   const platform: Platform = { pool, clock, ids, settings, secrets, log, metrics, reactions: reactions(), process_id, wake: (...lanes) => rings.ring(...lanes) }
   const running = inFlight()
-  const { services, routes, lanes: featureLanes, chores, invariants } = compose(platform)
+  const wanted = parts.roles ?? roles
+  const { services, accepting, dispatch, routes, lanes: featureLanes, chores, invariants } = compose(platform, wanted.includes('worker'))
   platform.reactions.freeze()
 
   const limiter = parts.redis_url === undefined ? processRateLimiter(clock) : redisRateLimiter(parts.redis_url, clock, log, metrics)
   const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running })
   const stopping = new AbortController()
+  mountDocs(server, routes, settings.base_url)
   mountOperatorPages(server, platform, () => stopping.signal.aborted)
 
-  const wanted = parts.roles ?? roles
+  const present = presence(platform)
   const onError = (error: unknown, lane: string) => {
     metrics.lane_failures.inc({ lane })
     log.error({ err: error, lane }, 'a lane failed and will try again')
   }
-  const everyProcess = [loop(heartbeatLane(platform, wanted), clock, onError)]
+  const everyProcess = [loop(heartbeatLane(platform, wanted, () => present.keep()), clock, onError)]
   const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
   for (const lane of workers) rings.on(lane.name, () => lane.wake())
   rings.on('forget-keys', () => services.accounts.forgetKeys())
@@ -118,12 +138,17 @@ export function buildApp(parts: AppParts): App {
     flush: () => rings.flush(),
     async start() {
       await rings.open()
+      await present.open()
+      await everyProcess[0]!.tick()
       const started = wanted.includes('worker') ? lanes : everyProcess
       runningLanes = started.map((lane) => lane.run(stopping.signal))
     },
     async stop() {
+      await Promise.all([server.close(), dispatch.stop()])
+      await accepting.drained()
       stopping.abort()
-      await Promise.all([server.close(), ...runningLanes])
+      await Promise.all(runningLanes)
+      present.close()
       if (runningLanes.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
       await rings.close()
       await limiter.close()

@@ -1,0 +1,200 @@
+/** The OpenAPI 3.1 document, derived from the routes and the catalogues. Nothing in it is written twice. */
+import type { TSchema } from 'typebox'
+import { errorCatalogue, errorType, type ErrorCode } from '../../contract/errors.ts'
+import { eventTypes } from '../../contract/events.ts'
+import { limits } from '../../contract/limits.ts'
+import { ApiError } from '../../contract/resources/api-error.ts'
+import type { Route } from './route.ts'
+import { sample } from './samples.ts'
+
+type Json = Record<string, unknown>
+
+/** The version of the interface; the path prefix is `/v1`. */
+const version = '1.0.0'
+
+const intro = `Send messages on several channels through one API, and hear back through signed webhooks.
+
+Every request carries \`Authorization: Bearer <API_KEY>\`. Keys that begin with \`svc_live_\` deliver and bill; keys that begin with \`svc_test_\` use the sandbox. \
+A key sees the objects of its own account and mode alone.
+
+Every response carries \`X-Request-Id\`. Responses to accepted keys carry \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`. \
+An unknown query parameter is refused; an unknown field of a body is ignored and named in \`Service-Ignored-Fields\`. \
+Repeat a POST safely by sending the same \`Idempotency-Key\` (up to ${limits.idempotency_key_length_max} characters, kept for 24 hours): the answer is then replayed with \`Idempotent-Replayed: true\`.
+
+Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\` (the \`next_cursor\` of the page before). \
+To poll with \`updated_after\`, go back a few seconds before the last request: changes become visible when they are committed, and what comes twice has the same id.`
+
+/** The document of these routes as served under `base_url`. */
+export function openapiDocument(routes: readonly Route[], base_url: string): Json {
+  const components = new Map<string, Json>()
+  const hoist = hoister(components)
+  const paths: Record<string, Json> = {}
+  for (const route of routes) ((paths[route.path] ??= {}) as Json)[route.method.toLowerCase()] = operation(route, hoist)
+  hoist(ApiError)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Posthorn', version, description: intro, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: base_url }],
+    security: [{ api_key: [] }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    webhooks: webhooks(),
+    components: {
+      securitySchemes: { api_key: { type: 'http', scheme: 'bearer', description: 'An API key, such as svc_test_…' } },
+      headers: headerComponents,
+      examples: Object.fromEntries((Object.keys(errorCatalogue) as ErrorCode[]).map((code) => [code, { value: errorExample(code) }])),
+      schemas: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  }
+}
+
+type Hoist = (schema: TSchema | unknown) => unknown
+
+/** Puts schemas that have an `$id` among the components, once, and refers to them. */
+function hoister(components: Map<string, Json>): Hoist {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    if (typeof value !== 'object' || value === null) return value
+    const { $id, ...rest } = value as Json
+    if (typeof $id !== 'string' || [rest['type']].flat().includes('null')) return body(rest)
+    if (!components.has($id)) {
+      components.set($id, {})
+      components.set($id, body(rest))
+    }
+    return { $ref: `#/components/schemas/${$id}` }
+  }
+  const body = (schema: Json): Json => {
+    const { format, ...rest } = schema
+    const known = format === undefined || format === 'date-time-query' ? {} : { format }
+    return Object.fromEntries(Object.entries({ ...rest, ...known }).map(([key, value]) => [key, key === 'examples' || key === 'default' || key === 'enum' ? value : walk(value)]))
+  }
+  return walk
+}
+
+function operation(route: Route, hoist: Hoist): Json {
+  const isPost = route.method === 'POST'
+  return {
+    operationId: operationId(route),
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    'x-scopes': route.scope === null ? [] : [route.scope],
+    ...(route.mode === undefined ? {} : { 'x-mode': route.mode }),
+    parameters: [
+      ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...queryParameters(route, hoist),
+      ...(isPost ? [{ name: 'Idempotency-Key', in: 'header', required: false, description: 'Makes the request safe to repeat for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max } }] : []),
+    ],
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, hoist) }),
+    responses: responses(route, hoist),
+  }
+}
+
+/** `getMessagesByIdEvents` for `GET /v1/messages/{id}/events`. */
+function operationId(route: Route): string {
+  const parts = route.path.replace('/v1/', '').split(/[/_]/).map((part) => part.replace(/^\{(\w+)\}$/, 'by_$1'))
+  return route.method.toLowerCase() + parts.flatMap((part) => part.split('_')).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+function queryParameters(route: Route, hoist: Hoist): Json[] {
+  const required = (route.query as { required?: string[] } | undefined)?.required ?? []
+  return Object.entries(route.query?.properties ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = schema as Json
+    return { name, in: 'query', required: required.includes(name), ...(description === undefined ? {} : { description }), schema: hoist(rest) }
+  })
+}
+
+function requestBody(route: Route, hoist: Hoist): Json {
+  const required = ((route.body as { required?: string[] }).required ?? []).length > 0 && route.body_optional !== true
+  return { required, content: { 'application/json': { schema: hoist(route.body), example: requestExample(route) } } }
+}
+
+/** The smallest body that the operation takes; a message shows its content as well. */
+export function requestExample(route: Route): unknown {
+  const { body } = route
+  if ((body as { examples?: unknown[] }).examples?.[0] !== undefined) return (body as { examples: unknown[] }).examples[0]
+  const smallest = sample(body, '', true) as Json
+  if ((body as { $id?: string }).$id === 'SendMessage') return { ...smallest, type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' }
+  return Object.keys(smallest).length > 0 ? smallest : sample(body)
+}
+
+const always: readonly ErrorCode[] = ['api_key_missing', 'api_key_invalid', 'api_key_revoked', 'api_key_expired', 'ip_not_allowed', 'account_suspended', 'rate_limit_exceeded', 'internal_error', 'parameter_invalid']
+
+/** Every code that a route can answer, those of the conventions included. */
+export function codesOf(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...always, ...route.errors])
+  if (route.scope !== null) codes.add('scope_missing')
+  if (route.mode !== undefined) codes.add(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
+  if (route.path.includes('{')) codes.add('resource_missing')
+  if (route.method === 'POST') for (const code of ['idempotency_key_in_use', 'idempotency_key_reused'] as const) codes.add(code)
+  if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true) for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
+  if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
+  if (route.method === 'POST' && route.path.startsWith('/v1/messages')) codes.add('upstream_unavailable')
+  return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
+}
+
+function responses(route: Route, hoist: Hoist): Json {
+  const answers: Json = {}
+  for (const [status, schema] of Object.entries(route.replies)) answers[status] = success(route, Number(status), schema, hoist)
+  for (const [status, codes] of Object.entries(Object.groupBy(codesOf(route), (code) => errorCatalogue[code].status))) {
+    answers[status] ??= {
+      description: codes!.map((code) => `\`${code}\`: ${errorCatalogue[code].title}`).join('\n\n'),
+      headers: headers(Number(status), route),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/ApiError' }, examples: Object.fromEntries(codes!.map((code) => [code, { $ref: `#/components/examples/${code}` }])) } },
+      'x-codes': codes,
+    }
+  }
+  return answers
+}
+
+function success(route: Route, status: number, schema: TSchema | string, hoist: Hoist): Json {
+  const described = { description: descriptions[status] ?? 'Done.', headers: headers(status, route) }
+  if (schema === '' || status === 304) return described
+  if (typeof schema === 'string') return { ...described, content: { [schema.split(';')[0]!]: { schema: { type: 'string' } } } }
+  return { ...described, content: { 'application/json': { schema: hoist(schema), example: sample(schema) } } }
+}
+
+const descriptions: Readonly<Record<number, string>> = { 200: 'Done.', 201: 'Created.', 202: 'Accepted; what follows happens in the background.', 207: 'Every item has a status of its own.', 304: 'Not changed since.' }
+
+const errorExample = (code: ErrorCode): Json => ({
+  error: { type: errorType(errorCatalogue[code].status), code, message: `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`, request_id: 'req_01m7z10y8texgrjk0p9bvk2cq6', doc_url: `https://example.com/docs/errors#${code}` },
+})
+
+const headerComponents: Json = {
+  'X-Request-Id': { description: 'Names this request.', required: true, schema: { type: 'string' } },
+  'RateLimit-Limit': { description: 'Requests a second that the key may send to this operation.', schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'Requests left in this second.', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'Whole seconds until the count starts anew.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Whole seconds to wait before the request is repeated.', schema: { type: 'integer' } },
+  'Idempotent-Replayed': { description: '`true` on a replayed response.', schema: { type: 'string' } },
+  'Service-Ignored-Fields': { description: 'Fields of the body that the operation does not know.', schema: { type: 'string' } },
+}
+
+function headers(status: number, route: Route): Json {
+  const names = ['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
+  if (status === 429) names.push('Retry-After')
+  if (route.method === 'POST' && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
+  if (route.body !== undefined && status < 300) names.push('Service-Ignored-Fields')
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function webhooks(): Json {
+  return Object.fromEntries(Object.entries(eventTypes).map(([type, { object, when }]) => [type, {
+    post: {
+      operationId: `on_${type.replaceAll('.', '_')}`,
+      summary: `Sent when ${when}.`,
+      tags: ['Webhook events'],
+      security: [],
+      requestBody: {
+        content: { 'application/json': { schema: {
+          type: 'object', required: ['id', 'object', 'type', 'mode', 'created_at', 'data'],
+          properties: {
+            id: { type: 'string' }, object: { const: 'event' }, type: { const: type }, mode: { type: 'string', enum: ['live', 'test'] }, created_at: { type: 'string' },
+            data: { type: 'object', required: ['object'], properties: { object: { type: 'object', description: `The ${object} as it was at that moment.` } } },
+          },
+        } } },
+      },
+      responses: { '2XX': { description: 'Any 2xx within ten seconds counts as delivered.' } },
+    },
+  }]))
+}
