@@ -14,10 +14,11 @@ const minute = 60_000
 const forgottenAfterMs = 24 * 3600_000
 
 /** Says every two seconds that this process lives; one that is silent for ten is taken for dead (decisions 4). */
-export const heartbeatLane = (platform: Platform, roles: readonly string[]): Lane => ({
+export const heartbeatLane = (platform: Platform, roles: readonly string[], keepPresence: () => Promise<void>): Lane => ({
   name: 'heartbeat',
   idle_ms: beatEveryMs,
   async tick() {
+    await keepPresence()
     const at = isoTime(platform.clock.now())
     await platform.pool`
       insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, ${[...roles]}::text[], ${at}, ${at})

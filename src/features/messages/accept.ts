@@ -1,0 +1,147 @@
+/** The one optimistic statement of the accepting door: keys, suppression, window, debit, messages, jobs, ledger, usage. What it does not cover takes the locking path. */
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+
+/** One message of a batch, as the statements of the door take it. */
+export interface AcceptRow {
+  n: number
+  id: string
+  txn: string
+  account_id: string
+  mode: string
+  channel_id: string
+  channel_type: string
+  to: string
+  from: string
+  type: string
+  content: unknown
+  reference: string | null
+  metadata: unknown
+  price: number
+  origin_type: string
+  origin_id: string | null
+  reply_to: string | null
+  segments: number | null
+  encoding: string | null
+  priority: string
+  rank: number
+  send_at: string | null
+  expires_at: string | null
+  queue: string
+  due_at: string
+  process_id: string | null
+  kind: string
+  address: string
+  suppression: string
+  windowed: boolean
+  ignores_suppression: boolean
+  operation: string | null
+  key: string | null
+  fingerprint: string | null
+}
+
+export interface AcceptVerdict {
+  n: number
+  /** `known`: the key was used; `uncovered`: for the locking path. */
+  verdict: 'accepted' | 'known' | 'recipient_blocked' | 'policy_violation' | 'uncovered'
+  contact_id: string | null
+  package_grant_id: string | null
+}
+
+export const recordset = `as i(n int, id text, txn text, account_id text, mode text, channel_id text, channel_type text, "to" text, "from" text, type text,
+  content json, reference text, metadata json, price bigint, origin_type text, origin_id text, reply_to text, segments smallint, encoding text, priority text, rank smallint,
+  send_at timestamptz, expires_at timestamptz, queue text, due_at timestamptz, process_id text, kind text, address text, suppression text, windowed boolean, ignores_suppression boolean,
+  operation text, key text, fingerprint text)`
+
+/** Accepts what it can of a batch, in one statement and so in one transaction. `at` is the moment of the batch, `key_cutoff` the age at which keys are forgotten. */
+export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string, low_cutoff: string): Promise<AcceptVerdict[]> {
+  return await sql<AcceptVerdict[]>`
+    with input as materialized (
+      select i.* from json_to_recordset(${jsonRows(rows)}::text::json) ${sql.unsafe(recordset)}
+    ),
+    checked as materialized (
+      select i.*, a.contact_id as linked,
+        case
+          when k.key is not null then 'known'
+          when not i.ignores_suppression and (s.address_hash is not null or a.blocked) then 'recipient_blocked'
+          when i.windowed and w.address is null then 'policy_violation'
+        end as verdict
+      from input i
+      left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
+      left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
+      left join service_windows w on i.windowed and w.account_id = i.account_id and w.mode = i.mode and w.address = i.address and w.channel_id = i.channel_id and w.expires_at > ${at}
+      left join idempotency_keys k on i.key is not null and k.account_id = i.account_id and k.mode = i.mode and k.operation = i.operation and k.key = i.key and k.created_at > ${key_cutoff}
+    ),
+    choice as materialized (
+      select p.account_id, p.channel_type, g.id as grant_id
+      from (select distinct account_id, channel_type from checked where verdict is null and price > 0) p
+      cross join lateral (
+        select id from grants
+        where account_id = p.account_id and credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})
+          and (channel_types = '{}' or p.channel_type = any (channel_types))
+        order by expires_at nulls last, id limit 1
+      ) g
+    ),
+    priced as materialized (
+      select c.n, c.account_id, c.price, x.grant_id from checked c left join choice x using (account_id, channel_type)
+      where c.verdict is null and c.price > 0
+    ),
+    debit as (
+      update wallets w set balance_micros = w.balance_micros - need.total
+      from (select account_id, sum(price)::bigint as total from priced where grant_id is null group by account_id) need
+      where w.account_id = need.account_id and w.balance_micros >= need.total
+        and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff})
+      returning w.account_id, w.balance_micros, need.total
+    ),
+    credit as (
+      update grants g set credits_remaining = g.credits_remaining - need.credits
+      from (select account_id, grant_id, count(*) as credits from priced where grant_id is not null group by account_id, grant_id) need
+      where g.account_id = need.account_id and g.id = need.grant_id and g.credits_remaining > need.credits and g.expired_at is null
+      returning g.account_id, g.id as grant_id
+    ),
+    accepted as materialized (
+      select c.*, p.grant_id, p.price is not null as charged,
+        coalesce(d.balance_micros + d.total, b.balance_micros, 0)
+          - sum(case when p.grant_id is null then coalesce(p.price, 0) else 0 end) over (partition by c.account_id order by c.n) as balance_after
+      from checked c
+      left join priced p on p.n = c.n
+      left join debit d on d.account_id = p.account_id and p.grant_id is null
+      left join credit g on g.account_id = p.account_id and g.grant_id = p.grant_id
+      left join wallets b on g.grant_id is not null and b.account_id = c.account_id
+      where c.verdict is null and (c.price = 0 or d.account_id is not null or g.grant_id is not null)
+    ),
+    message as (
+      insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
+        package_grant_id, contact_id, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at)
+      select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, case when grant_id is null then 'wallet' else 'package' end,
+        case when grant_id is null then price else 0 end, grant_id, linked, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}
+      from accepted order by n
+    ),
+    job as (
+      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+      select account_id, mode, id, channel_id, queue, rank, due_at, process_id from accepted order by n
+    ),
+    entry as (
+      insert into ledger_entries (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
+      select account_id, txn, 'message_charge', case when grant_id is null then 'usd_micros' else 'credits' end, coalesce('grant:' || grant_id, 'wallet'), 'usage',
+        case when grant_id is null then price else 1 end, grant_id, id, balance_after, ${at}
+      from accepted where charged order by n
+    ),
+    usage as (
+      insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
+      select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id), coalesce(sum(price) filter (where grant_id is null), 0)
+      from accepted group by account_id, mode, channel_type, channel_id
+    ),
+    keyed as (
+      insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, created_at)
+      select account_id, mode, operation, key, fingerprint, 202, id, ${at} from accepted where key is not null
+      on conflict on constraint idempotency_keys_pkey do update
+        set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = null, encrypted_response = null, lease_until = null, created_at = excluded.created_at
+        where idempotency_keys.created_at <= ${key_cutoff}
+      returning 1
+    )
+    select c.n, c.linked as contact_id, a.grant_id as package_grant_id,
+      case when c.verdict is not null then c.verdict when a.n is not null then 'accepted' else 'uncovered' end as verdict
+    from checked c left join accepted a on a.n = c.n
+    where agree((select count(*) from keyed) = (select count(*) from accepted where key is not null))
+    order by c.n`
+}

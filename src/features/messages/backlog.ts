@@ -1,0 +1,73 @@
+/** Messages in the memory of this process, waiting for their turn: fair across queues, priority first, within each channel's rate. */
+import type { Job } from './settle.ts'
+
+export interface Backlog {
+  /** The number of jobs waiting. */
+  readonly size: number
+  has(message_id: string): boolean
+  add(queue: string, job: Job): void
+  /**
+   * Takes up to `count` jobs, one queue after the other, priority first. `allowance` tells how many jobs of a queue may go
+   * now, and is asked once a queue.
+   */
+  take(count: number, allowance: (queue: string, job: Job, wanted: number) => number): Job[]
+  /** Removes jobs that the predicate names. */
+  drop(predicate: (job: Job) => boolean): Job[]
+}
+
+const ranks = { high: 0, normal: 1, low: 2 } as const
+
+export function backlog(): Backlog {
+  // per queue one list for each priority; insertion order is turn order
+  const queues = new Map<string, [Job[], Job[], Job[]]>()
+  const ids = new Set<string>()
+
+  const takeFrom = (lists: [Job[], Job[], Job[]], count: number): Job[] => {
+    const taken: Job[] = []
+    for (const list of lists) {
+      if (taken.length === count) break
+      taken.push(...list.splice(0, count - taken.length))
+    }
+    return taken
+  }
+
+  return {
+    get size() {
+      return ids.size
+    },
+    has: (message_id) => ids.has(message_id),
+    add(queue, job) {
+      if (ids.has(job.row.id)) return
+      ids.add(job.row.id)
+      const lists = queues.get(queue) ?? [[], [], []]
+      lists[ranks[job.row.priority]].push(job)
+      queues.set(queue, lists)
+    },
+    take(count, allowance) {
+      const taken: Job[] = []
+      const share = Math.max(1, Math.ceil(count / Math.max(queues.size, 1)))
+      for (const [queue, lists] of [...queues]) {
+        if (taken.length >= count) break
+        const first = lists.find((list) => list.length > 0)?.[0]
+        const waiting = lists[0].length + lists[1].length + lists[2].length
+        const allowed = first === undefined ? 0 : allowance(queue, first, Math.min(waiting, share, count - taken.length))
+        taken.push(...takeFrom(lists, allowed))
+        queues.delete(queue)
+        // to the end of the turn order
+        if (allowed < waiting) queues.set(queue, lists)
+      }
+      for (const job of taken) ids.delete(job.row.id)
+      return taken
+    },
+    drop(predicate) {
+      const dropped: Job[] = []
+      for (const [queue, lists] of [...queues]) {
+        const kept = lists.map((list) => list.filter((job) => !predicate(job) || (dropped.push(job), false))) as [Job[], Job[], Job[]]
+        if (kept.every((list) => list.length === 0)) queues.delete(queue)
+        else queues.set(queue, kept)
+      }
+      for (const job of dropped) ids.delete(job.row.id)
+      return dropped
+    },
+  }
+}

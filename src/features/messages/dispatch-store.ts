@@ -1,0 +1,94 @@
+/** SQL of the dispatch lane: due queues, claims, leases and take-overs. Lanes work across tenants. */
+import type { MessageRow } from '../../contract/resources/message.ts'
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+
+export interface DueQueue {
+  queue: string
+  account_id: string
+  mode: 'live' | 'test'
+  channel_id: string
+}
+
+/** The queues that have due jobs, at most `queues_max`, by a loose scan of the index. */
+export async function listDueQueues(sql: Db, at: string, after: string, queues_max: number): Promise<DueQueue[]> {
+  return await sql<DueQueue[]>`
+    with recursive q(queue, n) as (
+      (select queue, 1 from dispatch_jobs where queue > ${after} order by queue limit 1)
+      union all
+      select (select j.queue from dispatch_jobs j where j.queue > q.queue order by j.queue limit 1), n + 1 from q where q.queue is not null and n < ${queues_max}
+    )
+    select q.queue, d.account_id, d.mode, d.channel_id from q cross join lateral (
+      select j.account_id, j.mode, j.channel_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
+      cross join lateral (select * from dispatch_jobs where queue = q.queue and priority = p.priority and due_at <= ${at} order by due_at limit 1) j limit 1
+    ) d where q.queue is not null`
+}
+
+export interface ClaimedRow extends MessageRow {
+  job_attempts: number
+  job_due_at: string
+}
+
+/** Claims due jobs of these queues, priority first, at most `each_max` a queue and priority. */
+export async function claimJobs(sql: Db, claim: { queues: readonly string[]; at: string; lease_until: string; process_id: string; each_max: number; rows_max: number }): Promise<ClaimedRow[]> {
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.due_at from unnest(${[...claim.queues]}::text[]) q(queue)
+      cross join (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
+      cross join lateral (
+        select message_id, due_at from dispatch_jobs where queue = q.queue and priority = p.priority and due_at <= ${claim.at}
+        order by due_at, message_id limit ${claim.each_max} for update skip locked
+      ) j
+      order by p.priority, j.due_at limit ${claim.rows_max}
+    ),
+    claimed as (
+      update dispatch_jobs j set process_id = ${claim.process_id}, due_at = ${claim.lease_until} from picked where j.message_id = picked.message_id
+      returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
+    )
+    select m.*, c.attempts as job_attempts, c.due_at as job_due_at
+    from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
+    order by c.due_at, m.id`
+}
+
+/** Takes back what processes had claimed that have not been heard of since `beat_cutoff`. */
+export async function takeOverJobs(sql: Db, process_id: string, at: string, beat_cutoff: string): Promise<number> {
+  const rows = await sql`
+    update dispatch_jobs j set due_at = ${at}, process_id = null
+    where j.process_id is not null and j.process_id <> ${process_id}
+      and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})`
+  return rows.count
+}
+
+/** Gives back what this process has claimed but will not hand over, uncounted. */
+export async function releaseJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
+  if (message_ids.length === 0) return
+  await sql`update dispatch_jobs set due_at = ${at}, process_id = null where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+}
+
+/** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */
+export async function leaseChannels(sql: Db, channel_ids: readonly string[], process_id: string, at: string, lease_until: string, beat_cutoff: string): Promise<string[]> {
+  if (channel_ids.length === 0) return []
+  const rows = await sql<{ channel_id: string }[]>`
+    insert into channel_leases as l (channel_id, process_id, lease_until)
+    select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
+    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
+      where l.process_id = excluded.process_id or l.lease_until <= ${at}
+        or not exists (select 1 from processes p where p.id = l.process_id and p.beat_at > ${beat_cutoff})
+    returning channel_id`
+  return rows.map(({ channel_id }) => channel_id)
+}
+
+export async function releaseChannels(sql: Db, process_id: string): Promise<void> {
+  await sql`delete from channel_leases where process_id = ${process_id}`
+}
+
+/** The messages among these whose recipients may not be written to any more. */
+export async function listBlocked(sql: Db, recipients: readonly { account_id: string; mode: string; message_id: string; channel_type: string; kind: string; address: string; suppression: string }[]): Promise<Set<string>> {
+  if (recipients.length === 0) return new Set()
+  const rows = await sql<{ message_id: string }[]>`
+    select i.message_id
+    from json_to_recordset(${jsonRows(recipients)}::text::json) as i(account_id text, mode text, message_id text, channel_type text, kind text, address text, suppression text)
+    left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
+    left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
+    where s.address_hash is not null or a.blocked`
+  return new Set(rows.map(({ message_id }) => message_id))
+}

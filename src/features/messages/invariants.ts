@@ -1,0 +1,49 @@
+/** What `posthorn doctor` proves of messages: nothing is lost, nothing happened twice, every cent has its message. */
+import type { Invariant } from '../../platform/platform.ts'
+import type { Db } from '../../platform/database/sql.ts'
+
+const sampleMax = 20
+
+const invariant = (name: string, find: (sql: Db) => Promise<readonly { id: string }[]>, sentence: (id: string) => string): Invariant => ({
+  name,
+  breaches: async (sql) => (await find(sql)).map(({ id }) => sentence(id)),
+})
+
+export const messageInvariants: readonly Invariant[] = [
+  invariant(
+    'every waiting message has its job',
+    (sql) => sql`
+      select m.id from messages m left join dispatch_jobs j on j.message_id = m.id
+      where m.direction = 'outbound' and m.status in ('queued', 'sending') and j.message_id is null limit ${sampleMax}`,
+    (id) => `${id} waits to be sent, and no job will ever send it.`,
+  ),
+  invariant(
+    'every job has its message',
+    (sql) => sql`
+      select j.message_id as id from dispatch_jobs j left join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
+      where m.id is null limit ${sampleMax}`,
+    (id) => `${id} is to be sent, and does not exist.`,
+  ),
+  invariant(
+    'each event of a message was told once',
+    (sql) => sql`
+      select object_id || ' ' || type as id from events where type like 'message.%' group by account_id, mode, object_id, type having count(*) > 1 limit ${sampleMax}`,
+    (id) => `${id} was told more than once.`,
+  ),
+  invariant(
+    'every charge is of its message',
+    (sql) => sql`
+      select m.id from messages m left join ledger_entries e on e.message_id = m.id and e.type = 'message_charge'
+      where m.mode = 'live' and m.direction = 'outbound' and (m.amount_micros > 0 or m.package_grant_id is not null)
+        and (e.id is null or (e.unit = 'usd_micros' and e.amount <> m.amount_micros) or e.package_grant_id is distinct from m.package_grant_id) limit ${sampleMax}`,
+    (id) => `${id} says that it was charged, and the ledger says something else.`,
+  ),
+  invariant(
+    'a message is refunded exactly when it failed',
+    (sql) => sql`
+      select m.id from messages m left join ledger_entries e on e.message_id = m.id and e.type = 'message_refund'
+      where m.direction = 'outbound' and ((m.status = 'failed') <> m.refunded
+        or (m.mode = 'live' and (m.amount_micros > 0 or m.package_grant_id is not null) and m.refunded <> (e.id is not null))) limit ${sampleMax}`,
+    (id) => `${id} and its refund do not agree.`,
+  ),
+]

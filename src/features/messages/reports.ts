@@ -1,0 +1,132 @@
+/** The lane `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
+import type { Tenant } from '../../contract/caller.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
+import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
+import type { InboundMessage, Receipt, Report } from '../channels/adapter.ts'
+import type { ChannelService } from '../channels/service.ts'
+import { storeInbound, type InboundDeps, type NewInbound } from './inbound.ts'
+import { applyMoves, type MoveDeps, type MoveRequest } from './moves.ts'
+
+export interface ReportDeps extends MoveDeps, InboundDeps {
+  readonly channels: ChannelService
+}
+
+interface ReportRow {
+  id: string
+  account_id: Tenant['account_id']
+  mode: Tenant['mode']
+  channel_id: string
+  provider_id: string | null
+  report: Report
+  due_at: string
+  attempts: number
+  created_at: string
+}
+
+const batchMax = 500
+/** A receipt whose message never turns up is kept so long. */
+const keep_ms = 7 * 24 * 3600_000
+const waitMax_ms = 3600_000
+
+export function reportsLane(deps: ReportDeps): Lane {
+  const { platform } = deps
+  return {
+    name: 'reports',
+    idle_ms: 100,
+    async tick() {
+      const now = platform.clock.now()
+      const applied = await transact(platform.pool, async (tx) => {
+        const rows = await takeDue(tx, isoTime(now))
+        if (rows.length === 0) return 0
+        const receipts = rows.filter((row) => row.report.kind === 'receipt')
+        const late = await applyReceipts(deps, tx, receipts, isoTime(now))
+        await applyInbound(deps, tx, rows.filter((row) => row.report.kind === 'inbound'))
+        const postponed = late.filter((row) => now - Date.parse(row.created_at) < keep_ms)
+        await postpone(tx, postponed, now)
+        const kept = new Set(postponed.map(({ id }) => id))
+        await tx`delete from provider_reports where id = any(${rows.flatMap(({ id }) => (kept.has(id) ? [] : [id]))}::text[])`
+        return rows.length
+      })
+      if (applied > 0) platform.wake('fan-out')
+      return applied
+    },
+  }
+}
+
+async function takeDue(tx: Db, at: string): Promise<ReportRow[]> {
+  return await tx<ReportRow[]>`select * from provider_reports where due_at <= ${at} order by due_at, id limit ${batchMax} for update skip locked`
+}
+
+interface ReferenceRow {
+  channel_id: string
+  provider_id: string
+  account_id: Tenant['account_id']
+  mode: Tenant['mode']
+  message_id: string
+  parts: number
+}
+
+/** Applies receipts; resolves to those whose message is not known yet. */
+async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
+  if (rows.length === 0) return []
+  const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
+  const references = new Map((await tx<ReferenceRow[]>`
+    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`).map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
+  const known = rows.flatMap((row) => {
+    const reference = references.get(`${row.channel_id} ${row.provider_id}`)
+    return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
+  })
+  const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => moveOf(reference, receipt, receipt.move, at))
+  const parts = await movesOfParts(tx, known.filter(({ reference }) => reference.parts > 1), at)
+  await applyMoves(deps, tx, [...whole, ...parts])
+  return rows.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
+}
+
+const moveOf = (reference: ReferenceRow, receipt: Receipt, move: Receipt['move'], at: string): MoveRequest => ({
+  account_id: reference.account_id, mode: reference.mode, message_id: reference.message_id, move, at, ...(receipt.error === undefined ? {} : { error: receipt.error }),
+})
+
+const ranks: readonly (string | null)[] = [null, 'accept', 'deliver', 'open']
+
+/** A message of several parts is as far as the least advanced of them, and failed when one is. */
+async function movesOfParts(tx: Db, receipts: readonly { reference: ReferenceRow; receipt: Receipt }[], at: string): Promise<MoveRequest[]> {
+  const requests: MoveRequest[] = []
+  for (const { reference, receipt } of receipts) {
+    if (receipt.move === 'fail') requests.push(moveOf(reference, receipt, 'fail', at))
+    await tx`
+      update provider_references set status = ${receipt.move} where channel_id = ${reference.channel_id} and provider_id = ${reference.provider_id}
+        and (status is null or array_position(array['accept', 'deliver', 'open'], status) < array_position(array['accept', 'deliver', 'open'], ${receipt.move}::text))`
+    const parts = await tx<{ status: string | null }[]>`select status from provider_references where message_id = ${reference.message_id} and parts > 1`
+    const least = ranks[Math.min(...parts.map(({ status }) => Math.max(0, ranks.indexOf(status))))]
+    if (least === 'deliver' || least === 'open') requests.push(moveOf(reference, receipt, least, at))
+  }
+  return requests
+}
+
+async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+  const inbound: NewInbound[] = []
+  for (const { account_id, mode, channel_id, report } of rows) {
+    const channel = await deps.channels.find({ account_id, mode }, channel_id)
+    const { from, profile_name, type, content, reply_to, provider_id } = report as InboundMessage
+    // a channel deleted since has nobody to tell
+    if (channel === null) continue
+    inbound.push({ account_id, mode, channel, from, profile_name, type, content, provider_id, reply_to: reply_to === null ? null : await messageOf(tx, channel_id, reply_to) })
+  }
+  await storeInbound(deps, tx, inbound)
+}
+
+async function messageOf(tx: Db, channel_id: string, provider_id: string): Promise<string | null> {
+  const [row] = await tx<{ message_id: string }[]>`select message_id from provider_references where channel_id = ${channel_id} and provider_id = ${provider_id}`
+  return row?.message_id ?? null
+}
+
+async function postpone(tx: Db, rows: readonly ReportRow[], now: number): Promise<void> {
+  if (rows.length === 0) return
+  const times = rows.map(({ id, attempts }) => ({ id, due_at: isoTime(now + Math.min(200 * 2 ** Math.min(attempts, 20), waitMax_ms)) }))
+  await tx`
+    update provider_reports r set due_at = t.due_at, attempts = r.attempts + 1
+    from json_to_recordset(${jsonRows(times)}::text::json) as t(id text, due_at timestamptz) where r.id = t.id`
+}

@@ -1,0 +1,147 @@
+/** What a provider answered, written set-wise in one transaction: status, references, attempts, follow-ups, and the job ended or given back. */
+import type { MessageRow } from '../../contract/resources/message.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
+import type { Outcome, Report } from '../channels/adapter.ts'
+import { applyMoves, type MoveDeps, type MoveRequest } from './moves.ts'
+
+/** A message in the hands of this process. */
+export interface Job {
+  readonly row: MessageRow
+  /** Hand-overs so far. */
+  attempts: number
+  readonly due_ms: number
+  /** When the claim ends; nothing is handed over after it. */
+  readonly lease_until_ms: number
+}
+
+/** `expired`, `blocked` and `gone` end a job without a hand-over. */
+export type Settlement =
+  | { readonly job: Job; readonly provider: string; readonly outcome: Outcome; readonly duration_ms: number; readonly at_ms: number }
+  | { readonly job: Job; readonly outcome: { readonly kind: 'expired' | 'blocked' | 'gone' | 'channel_deleted' }; readonly at_ms: number }
+
+/** How long after its due time a message is still handed over when its provider throttles or cannot be reached. */
+export const validity_ms = 24 * 3600_000
+const unknownWait_ms = 30_000
+const backoffMax_ms = 60_000
+
+export async function settle(deps: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
+  const { pool } = deps.platform
+  await transact(pool, async (tx) => {
+    await applyMoves(deps, tx, settlements.flatMap(moveOf))
+    await insertReferences(tx, settlements)
+    await insertReports(tx, deps, settlements)
+    await insertAttempts(tx, deps, settlements)
+    await endJobs(tx, settlements.filter((settlement) => nextDue(settlement) === null).map(({ job }) => job.row.id))
+    await giveBackJobs(tx, settlements.flatMap((settlement) => {
+      const due_ms = nextDue(settlement)
+      return due_ms === null ? [] : [{ message_id: settlement.job.row.id, due_at: isoTime(due_ms), attempts: settlement.job.attempts + 1 }]
+    }))
+  })
+}
+
+/** When a hand-over is repeated; null when the job has ended. */
+function nextDue({ job, outcome, at_ms }: Settlement): number | null {
+  if (outcome.kind === 'unknown') return at_ms + unknownWait_ms
+  if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable') return null
+  const wait_ms = Math.min(500 * 2 ** Math.min(job.attempts, 10), backoffMax_ms)
+  return at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMax_ms) : 0)
+}
+
+function moveOf({ job, outcome, at_ms }: Settlement): MoveRequest[] {
+  const { row } = job
+  const request = { account_id: row.account_id as MoveRequest['account_id'], mode: row.mode, message_id: row.id, at: isoTime(at_ms), row }
+  switch (outcome.kind) {
+    case 'accepted':
+      return [{ ...request, move: 'accept' }]
+    case 'refused':
+      return [{ ...request, move: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
+    case 'expired':
+      return [{ ...request, move: 'fail', error: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null } }]
+    case 'blocked':
+      return [{ ...request, move: 'fail', error: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the message was handed over.', provider_code: null } }]
+    case 'channel_deleted':
+      return [{ ...request, move: 'fail', error: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null } }]
+    default:
+      return []
+  }
+}
+
+async function insertReferences(tx: Db, settlements: readonly Settlement[]): Promise<void> {
+  const references = settlements.flatMap(({ job: { row }, outcome, at_ms }) =>
+    outcome.kind !== 'accepted' ? [] : outcome.provider_ids.map((provider_id, part) => ({
+      channel_id: referenceChannel(row), provider_id, account_id: row.account_id, mode: row.mode, message_id: row.id, part, parts: outcome.provider_ids.length, created_at: isoTime(at_ms),
+    })))
+  if (references.length === 0) return
+  await tx`
+    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
+    select channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
+    from json_to_recordset(${jsonRows(references)}::text::json) as t(channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint, parts smallint, created_at timestamptz)
+    on conflict (channel_id, provider_id) do nothing`
+}
+
+/** Sandbox channels share their id among accounts; their provider ids hold the message's id and never collide. */
+const referenceChannel = (row: MessageRow): string => row.channel_id
+
+async function insertReports(tx: Db, { platform }: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
+  const reports = settlements.flatMap(({ job: { row }, outcome, at_ms }) =>
+    outcome.kind !== 'accepted' ? [] : (outcome.reports ?? []).map(({ after_ms, report }) => newReport(platform.ids('req'), row, report, at_ms, after_ms)))
+  await storeReports(tx, reports)
+}
+
+export interface NewReport {
+  readonly id: string
+  readonly account_id: string
+  readonly mode: string
+  readonly channel_id: string
+  readonly provider_id: string | null
+  readonly report: Report
+  readonly due_at: string
+  readonly created_at: string
+}
+
+const newReport = (id: string, row: Pick<MessageRow, 'account_id' | 'mode' | 'channel_id'>, report: Report, at_ms: number, after_ms: number): NewReport => ({
+  id, account_id: row.account_id, mode: row.mode, channel_id: row.channel_id, provider_id: report.kind === 'receipt' ? report.provider_id : null, report, due_at: isoTime(at_ms + after_ms), created_at: isoTime(at_ms),
+})
+
+/** Keeps reports until they are applied by the lane `reports`. */
+export async function storeReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
+  if (reports.length === 0) return
+  await tx`
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    select id, account_id, mode, channel_id, provider_id, report, due_at, created_at
+    from json_to_recordset(${jsonRows(reports)}::text::json) as t(id text, account_id text, mode text, channel_id text, provider_id text, report json, due_at timestamptz, created_at timestamptz)`
+}
+
+async function insertAttempts(tx: Db, { platform }: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
+  const attempts = settlements.flatMap((settlement) => {
+    if (!('provider' in settlement)) return []
+    const { job, provider, outcome, duration_ms, at_ms } = settlement
+    return [{
+      account_id: job.row.account_id, mode: job.row.mode, message_id: job.row.id, number: job.attempts + 1, id: platform.ids('att'), provider, outcome: outcome.kind,
+      provider_code: 'provider_code' in outcome ? outcome.provider_code : null, provider_message: 'message' in outcome ? outcome.message : null, duration_ms, created_at: isoTime(at_ms),
+    }]
+  })
+  if (attempts.length === 0) return
+  await tx`
+    insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at)
+    select account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at
+    from json_to_recordset(${jsonRows(attempts)}::text::json) as t(account_id text, mode text, message_id text, number int, id text, provider text, outcome text, provider_code text,
+      provider_message text, duration_ms int, created_at timestamptz)
+    on conflict (message_id, number) do nothing`
+}
+
+/** Ends the jobs of these messages. */
+export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<void> {
+  if (message_ids.length === 0) return
+  await tx`delete from dispatch_jobs where message_id = any(${[...message_ids]}::text[])`
+}
+
+/** Gives jobs back to be claimed again at their time; the attempts count goes with them. */
+async function giveBackJobs(tx: Db, jobs: readonly { message_id: string; due_at: string; attempts: number }[]): Promise<void> {
+  if (jobs.length === 0) return
+  await tx`
+    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int)
+    where j.message_id = t.message_id`
+}

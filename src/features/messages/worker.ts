@@ -1,0 +1,294 @@
+/** The dispatch lane: claims due messages, hands them to their providers with no transaction open, and settles what came of it. */
+import type { Tenant } from '../../contract/caller.ts'
+import { limits } from '../../contract/limits.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
+import type { Outcome } from '../channels/adapter.ts'
+import type { ChannelRow, ChannelService } from '../channels/service.ts'
+import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
+import { backlog as newBacklog } from './backlog.ts'
+import * as store from './dispatch-store.ts'
+import type { Handoff } from './door.ts'
+import { applyMoves, type MoveDeps } from './moves.ts'
+import { settle, validity_ms, type Job, type Settlement } from './settle.ts'
+
+export interface DispatcherDeps extends MoveDeps {
+  readonly channels: ChannelService
+  /** False in a process whose lanes do not run: it hands nothing on in memory. */
+  readonly inMemory: boolean
+}
+
+export interface Dispatcher extends Handoff {
+  readonly lane: Lane
+  /** Takes over what the only process left behind, at its start. */
+  takeOverAll(): Promise<void>
+  /** Finishes what was handed over, gives back the rest, uncounted. */
+  stop(): Promise<void>
+}
+
+const lease_ms = 60_000
+/** A hand-over is not begun so shortly before its claim ends. */
+const leaseMargin_ms = 35_000
+const sendTimeout_ms = 30_000
+const channelLease_ms = 15_000
+const inFlightMax = 1000
+const inFlightPerQueueMax = 400
+const memoryMax = 20_000
+const memoryPerTickMax = 500
+const queuesMax = 500
+const heartbeatOld_ms = 10_000
+const patience_ms = 50
+/** A message taken from the table had time to lose its recipient's consent; one handed over in memory had not. */
+const recheckAfter_ms = 2000
+
+export function dispatcher(deps: DispatcherDeps): Dispatcher {
+  const { platform, channels } = deps
+  const { pool, clock, log, metrics, process_id } = platform
+  const waiting = newBacklog()
+  const inHand = new Set<string>()
+  const perQueue = new Map<string, number>()
+  const held = new Map<string, number>()
+  const buckets = new Map<string, { tokens: number; at_ms: number }>()
+  let settlements: Settlement[] = []
+  let settling: Promise<void> | undefined
+  let stopping = false
+  let tookOver_ms = 0
+  let queueCursor = ''
+
+  const queueOf = (row: { account_id: string; channel_id: string }) => `${row.account_id}:${row.channel_id}`
+
+  function takes(item: { account_id: string; channel_id: string; sandbox: boolean }): boolean {
+    if (stopping || !deps.inMemory || waiting.size >= memoryMax) return false
+    return item.sandbox || (held.get(item.channel_id) ?? 0) > clock.now()
+  }
+
+  const lane: Lane = {
+    name: 'dispatch',
+    idle_ms: 500,
+    async tick() {
+      await takeOverDead()
+      const claimed = stopping ? 0 : await claim()
+      const jobs = stopping ? [] : takeReady()
+      if (jobs.length === 0) {
+        if (inHand.size > 0) await Promise.race([settled(), clock.sleep(patience_ms)])
+        return claimed
+      }
+      const work = handOver(jobs)
+      // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
+      await Promise.race([work, clock.sleep(patience_ms)])
+      return jobs.length
+    },
+  }
+
+  async function takeOverDead(): Promise<void> {
+    const now = clock.now()
+    if (now - tookOver_ms < 1000) return
+    tookOver_ms = now
+    const lost = waiting.drop((job) => job.lease_until_ms - leaseMargin_ms <= now)
+    for (const job of lost) inHand.delete(job.row.id)
+    if (lost.length > 0) await store.releaseJobs(pool, process_id, lost.map(({ row }) => row.id), isoTime(now))
+    await renewLeases(now)
+    const taken = await store.takeOverJobs(pool, process_id, isoTime(now), isoTime(now - heartbeatOld_ms))
+    if (taken > 0) log.warn({ jobs: taken }, 'took over messages that another process had claimed')
+  }
+
+  async function renewLeases(now: number): Promise<void> {
+    const mine = [...held.entries()].filter(([, until]) => until > now).map(([channel_id]) => channel_id)
+    await lease(mine, now)
+  }
+
+  async function lease(channel_ids: readonly string[], now: number): Promise<void> {
+    const until = now + channelLease_ms
+    for (const channel_id of channel_ids) held.delete(channel_id)
+    for (const channel_id of await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(until), isoTime(now - heartbeatOld_ms))) held.set(channel_id, until - 2000)
+  }
+
+  /** Claims due jobs of the queues whose channels this process may dispatch; resolves to how many. */
+  async function claim(): Promise<number> {
+    const room = Math.min(memoryMax - waiting.size, memoryPerTickMax)
+    if (waiting.size >= memoryPerTickMax || room <= 0) return 0
+    const now = clock.now()
+    const due = await store.listDueQueues(pool, isoTime(now), queueCursor, queuesMax)
+    queueCursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
+    if (due.length === 0) return 0
+    const wanted = due.filter(({ mode, channel_id }) => mode === 'live' && (held.get(channel_id) ?? 0) <= now).map(({ channel_id }) => channel_id)
+    await lease([...new Set(wanted)], now)
+    const queues = due.filter(({ mode, channel_id }) => mode === 'test' || (held.get(channel_id) ?? 0) > now).map(({ queue }) => queue)
+    if (queues.length === 0) return 0
+    const lease_until_ms = now + lease_ms
+    const rows = await store.claimJobs(pool, { queues, at: isoTime(now), lease_until: isoTime(lease_until_ms), process_id, each_max: Math.max(10, Math.ceil(room / queues.length)), rows_max: room })
+    for (const { job_attempts, job_due_at, ...row } of rows) {
+      if (inHand.has(row.id)) continue
+      inHand.add(row.id)
+      waiting.add(queueOf(row), { row, attempts: job_attempts, due_ms: Date.parse(job_due_at), lease_until_ms })
+    }
+    return rows.length
+  }
+
+  function takeReady(): Job[] {
+    const now = clock.now()
+    return waiting.take(Math.min(memoryPerTickMax, inFlightMax - running()), (queue, job, wanted) => {
+      const free = inFlightPerQueueMax - (perQueue.get(queue) ?? 0)
+      return Math.max(0, Math.min(free, wanted, tokensOf(job.row.channel_id, now, wanted)))
+    })
+  }
+
+  const running = () => inHand.size - waiting.size
+
+  const rates = new Map<string, number | null>()
+  /** How many messages the channel's rate lets go now; they are counted as gone. A bucket holds at most a second's worth. */
+  function tokensOf(channel_id: string, now: number, wanted: number): number {
+    const rate = rates.get(channel_id)
+    if (rate === null || rate === undefined) return wanted
+    const bucket = buckets.get(channel_id) ?? { tokens: rate, at_ms: now }
+    bucket.tokens = Math.min(rate, bucket.tokens + ((now - bucket.at_ms) * rate) / 1000)
+    bucket.at_ms = now
+    const granted = Math.min(wanted, Math.floor(bucket.tokens))
+    bucket.tokens -= granted
+    buckets.set(channel_id, bucket)
+    return granted
+  }
+
+  async function handOver(jobs: readonly Job[]): Promise<void> {
+    for (const { row } of jobs) perQueue.set(queueOf(row), (perQueue.get(queueOf(row)) ?? 0) + 1)
+    try {
+      const ready = await prepare(jobs)
+      await Promise.all(ready.map(({ job, channel }) => perform(job, channel)))
+    } catch (error) {
+      log.error({ err: error }, 'messages could not be handed over; they are claimed again')
+      await store.releaseJobs(pool, process_id, jobs.map(({ row }) => row.id), isoTime(clock.now() + 1000)).catch(() => undefined)
+      for (const job of jobs) release(job)
+    }
+    await settled()
+  }
+
+  /** Sorts out what must not be handed over, and marks the rest as `sending`. */
+  async function prepare(jobs: readonly Job[]): Promise<{ job: Job; channel: ChannelRow }[]> {
+    const now = clock.now()
+    const blocked = await blockedAmong(jobs.filter((job) => now - Date.parse(job.row.created_at) > recheckAfter_ms))
+    const ready: { job: Job; channel: ChannelRow }[] = []
+    for (const job of jobs) {
+      const tenant = { account_id: job.row.account_id as Tenant['account_id'], mode: job.row.mode }
+      const channel = await channels.find(tenant, job.row.channel_id)
+      if (channel !== null) rates.set(channel.id, channels.rateOf(channel))
+      if (job.row.status !== 'queued' && job.row.status !== 'sending') finish({ job, outcome: { kind: 'gone' }, at_ms: now })
+      else if (validUntil(job) <= now) finish({ job, outcome: { kind: 'expired' }, at_ms: now })
+      else if (blocked.has(job.row.id)) finish({ job, outcome: { kind: 'blocked' }, at_ms: now })
+      else if (channel === null) finish({ job, outcome: { kind: 'channel_deleted' }, at_ms: now })
+      else ready.push({ job, channel })
+    }
+    return await markSending(ready, now)
+  }
+
+  const validUntil = ({ row }: Job): number => (row.expires_at === null ? Date.parse(row.send_at ?? row.created_at) + validity_ms : Date.parse(row.expires_at))
+
+  async function blockedAmong(jobs: readonly Job[]): Promise<Set<string>> {
+    return await store.listBlocked(pool, jobs.filter(({ row }) => row.origin_type !== 'inbound').map(({ row }) => {
+      const key = addressKeyOf(row.channel_type, row.to)
+      const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+      return { ...tenant, message_id: row.id, channel_type: row.channel_type, ...key, suppression: suppressionHash(platform.secrets, tenant, row.channel_type, key.address) }
+    }))
+  }
+
+  /** Writes `sending` where the provider takes its time; a message that was cancelled meanwhile is dropped. */
+  async function markSending(ready: { job: Job; channel: ChannelRow }[], now: number): Promise<{ job: Job; channel: ChannelRow }[]> {
+    const slow = ready.filter(({ job, channel }) => job.row.status === 'queued' && channels.adapterOf(channel)?.instant !== true)
+    if (slow.length === 0) return ready
+    const moved = await applyMoves(deps, pool, slow.map(({ job: { row } }) => ({ account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id, move: 'claim' as const, at: isoTime(now), row })))
+    const slowIds = new Set(slow.map(({ job }) => job.row.id))
+    return ready.flatMap(({ job, channel }) => {
+      const row = moved.get(job.row.id)
+      if (row !== undefined) return [{ job: { ...job, row }, channel }]
+      if (!slowIds.has(job.row.id)) return [{ job, channel }]
+      finish({ job, outcome: { kind: 'gone' }, at_ms: clock.now() })
+      return []
+    })
+  }
+
+  async function perform(job: Job, channel: ChannelRow): Promise<void> {
+    const adapter = channels.adapterOf(channel)
+    const began = clock.now()
+    metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began - job.due_ms) / 1000)
+    let outcome: Outcome
+    try {
+      const { row } = job
+      const message = { id: row.id, channel_id: row.channel_id, to: row.to, from: row.from, type: row.type, content: row.content, reply_to: null, attempt: job.attempts + 1 }
+      outcome = adapter === undefined
+        ? { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
+        : await adapter.send(message, channel.provider === 'sandbox' ? { channel_id: channel.id, identifier: channel.identifier, credentials: {}, settings: {} } : channels.connection(channel), AbortSignal.timeout(sendTimeout_ms))
+    } catch (error) {
+      log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
+      outcome = { kind: 'unknown', message: 'The provider did not answer.' }
+    }
+    const at_ms = clock.now()
+    metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
+    finish({ job, provider: channel.provider, outcome, duration_ms: at_ms - began, at_ms })
+  }
+
+  function finish(settlement: Settlement): void {
+    settlements.push(settlement)
+    settling ??= settleAll().finally(() => (settling = undefined))
+  }
+
+  const settled = async () => {
+    while (settling !== undefined) await settling
+  }
+
+  /** Answers that arrive while a batch is being settled form the next one; a database that is away is waited for. */
+  async function settleAll(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    for (let failures = 0; settlements.length > 0; ) {
+      const batch = settlements.splice(0, limits.group_commit_rows_max)
+      try {
+        await settle(deps, batch)
+        failures = 0
+        for (const { job } of batch) release(job)
+        platform.wake('reports', 'fan-out')
+      } catch (error) {
+        log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
+        settlements.unshift(...batch)
+        if (stopping && failures > 10) return
+        failures += 1
+        await clock.sleep(Math.min(100 * 2 ** failures, 2000))
+      }
+    }
+  }
+
+  function release(job: Job): void {
+    inHand.delete(job.row.id)
+    const queue = queueOf(job.row)
+    const left = (perQueue.get(queue) ?? 1) - 1
+    if (left <= 0) perQueue.delete(queue)
+    else perQueue.set(queue, left)
+  }
+
+  return {
+    lane,
+    process_id,
+    lease_ms,
+    takes,
+    offer(rows, lease_until_ms) {
+      for (const row of rows) {
+        inHand.add(row.id)
+        waiting.add(queueOf(row), { row, attempts: 0, due_ms: Date.parse(row.created_at), lease_until_ms })
+      }
+      platform.wake('dispatch')
+    },
+    async takeOverAll() {
+      const now = isoTime(clock.now())
+      await store.takeOverJobs(pool, process_id, now, now)
+    },
+    async stop() {
+      stopping = true
+      const given = waiting.drop(() => true)
+      for (const job of given) inHand.delete(job.row.id)
+      await store.releaseJobs(pool, process_id, given.map(({ row }) => row.id), isoTime(clock.now()))
+      while (running() > 0) {
+        await settled()
+        await clock.sleep(20)
+      }
+      await store.releaseChannels(pool, process_id)
+    },
+  }
+}
+
