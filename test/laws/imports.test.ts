@@ -1,0 +1,80 @@
+/** Who may import whom. The tables are the rule; ARCHITECTURE.md explains it. */
+import assert from 'node:assert/strict'
+import { posix } from 'node:path'
+import test from 'node:test'
+import { productSources, type Source } from './sources.ts'
+
+const layers = ['lib', 'contract', 'platform', 'features', 'app', 'main']
+const features = ['accounts', 'billing', 'channels', 'contacts', 'messages', 'webhooks', 'campaigns', 'integrations', 'automations', 'operators']
+/** Files of the root by layer; `cli` stands with `app`. */
+const rootFiles: Record<string, string> = { app: 'app', main: 'main', config: 'app', 'config-readers': 'app', openapi: 'app' }
+/** Through which files a feature may be reached: its service, and the shape that providers have. */
+const doors = ['service.ts', 'adapter.ts']
+/** contract is data: it imports these packages and nothing else. `ajv` judges the schemas of reply samples. */
+const contractPackages = ['ajv', 'typebox', 'typebox/value', 'typebox/compile', 'typebox/format']
+
+test('imports point left: lib, contract, platform, features, app, main', () => {
+  const breaches = edges().filter(({ from, to }) => layers.indexOf(layerOf(from)) < layers.indexOf(layerOf(to)))
+
+  assert.deepEqual(breaches.map(arrow), [])
+})
+
+test('features point left, and reach each other through their doors alone', () => {
+  const breaches = edges().filter(({ from, to }) => {
+    const [mine, theirs] = [featureOf(from), featureOf(to)]
+    if (mine === undefined || theirs === undefined || mine === theirs) return false
+    return features.indexOf(mine) < features.indexOf(theirs) || !doors.includes(posix.basename(to))
+  })
+
+  assert.deepEqual(breaches.map(arrow), [])
+})
+
+test('the platform and a provider know no feature; a provider knows adapter.ts, contract and lib', () => {
+  const breaches = edges().filter(({ from, to }) => {
+    if (!from.includes('/providers/')) return false
+    return !/^src\/(lib|contract)\/|^src\/features\/channels\/(adapter\.ts|providers\/)/.test(to)
+  })
+
+  assert.deepEqual(breaches.map(arrow), [])
+})
+
+test('lib imports Node and small tools; contract imports typebox', () => {
+  const breaches = packageImports().filter(({ from, name }) => layerOf(from) === 'contract' && !contractPackages.includes(name))
+  const engines = packageImports().filter(({ from, name }) => layerOf(from) === 'lib' && ['fastify', 'postgres', 'ioredis'].includes(name))
+
+  assert.deepEqual([...breaches, ...engines].map(({ from, name }) => `${from} → ${name}`), [])
+})
+
+test('SQL is written in stores, by the platform and by checks alone', () => {
+  const breaches = productSources().filter(({ path, text }) => path.includes('/routes.ts') && /\bsql`|\bpool`/.test(text))
+
+  assert.deepEqual(breaches.map(({ path }) => path), [])
+})
+
+interface Edge {
+  readonly from: string
+  readonly to: string
+}
+
+const arrow = ({ from, to }: Edge): string => `${from} → ${to}`
+
+const importsOf = ({ text }: Source): string[] =>
+  [...text.matchAll(/^import\s+(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|^export\s[^'";=(]*?\sfrom\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)].map((match) => match[1] ?? match[2] ?? match[3]!)
+
+function edges(): Edge[] {
+  return productSources().flatMap((source) =>
+    importsOf(source).filter((name) => name.startsWith('.')).map((name) => ({ from: source.path, to: posix.join(posix.dirname(source.path), name) })).filter(({ to }) => to.startsWith('src/')),
+  )
+}
+
+function packageImports(): { from: string; name: string }[] {
+  return productSources().flatMap((source) => importsOf(source).filter((name) => !name.startsWith('.') && !name.startsWith('node:')).map((name) => ({ from: source.path, name })))
+}
+
+function layerOf(path: string): string {
+  const [, first] = path.split('/')
+  if (first === 'cli') return 'app'
+  return rootFiles[first!.replace(/\.ts$/, '')] ?? first!
+}
+
+const featureOf = (path: string): string | undefined => /^src\/features\/([^/]+)\//.exec(path)?.[1]

@@ -1,0 +1,68 @@
+/** Every query on a tenant's data names the account and the mode; the lanes, which work for all, are exempt by name. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { productSources, root, withoutComments } from './sources.ts'
+
+test('a query on tenant data names account_id, and mode where the table has it', () => {
+  const tables = tenantTables()
+
+  const breaches = queries().flatMap(({ at, text }) => {
+    if (isExempt(at)) return []
+    const used = tables.filter(({ name }) => new RegExp(`\\b(?:from|join|update|into)\\s+${name}\\b`).test(text))
+    if (used.length === 0) return []
+    const lacks = [...(/\baccount_id\b/.test(text) ? [] : ['account_id']), ...(used.some(({ mode }) => mode) && !/\bmode\b/.test(text) ? ['mode'] : [])]
+    return lacks.length === 0 ? [] : [`${at}: ${used.map(({ name }) => name).join(', ')} without ${lacks.join(' and ')}`]
+  })
+
+  assert.deepEqual(breaches, [])
+})
+
+/** What works for all accounts at once, by file, or by file and function, with the reason. */
+const exempt: Record<string, string> = {
+  'src/features/messages/invariants.ts': 'doctor proves all accounts in one pass',
+  'src/features/messages/dispatch-store.ts': 'the dispatch lane takes due work of every channel',
+  'src/features/messages/reports.ts': 'the reports lane applies what providers told of any account',
+  'src/features/messages/settle.ts': 'the dispatch lane ends jobs by their ids',
+  'src/features/webhooks/lane-store.ts': 'the fan-out and deliver lanes follow every account',
+  'src/features/webhooks/delivery-store.ts listDeliveries': 'the queue is joined to deliveries that are already of one account',
+  'src/features/webhooks/delivery-store.ts findDelivery': 'as above',
+  'src/features/webhooks/delivery-store.ts settleDirect': 'the deliver lane settles by ids',
+  'src/features/webhooks/store.ts listSealed': 'a rotation of the secret key seals everything anew',
+  'src/features/webhooks/store.ts reseal': 'as above',
+  'src/features/channels/store.ts identifierTaken': 'an identifier belongs to one account in the whole installation',
+  'src/features/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
+  'src/platform/database/migrate.ts keepInstallation': 'the order of the feed is one for all',
+  'src/platform/http/idempotency.ts expireKeys': 'a chore',
+}
+
+const isExempt = (at: string): boolean => at in exempt || at.split(' ')[0]! in exempt
+
+/** Tables of schema.sql with the column account_id. */
+function tenantTables(): { name: string; mode: boolean }[] {
+  const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
+  return [...schema.matchAll(/^create table (\w+) \(\n([\s\S]*?)\n\)/gm)]
+    .map((match) => ({ name: match[1]!, columns: match[2]! }))
+    .filter(({ columns }) => /^ {2}account_id /m.test(columns))
+    .map(({ name, columns }) => ({ name, mode: /^ {2}mode /m.test(columns) }))
+}
+
+interface Query {
+  /** `path function`. */
+  readonly at: string
+  readonly text: string
+}
+
+/** Tagged templates that hold a statement, with the function they stand in. */
+function queries(): Query[] {
+  return productSources().flatMap(({ path, text }) => {
+    const code = withoutComments(text)
+    return [...code.matchAll(/`([^`]*\b(?:select|insert|update|delete)\b[^`]*)`/g)].map((match) => ({ at: `${path} ${functionAt(code, match.index)}`, text: match[1]! }))
+  })
+}
+
+function functionAt(code: string, index: number): string {
+  const before = [...code.slice(0, index).matchAll(/^(?:export )?(?:async )?function (\w+)|^(?:export )?const (\w+) = /gm)].at(-1)
+  return before?.[1] ?? before?.[2] ?? ''
+}
