@@ -9,6 +9,10 @@ import { billingService } from './features/billing/service.ts'
 import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
 import { channelService } from './features/channels/service.ts'
+import { contactInvariants } from './features/contacts/invariants.ts'
+import { listRoutes } from './features/contacts/list-routes.ts'
+import { contactRoutes } from './features/contacts/routes.ts'
+import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { door } from './features/messages/door.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
@@ -87,10 +91,10 @@ function compose(platform: Platform, dispatches: boolean) {
   const messages = messageService({ platform, channels, contacts, billing, door: accepting })
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing }))
 
-  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...messageRoutes(messages)]
+  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...messageRoutes(messages)]
   const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts })]
-  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing)]
-  const invariants: Invariant[] = [...billingInvariants, ...messageInvariants]
+  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...contacts.chores]
+  const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...messageInvariants]
   return { services: { accounts, billing, channels, contacts, messages }, accepting, dispatch, routes, lanes, chores, invariants }
 }
 

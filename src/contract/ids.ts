@@ -4,7 +4,7 @@ export const idPrefixes = {
   account: 'acc', api_key: 'key', message: 'msg', message_event: 'mev', message_attempt: 'att', channel: 'ch', webhook_endpoint: 'we',
   webhook_delivery: 'whd', event: 'evt', campaign: 'cmp', contact_list: 'lst', contact: 'ct', segment: 'seg', contact_import: 'imp',
   integration_source: 'src', automation: 'aut', automation_event: 'aev', automation_run: 'run', template: 'tpl',
-  package: 'grant', ledger_entry: 'txn', user: 'usr', request: 'req',
+  package: 'grant', ledger_entry: 'txn', user: 'usr', request: 'req', consent_change: 'cns',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,0 +1,64 @@
+/** `last_message_at` of contacts, kept off the accepting door: collected in memory and written set-wise, at most once a second. */
+import { isoTime } from '../../lib/clock.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { touchMessaged } from './store.ts'
+
+export interface MessagedContact {
+  readonly account_id: string
+  readonly mode: string
+  readonly contact_id: string | null
+}
+
+export interface Activity {
+  /**
+   * Notes that messages to contacts were stored. Returns at once and does no I/O in the caller's time. What a process that is
+   * killed had not written yet is lost: the field tells when people were last in touch, nothing hangs on it.
+   */
+  messagesAccepted(rows: readonly MessagedContact[]): void
+  /** Writes what is collected; for shutting down and for tests. */
+  flush(): Promise<void>
+}
+
+const pauseMs = 1000
+/** Bounds the memory under a flood: what comes above it is left out until the next write. */
+const collectedMax = 100_000
+const chunk = 1000
+
+export function activity(platform: Platform): Activity {
+  let collected = new Map<string, { account_id: string; mode: string; id: string; at: string }>()
+  let writing: Promise<void> | undefined
+
+  function messagesAccepted(rows: readonly MessagedContact[]): void {
+    const at = isoTime(platform.clock.now())
+    for (const { account_id, mode, contact_id } of rows) {
+      if (contact_id !== null && (collected.size < collectedMax || collected.has(contact_id))) collected.set(contact_id, { account_id, mode, id: contact_id, at })
+    }
+    if (collected.size > 0) writing ??= writeAndPause()
+  }
+
+  /** One write at a time, then a pause in which more is collected; ends when nothing came. */
+  async function writeAndPause(): Promise<void> {
+    try {
+      while (collected.size > 0) {
+        await flush()
+        await platform.clock.sleep(pauseMs)
+      }
+    } finally {
+      writing = undefined
+    }
+  }
+
+  async function flush(): Promise<void> {
+    const rows = [...collected.values()]
+    collected = new Map()
+    for (let from = 0; from < rows.length; from += chunk) {
+      try {
+        await touchMessaged(platform.pool, rows.slice(from, from + chunk))
+      } catch (error) {
+        platform.log.warn({ err: error }, 'last_message_at of some contacts could not be written')
+      }
+    }
+  }
+
+  return { messagesAccepted, flush }
+}

@@ -1,0 +1,86 @@
+/** SQL behind the invariants of contacts: what does not agree, at most 20 rows a question. */
+import type { ContactRow } from '../../contract/resources/contact.ts'
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+
+const most = 20
+
+export interface AddressBreach {
+  readonly account_id: string
+  readonly contact_id: string
+  readonly kind: string
+  readonly in_contact: boolean
+}
+
+/** Addresses that a contact has and `contact_addresses` has not, the other way round, or with another `blocked`. */
+export async function addressBreaches(sql: Db): Promise<AddressBreach[]> {
+  return await sql<AddressBreach[]>`
+    with wanted as (
+      select account_id, mode, 'phone' as kind, phone_key as address, id as contact_id, blocked from contacts where phone_key is not null
+      union all
+      select c.account_id, c.mode, i.key, i.value, c.id, c.blocked from contacts c cross join lateral jsonb_each_text(c.identifiers) i where c.identifiers <> '{}'
+    )
+    select coalesce(w.account_id, a.account_id) as account_id, coalesce(w.contact_id, a.contact_id) as contact_id, coalesce(w.kind, a.kind) as kind, w.contact_id is not null as in_contact
+    from wanted w full join contact_addresses a
+      on a.account_id = w.account_id and a.mode = w.mode and a.kind = w.kind and a.address = w.address and a.contact_id = w.contact_id and a.blocked = w.blocked
+    where w.contact_id is null or a.contact_id is null
+    limit ${most}`
+}
+
+export interface CountBreach {
+  readonly account_id: string
+  readonly mode: string
+  readonly kind: string
+  readonly key: string
+  readonly held: number
+  readonly counted: number
+}
+
+/** Counters that are not what counting gives: contacts, attributes and lists. */
+export async function countBreaches(sql: Db): Promise<CountBreach[]> {
+  return await sql<CountBreach[]>`
+    with counted as (
+      select account_id, mode, 'contact' as kind, '' as key, '' as name, count(*) as total from contacts group by 1, 2
+      union all
+      select c.account_id, c.mode, 'attribute', a.key, jsonb_typeof(a.value), count(*) from contacts c cross join lateral jsonb_each(c.attributes) a group by 1, 2, 4, 5
+      union all
+      select c.account_id, c.mode, 'tag', substr(l.label, 3), '', count(*) from contacts c cross join lateral unnest(c.labels) l(label) where l.label like 't:%' group by 1, 2, 4
+      union all
+      select m.account_id, m.mode, 'list', m.list_id, '', count(*) from contact_list_members m
+      where exists (select 1 from contact_lists l where l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id) group by 1, 2, 4
+    ),
+    held as (
+      select account_id, mode, kind, key, name, sum(delta) as total from contact_counters c
+      where kind <> 'list' or exists (select 1 from contact_lists l where l.account_id = c.account_id and l.mode = c.mode and l.id = c.key)
+      group by 1, 2, 3, 4, 5
+    )
+    select coalesce(h.account_id, c.account_id) as account_id, coalesce(h.mode, c.mode) as mode, coalesce(h.kind, c.kind) as kind, coalesce(h.key, c.key) as key,
+      coalesce(h.total, 0)::bigint as held, coalesce(c.total, 0)::bigint as counted
+    from held h full join counted c on c.account_id = h.account_id and c.mode = h.mode and c.kind = h.kind and c.key = h.key and c.name = h.name
+    where coalesce(h.total, 0) <> coalesce(c.total, 0)
+    limit ${most}`
+}
+
+export type AuditedContact = Pick<ContactRow, 'account_id' | 'mode' | 'id' | 'phone_key' | 'identifiers' | 'consent' | 'tags'> & { readonly labels: string[] }
+
+/** Contacts of every tenant above a key, in order. */
+export async function contactsAbove(sql: Db, after: { account_id: string; mode: string; id: string }, limit: number): Promise<AuditedContact[]> {
+  return await sql<AuditedContact[]>`
+    select account_id, mode, id, phone_key, identifiers, consent, tags, labels from contacts
+    where (account_id, mode, id) > (${after.account_id}, ${after.mode}, ${after.id})
+    order by account_id, mode, id limit ${limit}`
+}
+
+export interface TenantSuppression {
+  readonly account_id: string
+  readonly mode: string
+  readonly channel_type: string
+  readonly address_hash: string
+}
+
+/** Which of these suppressions there are. */
+export async function suppressionsAmong(sql: Db, keys: readonly TenantSuppression[]): Promise<TenantSuppression[]> {
+  return await sql<TenantSuppression[]>`
+    select s.account_id, s.mode, s.channel_type, s.address_hash
+    from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, channel_type text, address_hash text)
+    join suppressions s on s.account_id = t.account_id and s.mode = t.mode and s.channel_type = t.channel_type and s.address_hash = t.address_hash`
+}

@@ -1,0 +1,162 @@
+/** What follows from written contacts: suppressions and the fact `opted_out`, the history of consent, counters, and names met for the first time. */
+import type { Tenant } from '../../contract/caller.ts'
+import type { ConsentFact } from '../../contract/facts.ts'
+import type { AttributeType, ConsentSource, ContactRow } from '../../contract/resources/contact.ts'
+import type { Transaction } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { foldText, marketingType, statusOf } from './contact.ts'
+import * as consentStore from './consent-store.ts'
+import { insertDeltas, type Delta } from './counter-store.ts'
+import { phoneChannelTypes, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
+import type { SaveContext, Touched } from './saving.ts'
+import { defineNames } from './store.ts'
+
+type Added = ReadonlyMap<string, readonly AddressKey[]>
+/** Batches above this size first look whether there is any suppression at all. */
+const bulk = 50
+/** Channel types on which marketing alone can be stopped. */
+const marketingTypes: readonly string[] = ['whatsapp']
+
+/** Everything that suppressions may be written for at an address: its channel types, with `.marketing` where there is such. */
+export function suppressibleTypes(key: AddressKey): string[] {
+  const types = key.kind === 'phone' ? phoneChannelTypes : [key.kind]
+  return types.flatMap((type) => (marketingTypes.includes(type) ? [type, marketingType(type)] : [type]))
+}
+
+/** The contact's addresses on a channel type. */
+export function addressesOn(row: Pick<ContactRow, 'phone_key' | 'identifiers'>, type: string): AddressKey[] {
+  const base = type.split('.')[0]!
+  const keys: AddressKey[] = row.phone_key !== null && phoneChannelTypes.includes(base) ? [{ kind: 'phone', address: row.phone_key }] : []
+  const identifier = row.identifiers[base]
+  return identifier === undefined ? keys : [...keys, { kind: base, address: identifier }]
+}
+
+/** Who has opted out of an address before (as a stranger, or as a contact deleted since) stays so under the contact that gets it. */
+export async function adoptOptOuts(platform: Platform, tx: Transaction, tenant: Tenant, touched: readonly Touched[], added: Added, context: SaveContext): Promise<void> {
+  if (added.size === 0 || (added.size > bulk && !(await consentStore.hasSuppressions(tx, tenant)))) return
+  const questions = new Map<string, { contact: Touched; type: string }>()
+  for (const contact of touched) {
+    for (const key of added.get(contact.row.id) ?? []) {
+      for (const type of suppressibleTypes(key)) questions.set(`${type}|${suppressionHash(platform.secrets, tenant, type, key.address)}`, { contact, type })
+    }
+  }
+  const keys = [...questions.keys()].map((text) => ({ channel_type: text.slice(0, text.indexOf('|')), address_hash: text.slice(text.indexOf('|') + 1) }))
+  for (const found of await consentStore.findSuppressions(tx, tenant, keys)) {
+    const { contact, type } = questions.get(`${found.channel_type}|${found.address_hash}`)!
+    adopt(contact, type, found, context)
+  }
+}
+
+function adopt(contact: Touched, type: string, found: consentStore.SuppressionRow, context: SaveContext): void {
+  if (statusOf(contact.row.consent, type) === 'opted_out') return
+  const asked = contact.moves.some((move) => move.channel_type === type)
+  if (asked && context.keep_opt_outs !== true) return
+  const [base, part] = type.split('.') as [string, string | undefined]
+  const before = contact.row.consent[base]
+  const told = { source: found.reason, updated_at: found.created_at }
+  const state = part === undefined ? { ...before, status: 'opted_out' as const, ...told } : { status: 'unknown' as const, ...told, ...before, marketing: 'opted_out' as const }
+  contact.changed = true
+  contact.moves = contact.moves.filter((move) => move.channel_type !== type)
+  contact.moves.push({ channel_type: type, before: 'unknown', status: 'opted_out', source: found.reason, occurred_at: found.created_at, message_id: found.message_id })
+  contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
+}
+
+/** Writes suppressions, tells new opt-outs, keeps the history and counts. */
+export async function settleConsequences(platform: Platform, tx: Transaction, tenant: Tenant, touched: readonly Touched[], added: Added, context: SaveContext): Promise<void> {
+  await settleSuppressions(platform, tx, tenant, touched, added, context)
+  const history = touched.flatMap(({ row, moves }) =>
+    moves.map(({ channel_type, status, source, message_id, occurred_at }) => ({
+      contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id: context.request_id ?? null, occurred_at,
+    })),
+  )
+  await consentStore.insertConsentChanges(tx, tenant, history, context.at)
+  const counted = new Counted()
+  for (const { before, row } of touched) counted.contact(before, row)
+  await defineNames(tx, tenant, counted.tagNames(), counted.attributeTypes(), context.at)
+  await insertDeltas(tx, tenant, counted.deltas())
+}
+
+async function settleSuppressions(platform: Platform, tx: Transaction, tenant: Tenant, touched: readonly Touched[], added: Added, context: SaveContext): Promise<void> {
+  const stops: Stop[] = []
+  const lifts: { channel_type: string; key: AddressKey }[] = []
+  for (const { row, moves } of touched) {
+    const moved = new Map(moves.map((move) => [move.channel_type, move]))
+    for (const [channel_type, move] of moved) {
+      const stopped = statusOf(row.consent, channel_type) === 'opted_out'
+      for (const key of addressesOn(row, channel_type)) {
+        if (stopped) stops.push({ channel_type, key, source: move.source, message_id: move.message_id })
+        else lifts.push({ channel_type, key })
+      }
+    }
+    for (const key of added.get(row.id) ?? []) {
+      for (const channel_type of suppressibleTypes(key)) {
+        if (moved.has(channel_type) || statusOf(row.consent, channel_type) !== 'opted_out') continue
+        stops.push({ channel_type, key, source: row.consent[channel_type.split('.')[0]!]!.source, message_id: null })
+      }
+    }
+  }
+  if (lifts.length > 0 && (lifts.length <= bulk || (await consentStore.hasSuppressions(tx, tenant)))) {
+    await consentStore.deleteSuppressions(tx, tenant, lifts.map(({ channel_type, key }) => ({ channel_type, address_hash: suppressionHash(platform.secrets, tenant, channel_type, key.address) })))
+  }
+  await stop(platform, tx, tenant, stops, context)
+}
+
+/** An opt-out of an address. */
+export interface Stop {
+  /** `<type>.marketing` for marketing alone. */
+  readonly channel_type: string
+  readonly key: AddressKey
+  readonly source: ConsentSource
+  readonly message_id: string | null
+}
+
+/** Suppresses addresses and tells the fact `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
+export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, stops: readonly Stop[], context: SaveContext): Promise<Stop[]> {
+  const byHash = new Map(stops.map((one) => [`${one.channel_type}|${suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address)}`, one]))
+  const rows = [...byHash].map(([text, { channel_type, source, message_id }]) => ({
+    channel_type, address_hash: text.slice(text.indexOf('|') + 1), reason: source, message_id, request_id: context.request_id ?? null, created_at: context.at,
+  }))
+  const fresh = (await consentStore.insertSuppressions(tx, tenant, rows)).map((key) => byHash.get(`${key.channel_type}|${key.address_hash}`)!)
+  const facts: ConsentFact[] = fresh
+    .filter(({ channel_type }) => !channel_type.includes('.'))
+    .flatMap(({ channel_type, key }) => recipientsOf(key).map((address) => ({ account_id: tenant.account_id, mode: tenant.mode, channel_type, address })))
+  await platform.reactions.publish(tx, 'opted_out', facts)
+  return fresh
+}
+
+/** Counts what contacts gained and lost. */
+export class Counted {
+  readonly #deltas = new Map<string, { kind: Delta['kind']; key: string; name: string; delta: number }>()
+  readonly #tags = new Map<string, string>()
+  readonly #attributes = new Map<string, AttributeType>()
+
+  contact(before: ContactRow | null, after: ContactRow | null): void {
+    if (before === after) return
+    this.add('contact', '', '', (after === null ? 0 : 1) - (before === null ? 0 : 1))
+    if (before?.tags !== after?.tags) {
+      for (const tag of before?.tags ?? []) this.add('tag', foldText(tag), '', -1)
+      for (const tag of after?.tags ?? []) {
+        this.add('tag', foldText(tag), '', 1)
+        if (!this.#tags.has(foldText(tag))) this.#tags.set(foldText(tag), tag)
+      }
+    }
+    if (before?.attributes !== after?.attributes) {
+      for (const [key, value] of Object.entries(before?.attributes ?? {})) this.add('attribute', key, typeof value, -1)
+      for (const [key, value] of Object.entries(after?.attributes ?? {})) {
+        this.add('attribute', key, typeof value, 1)
+        if (!this.#attributes.has(key)) this.#attributes.set(key, typeof value as AttributeType)
+      }
+    }
+  }
+
+  add(kind: Delta['kind'], key: string, name: string, delta: number): void {
+    const text = `${kind}|${name}|${key}`
+    const entry = this.#deltas.get(text)
+    if (entry === undefined) this.#deltas.set(text, { kind, key, name, delta })
+    else entry.delta += delta
+  }
+
+  deltas = (): Delta[] => [...this.#deltas.values()].filter(({ delta }) => delta !== 0)
+  tagNames = (): { key: string; name: string }[] => [...this.#tags].map(([key, name]) => ({ key, name }))
+  attributeTypes = (): { key: string; type: AttributeType }[] => [...this.#attributes].map(([key, type]) => ({ key, type }))
+}

@@ -1,0 +1,169 @@
+/** What an inbound message means for the people behind the numbers: the contact, its service window, and the keywords it may hold (decisions 5). */
+import type { Tenant } from '../../contract/caller.ts'
+import type { InboundFact } from '../../contract/facts.ts'
+import type { ConsentSource, ConsentStatus } from '../../contract/resources/contact.ts'
+import { isPhoneChannel } from '../../contract/resources/channel.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { isE164 } from '../../lib/phone.ts'
+import type { Db, Transaction } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { stop } from './consequences.ts'
+import { deleteSuppressions, openWindows } from './consent-store.ts'
+import { marketingType, type ConsentWrite, type ContactChange } from './contact.ts'
+import { keywordReader, type Keyword } from './keywords.ts'
+import { addressKeyOf, suppressionHash, type AddressKey } from './recipients.ts'
+import { saveContacts, withRaces, type SaveContext, type SaveItem } from './saving.ts'
+import { findAddresses } from './store.ts'
+
+export interface Received {
+  /** The contact that wrote; null where the account is at its contact cap. */
+  readonly contact_id: string | null
+  readonly keyword: Keyword | null
+  /** A text to send back, once, although the recipient has just opted out; null: nothing. */
+  readonly reply: string | null
+}
+
+/** What a provider itself says about a recipient's consent. */
+export interface ProviderConsent extends Tenant {
+  readonly channel_type: string
+  /** The recipient as on messages. */
+  readonly address: string
+  readonly status: ConsentStatus
+  /** Only marketing is meant. */
+  readonly marketing: boolean
+  /** ISO 8601. */
+  readonly occurred_at: string
+  readonly message_id?: string
+}
+
+const windowMs = 24 * 3600_000
+/** The channel types whose recipients can be written to freely only for a while after they wrote. */
+const windowedTypes: readonly string[] = ['whatsapp']
+/** Where law and carriers want an opt-out confirmed, once. */
+const confirmedTypes: readonly string[] = ['sms']
+const nameLengthMax = 255
+
+const statusOfKeyword: Readonly<Record<Keyword, ConsentStatus | null>> = { opt_out: 'opted_out', opt_in: 'opted_in', help: null }
+
+export interface InboundPart {
+  /**
+   * Inside the transaction that stores inbound messages: creates or links contacts, opens windows, applies keywords (and so
+   * publishes `opted_out`). One answer per message, in order.
+   */
+  receiveInbound(tx: Db, messages: readonly InboundFact[]): Promise<Received[]>
+  /** Inside the caller's transaction: what providers tell about consent; creates no contact. */
+  receiveProviderConsent(tx: Db, told: readonly ProviderConsent[]): Promise<void>
+}
+
+export function inboundPart(platform: Platform): InboundPart {
+  const keywordOf = keywordReader(platform.settings)
+
+  async function receiveInbound(sql: Db, messages: readonly InboundFact[]): Promise<Received[]> {
+    const answers = new Map<InboundFact, Received>()
+    for (const [tenant, group] of byTenant(messages)) {
+      const received = await withRaces(sql, (tx) => receiveOfTenant(tx, tenant, group))
+      for (const [index, message] of group.entries()) answers.set(message, received[index]!)
+    }
+    return messages.map((message) => answers.get(message)!)
+  }
+
+  async function receiveOfTenant(tx: Transaction, tenant: Tenant, messages: readonly InboundFact[]): Promise<Received[]> {
+    const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'keyword' }
+    const keywords = messages.map((message) => keywordOf(message.type, message.content))
+    const items = messages.map((message, index) => linkItem(message, keywords[index]!))
+    const results = await saveContacts(platform, tx, tenant, items, context)
+    const answers: Received[] = []
+    for (const [index, message] of messages.entries()) {
+      const result = results[index]!
+      const keyword = keywords[index]!
+      const status = keyword === null ? null : statusOfKeyword[keyword]
+      let changed = result.outcome !== 'refused' && result.moves.some((move) => move.message_id === message.message_id && move.before !== move.status)
+      if (result.outcome === 'refused' && status !== null) changed = await setStranger(tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
+      const confirmed = keyword === 'opt_out' && changed && confirmedTypes.includes(message.channel_type)
+      answers.push({ contact_id: result.outcome === 'refused' ? null : result.row.id, keyword, reply: confirmed ? confirmation(platform) : null })
+    }
+    await openWindows(tx, tenant, windowsOf(messages))
+    return answers
+  }
+
+  /** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */
+  async function setStranger(tx: Transaction, tenant: Tenant, one: Stranger, context: SaveContext): Promise<boolean> {
+    if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [one], context)).length > 0
+    return (await deleteSuppressions(tx, tenant, [{ channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) }])) > 0
+  }
+
+  async function receiveProviderConsent(sql: Db, told: readonly ProviderConsent[]): Promise<void> {
+    for (const [tenant, group] of byTenant(told)) await withRaces(sql, (tx) => providerConsentOfTenant(tx, tenant, group))
+  }
+
+  async function providerConsentOfTenant(tx: Transaction, tenant: Tenant, told: readonly ProviderConsent[]): Promise<void> {
+    const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
+    const keys = told.map((one) => addressKeyOf(one.channel_type, one.address))
+    const owners = new Map((await findAddresses(tx, tenant, keys)).map((row) => [`${row.kind}|${row.address}`, row.contact_id]))
+    const items: SaveItem[] = []
+    for (const [index, one] of told.entries()) {
+      const key = keys[index]!
+      const id = owners.get(`${key.kind}|${key.address}`)
+      const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }
+      if (id !== undefined) items.push({ kind: 'update', id, change: { consent: { [one.channel_type]: write } }, ...(one.message_id === undefined ? {} : { message_id: one.message_id }) })
+      else await setStranger(tx, tenant, { channel_type: one.marketing ? marketingType(one.channel_type) : one.channel_type, key, status: one.status, source: 'provider', message_id: one.message_id ?? null }, context)
+    }
+    await saveContacts(platform, tx, tenant, items, context)
+  }
+
+  return { receiveInbound, receiveProviderConsent }
+}
+
+interface Stranger {
+  readonly channel_type: string
+  readonly key: AddressKey
+  readonly status: ConsentStatus
+  readonly source: ConsentSource
+  readonly message_id: string | null
+}
+
+const strangerOf = (message: InboundFact) => ({ channel_type: message.channel_type, key: addressKeyOf(message.channel_type, message.from), message_id: message.message_id })
+
+function linkItem(message: InboundFact, keyword: Keyword | null): SaveItem {
+  const status = keyword === null ? null : statusOfKeyword[keyword]
+  const key = addressKeyOf(message.channel_type, message.from)
+  const change: ContactChange = status === null ? {} : { consent: { [message.channel_type]: { status } } }
+  const address = addressOf(message, key)
+  return { kind: 'link', key, change, creation: { ...address, ...namesOf(message.profile_name) }, seen_at: message.received_at, message_id: message.message_id }
+}
+
+/** What a new contact is found by. A short code or a sender's name on sms is nobody to write to: without an address there is no contact. */
+function addressOf(message: InboundFact, key: AddressKey): ContactChange {
+  if (key.kind === 'phone') return isE164(message.from) ? { phone: message.from } : {}
+  return isPhoneChannel(key.kind) && key.kind !== 'whatsapp' ? {} : { identifiers: { [key.kind]: key.address } }
+}
+
+/** The name in a provider's profile: its first word is the first name, so that the whole stays the full name. */
+function namesOf(profileName: string | null): ContactChange {
+  const words = (profileName ?? '').trim().split(/\s+/u).filter((word) => word !== '')
+  const cut = (text: string) => [...text].slice(0, nameLengthMax).join('') || null
+  return words.length === 0 ? {} : { first_name: cut(words[0]!), last_name: cut(words.slice(1).join(' ')) }
+}
+
+function windowsOf(messages: readonly InboundFact[]) {
+  return messages
+    .filter((message) => windowedTypes.includes(message.channel_type))
+    .map((message) => ({ address: addressKeyOf(message.channel_type, message.from).address, channel_id: message.channel_id, expires_at: isoTime(Date.parse(message.received_at) + windowMs) }))
+}
+
+function confirmation(platform: Platform): string {
+  const start = platform.settings.opt_in_keywords[0]
+  return `You are unsubscribed and will get no more messages from us.${start === undefined ? '' : ` Reply ${start} to subscribe again.`}`
+}
+
+/** Groups by account and mode, in the order of first appearance made stable by sorting: transactions of several accounts lock them in one order. */
+function byTenant<T extends Tenant>(rows: readonly T[]): [Tenant, T[]][] {
+  const groups = new Map<string, [Tenant, T[]]>()
+  for (const row of rows) {
+    const text = `${row.account_id}|${row.mode}`
+    const group = groups.get(text)
+    if (group === undefined) groups.set(text, [{ account_id: row.account_id, mode: row.mode }, [row]])
+    else group[1].push(row)
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+}

@@ -1,0 +1,132 @@
+/** Contact lists: people put together by hand. Owns their transactions. */
+import type { Tenant } from '../../contract/caller.ts'
+import { isId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import { invalid, missing } from '../../contract/problem.ts'
+import type { ContactList } from '../../contract/resources/contact.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { insertDeltas } from './counter-store.ts'
+import * as store from './list-store.ts'
+import { idExisted, insertTombstone } from './store.ts'
+
+export interface ListBody {
+  readonly name?: string
+  readonly description?: string | null
+  readonly metadata?: Record<string, unknown> | null
+}
+
+export type ListService = ReturnType<typeof listService>
+
+/** Members taken away at a time: a transaction never lasts a second. */
+const chunk = 5000
+
+export function listService(platform: Platform) {
+  const now = () => isoTime(platform.clock.now())
+
+  async function list(sql: Db, tenant: Tenant, page: Page): Promise<ContactList[]> {
+    const after = page.starting_after
+    if (after !== undefined && !(isId('lst', after) && (await idExisted(sql, tenant, after)))) throw invalid('starting_after', 'invalid_value', 'No contact list has the id given in starting_after. Use the next_cursor of the page before.')
+    return (await store.listLists(sql, tenant, page)).map(listObject)
+  }
+
+  /** 404 `resource_missing` when there is none. */
+  async function get(sql: Db, tenant: Tenant, id: string): Promise<ContactList> {
+    const row = isId('lst', id) ? await store.findList(sql, tenant, id) : null
+    if (row === null) throw missing('contact list', id)
+    return listObject(row)
+  }
+
+  const exists = async (sql: Db, tenant: Tenant, id: string): Promise<boolean> => (await store.findList(sql, tenant, id)) !== null
+
+  async function create(sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> {
+    const id = platform.ids('lst')
+    await store.insertList(sql, tenant, id, { name: nameOf(body.name ?? ''), description: body.description ?? '', metadata: metadataOf(body.metadata ?? {}) }, now())
+    return await get(sql, tenant, id)
+  }
+
+  async function update(sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> {
+    if (!isId('lst', id)) throw missing('contact list', id)
+    const fields = {
+      ...(body.name === undefined ? {} : { name: nameOf(body.name) }),
+      ...(body.description === undefined ? {} : { description: body.description ?? '' }),
+      ...(body.metadata === undefined ? {} : { metadata: metadataOf(body.metadata ?? {}) }),
+    }
+    if (Object.keys(fields).length > 0 && !(await store.updateList(sql, tenant, id, fields, now()))) throw missing('contact list', id)
+    return await get(sql, tenant, id)
+  }
+
+  /** Deletes a list, not its contacts. Its member rows are taken away by a chore. */
+  async function remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
+    await transact(sql, async (tx) => {
+      if (!isId('lst', id) || !(await store.deleteList(tx, tenant, id))) throw missing('contact list', id)
+      await insertTombstone(tx, tenant, id, true)
+    })
+  }
+
+  async function addMembers(sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) {
+    return await transact(sql, async (tx) => {
+      const { asked, found } = await members(tx, tenant, id, contacts)
+      const added = await store.insertMembers(tx, tenant, id, found, now())
+      if (added > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: added }])
+      const { contacts_count } = await get(tx, tenant, id)
+      return { object: 'contact_list_members' as const, list_id: id, added, already_members: found.length - added, not_found: missingOf(asked, found), contacts_count }
+    })
+  }
+
+  async function removeMembers(sql: Db, tenant: Tenant, id: string, contacts: readonly string[]) {
+    return await transact(sql, async (tx) => {
+      const { asked, found } = await members(tx, tenant, id, contacts)
+      const removed = await store.deleteMembers(tx, tenant, id, found)
+      if (removed > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: -removed }])
+      const { contacts_count } = await get(tx, tenant, id)
+      return { object: 'contact_list_members' as const, list_id: id, removed, not_members: found.length - removed, not_found: missingOf(asked, found), contacts_count }
+    })
+  }
+
+  /** Holds the list, then the contacts that exist among those asked for. */
+  async function members(tx: Db, tenant: Tenant, id: string, contacts: readonly string[]): Promise<{ asked: string[]; found: string[] }> {
+    if (!isId('lst', id) || !(await store.holdList(tx, tenant, id))) throw missing('contact list', id)
+    const asked = [...new Set(contacts)]
+    return { asked, found: await store.holdContacts(tx, tenant, asked.filter((contact) => isId('ct', contact))) }
+  }
+
+  /** Takes the members of deleted lists away, a chunk a run. */
+  const emptyDeleted: Chore = {
+    name: 'empty-deleted-lists',
+    every_ms: 1000,
+    async run() {
+      const emptying = await store.findEmptying(platform.pool)
+      if (emptying === null) return 0
+      const tenant = emptying as Tenant
+      const taken = await store.deleteSomeMembers(platform.pool, tenant, emptying.id, chunk)
+      if (taken < chunk) await transact(platform.pool, (tx) => store.finishEmptying(tx, tenant, emptying.id))
+      return taken
+    },
+  }
+
+  return { list, get, exists, create, update, remove, addMembers, removeMembers, chores: [emptyDeleted] }
+}
+
+const listObject = (row: store.ListRow): ContactList => ({
+  id: row.id, object: 'contact_list', mode: row.mode, name: row.name, description: row.description, metadata: row.metadata,
+  contacts_count: row.contacts_count, created_at: row.created_at, updated_at: row.updated_at,
+})
+
+function missingOf(asked: readonly string[], found: readonly string[]): string[] {
+  const there = new Set(found)
+  return asked.filter((id) => !there.has(id))
+}
+
+function nameOf(text: string): string {
+  const name = text.trim()
+  if (name === '') throw invalid('name', 'too_short', '`name` must not be empty.')
+  return name
+}
+
+function metadataOf(metadata: Record<string, unknown>): Record<string, unknown> {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadata_bytes_max) throw invalid('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
+  return metadata
+}
