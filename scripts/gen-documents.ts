@@ -1,7 +1,8 @@
-/** The generated documents that follow from the routes. */
+/** The generated documents: the OpenAPI document from the routes, the pages of content types from their schemas. */
+import { contentPages } from '../src/contract/content/reference.ts'
 import { openapiText } from '../src/openapi.ts'
 
 /** Paths from the root of the checkout, with their texts. */
 export async function generatedDocuments(): Promise<Record<string, string>> {
-  return { 'openapi.json': openapiText() }
+  return { 'openapi.json': openapiText(), ...contentPages() }
 }

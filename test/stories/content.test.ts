@@ -279,3 +279,21 @@ test('whatever is written under the type, the answer is 202, 207 or 400', async 
     { numRuns: 40 },
   )
 })
+
+test('the service explains every content type itself, in the pages and in the OpenAPI document', async (t) => {
+  const world = await startWorld(t)
+  const anyone = world.api()
+
+  const page = await anyone.get('/docs/content')
+  const reference = await anyone.get('/docs')
+  const document = (await anyone.get('/docs/openapi.json')).body
+  const fields = document.components.schemas.SendMessage.properties
+
+  for (const { type, direction, request } of contentReference()) {
+    assert.ok(page.body.includes(`<h3 id="${type}">`), type)
+    if (direction === 'inbound') continue
+    const schema = document.components.schemas[fields[type].$ref.split('/').at(-1)]
+    assert.deepEqual(schema.examples, [request.body[type]])
+    assert.ok(reference.body.includes(`href="/docs/content#${type}"`), type)
+  }
+})

@@ -1,7 +1,8 @@
 /** What can be asked about messages (interface: Messages; decisions 4 and 6). */
 import { Type } from 'typebox'
+import { DocumentedSendMessage } from '../../contract/content/documented.ts'
 import { inboundTypes, messageTypes } from '../../contract/resources/channel.ts'
-import { Message, MessageAttempt, MessageHistoryItem, messageObject, messageStatuses, SendMessage } from '../../contract/resources/message.ts'
+import { Message, MessageAttempt, MessageHistoryItem, messageObject, messageStatuses } from '../../contract/resources/message.ts'
 import { NullableString } from '../../contract/resources/nullable.ts'
 import { DateTimeQuery } from '../../contract/times.ts'
 import { ErrorBody } from '../../contract/resources/api-error.ts'
@@ -18,7 +19,17 @@ const Batch = Type.Object({
   rejected: Type.Integer(),
 })
 
-const BatchRequest = Type.Object({ messages: Type.Array(SendMessage, { minItems: 1, maxItems: 100, description: 'Each is validated, billed and accepted by itself; they may target different channels.' }) })
+const BatchRequest = Type.Object(
+  { messages: Type.Array(DocumentedSendMessage, { minItems: 1, maxItems: 100, description: 'Each is validated, billed and accepted by itself; they may target different channels.' }) },
+  {
+    examples: [{
+      messages: [
+        { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' } },
+        { channel: 'ch_test_sms', to: '+15005550010', type: 'text', text: { body: 'Your parcel arrives today.' } },
+      ],
+    }],
+  },
+)
 
 const InboundMessage = Type.Object(
   {
@@ -50,7 +61,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
   route({
     method: 'POST', path: '/v1/messages', scope: 'messages:write', idempotent: 'own', tag, summary: 'Send a message',
     description: 'Answers 202 once the message is stored and charged; its outcome is read back with GET /v1/messages/{id} or told by webhooks.',
-    body: SendMessage, body_optional: false, body_unchecked: true, known_fields: [...messageTypes], replies: { 202: Message }, errors: sendErrors,
+    body: DocumentedSendMessage, body_optional: false, body_unchecked: true, known_fields: [...messageTypes], replies: { 202: Message }, errors: sendErrors,
     handler: ({ caller, body, idempotency_key }) => messages.send(caller, body, idempotency_key),
   }),
   route({

@@ -4,6 +4,7 @@ import { errorCatalogue, errorType, type ErrorCode } from '../../contract/errors
 import { eventTypes } from '../../contract/events.ts'
 import { limits } from '../../contract/limits.ts'
 import { scopes } from '../../contract/scopes.ts'
+import { contentPage, typeOfContent } from './content-page.ts'
 import { codesOf, openapiDocument, requestExample } from './openapi.ts'
 import { escape, inline, page, pageHeaders, prose } from './page.ts'
 import type { Route } from './route.ts'
@@ -20,6 +21,7 @@ export function mountDocs(server: FastifyInstance, routes: readonly Route[], bas
     })
   serve('/docs', 'text/html; charset=utf-8', () => referencePage(routes, base_url))
   serve('/docs/errors', 'text/html; charset=utf-8', errorsPage)
+  serve('/docs/content', 'text/html; charset=utf-8', contentPage)
   serve('/docs/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(openapiDocument(routes, base_url)))
   server.get('/', (_request, reply) => reply.redirect('/docs'))
 }
@@ -29,7 +31,7 @@ const topics = [['authentication', 'Authentication'], ['requests', 'Requests'], 
 function referencePage(routes: readonly Route[], base_url: string): string {
   const groups = Map.groupBy(routes, (route) => route.tag)
   const nav = [
-    `<div class="short"><h2>Start</h2><ul>${topics.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}<li><a href="/docs/errors">Every error code</a></li><li><a href="/docs/openapi.json">OpenAPI 3.1</a></li></ul></div>`,
+    `<div class="short"><h2>Start</h2><ul>${topics.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}<li><a href="/docs/content">Message content</a></li><li><a href="/docs/errors">Every error code</a></li><li><a href="/docs/openapi.json">OpenAPI 3.1</a></li></ul></div>`,
     ...[...groups].map(([tag, rows]) => `<h2>${escape(tag)}</h2><ul>${rows.map((route) => `<li><a href="#${anchor(route)}">${escape(route.summary)}</a></li>`).join('')}</ul>`),
   ].join('')
   const main = `<h1>Posthorn reference</h1>${prose('Send messages on several channels through one API, and hear back through signed webhooks. Send one now; nothing is delivered or billed with a test key:')}
@@ -107,6 +109,8 @@ function table(title: string, properties: Schema['properties'], required: readon
 
 function fieldRows(name: string, schema: Schema, required: boolean, depth: number): string[] {
   const row = `<tr><td><code>${escape(name)}</code>${required ? ' <span class="required">required</span>' : ''}</td><td>${escape(typeOf(schema))}</td><td>${inline([schema.description, boundsOf(schema)].filter((text) => text !== undefined && text !== '').join(' '))}</td></tr>`
+  const content = typeOfContent(schema)
+  if (content !== undefined) return [`<tr><td><code>${escape(name)}</code></td><td>${escape(typeOf(schema))}</td><td>${inline(schema.description ?? '')} <a href="/docs/content#${content}">Its fields</a></td></tr>`]
   if (depth >= 3) return [row]
   const [inner, prefix] = schema.items?.properties === undefined ? [schema, `${name}.`] : [schema.items, `${name}[].`]
   return [row, ...Object.entries(inner.properties ?? {}).flatMap(([field, child]) => fieldRows(prefix + field, child, (inner.required ?? []).includes(field), depth + 1))]
