@@ -176,7 +176,7 @@ function prefixes(sql: Db, name: string, phone: string | undefined): Condition {
 /** A page of contacts, newest first, with one row more than asked. `segment` is a condition on `c`. */
 export async function listContacts(sql: Db, tenant: Tenant, filters: ContactFilters, segment: Condition | undefined, page: Page): Promise<ContactRow[]> {
   const { account_id, mode } = tenant
-  const all = conditions(sql, tenant, filters, segment).map((condition) => sql`and ${condition}`)
+  const all = conditions(sql, tenant, filters, segment).reduce((joined, condition) => sql`${joined} and ${condition}`, sql``)
   return await sql<ContactRow[]>`
     select ${columns(sql)} from contacts c
     where c.account_id = ${account_id} and c.mode = ${mode} ${all}
