@@ -11,11 +11,11 @@ export const typeOfContent = (schema: object): string | undefined => typeById.ge
 export function contentPage(): string {
   const references = contentReference()
   const [sent, received] = [references.filter((one) => one.direction === 'both'), references.filter((one) => one.direction === 'inbound')]
-  const nav = `<div class="short"><h2>Start</h2><ul><li><a href="/docs">Reference</a></li><li><a href="/docs/errors">Every error code</a></li></ul></div>${links('Sent and received', sent)}${links('Received only', received)}`
+  const nav = `<div class="short"><h2>Start</h2><ul><li><a href="/docs">Reference</a></li><li><a href="/docs/errors">Every error code</a></li></ul></div>${links('Types to send', sent)}${links('Types that only come in', received)}`
   const intro = prose(
     'A message names its kind in `type` and carries its content under the key of that name; content objects of other types are ignored. A channel takes the types in its `capabilities`.\n\nLengths count Unicode code points. Fields that are not listed are kept and handed to the channel. Where a field may be left out, `null` means the same. Every failure of a request is listed at once in `details`, each with its path.',
   )
-  const main = `<h1>Message content</h1>${intro}<h2 id="sent">Sent and received</h2>${sent.map(entry).join('\n')}<h2 id="received">Received only</h2>${prose('No channel sends these. With a test key `POST /v1/test/inbound_messages` makes one come in.')}${received.map(entry).join('\n')}`
+  const main = `<h1>Message content</h1>${intro}<h2 id="sent">Types to send</h2>${sent.map(entry).join('\n')}<h2 id="received">Types that only come in</h2>${prose('No channel sends these. With a test key `POST /v1/test/inbound_messages` makes one come in.')}${received.map(entry).join('\n')}`
   return page('Message content · Posthorn', nav, main)
 }
 
