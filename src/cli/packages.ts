@@ -23,7 +23,9 @@ function line(one: Package): string {
 export const registerPackages: Register = (program, cli) => {
   const packages = program.command('packages').description('grant message credits to an account, and list them')
 
-  packages.command('grant').description('grant a package of credits; each pays for one message')
+  packages
+    .command('grant')
+    .description('grant a package of credits; each pays for one message')
     .requiredOption('--account <account>', 'its id')
     .requiredOption('--credits <number>', 'how many messages it pays for', positiveNumber)
     .option('--channel-types <types>', 'comma-separated; all where left out', words)
@@ -35,7 +37,9 @@ export const registerPackages: Register = (program, cli) => {
       cli.print(command, { json: { account_id, ...granted }, text: line(granted) })
     })
 
-  packages.command('list').description('list the packages of an account in the order of their use; ended ones stay for 30 days')
+  packages
+    .command('list')
+    .description('list the packages of an account in the order of their use; ended ones stay for 30 days')
     .requiredOption('--account <account>', 'its id')
     .action(async (options: { account: string }, command: Command) => {
       const { packages: listed } = await cli.withApp((app) => app.services.billing.liveBalance(app.platform.pool, options.account))

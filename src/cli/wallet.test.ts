@@ -21,16 +21,42 @@ test('the operator puts money in, grants packages and sets prices, and doctor fi
 
   const credited = await json('wallet', 'credit', '--account', account, '--amount-micros', '20000', '--note', 'Invoice 31')
   assert.deepEqual([credited['account_id'], credited['object'], credited['wallet_micros']], [account, 'balance', 20_000])
-  const granted = await json('packages', 'grant', '--account', account, '--credits', '10', '--channel-types', 'sms,whatsapp', '--expires-at', '2999-01-31', '--name', 'Winter')
-  assert.deepEqual([granted['name'], granted['channel_types'], granted['expires_at'], granted['status']], ['Winter', ['sms', 'whatsapp'], '2999-01-31T00:00:00.000Z', 'active'])
+  const granted = await json(
+    'packages',
+    'grant',
+    '--account',
+    account,
+    '--credits',
+    '10',
+    '--channel-types',
+    'sms,whatsapp',
+    '--expires-at',
+    '2999-01-31',
+    '--name',
+    'Winter',
+  )
+  assert.deepEqual(
+    [granted['name'], granted['channel_types'], granted['expires_at'], granted['status']],
+    ['Winter', ['sms', 'whatsapp'], '2999-01-31T00:00:00.000Z', 'active'],
+  )
   const price = await json('prices', 'set', '--channel-type', 'sms', '--amount-micros', '6000', '--account', account)
   assert.deepEqual([price['object'], price['account_id'], price['amount_micros'], price['currency']], ['price', account, 6000, 'USD'])
 
   const shown = await json('wallet', 'show', '--account', account)
   assert.deepEqual([shown['wallet_micros'], shown['credits_remaining'], shown['low_balance_micros']], [20_000, 10, 1_000_000])
-  assert.deepEqual(((await json('packages', 'list', '--account', account)) as unknown as { id: string }[]).map((one) => one.id), [granted['id']])
+  assert.deepEqual(
+    ((await json('packages', 'list', '--account', account)) as unknown as { id: string }[]).map((one) => one.id),
+    [granted['id']],
+  )
   const prices = (await json('prices', 'list', '--account', account)) as unknown as { channel_type: string; amount_micros: number }[]
-  assert.deepEqual(prices.map((one) => [one.channel_type, one.amount_micros]), [['whatsapp', 5000], ['sms', 6000], ['telegram', 0]])
+  assert.deepEqual(
+    prices.map((one) => [one.channel_type, one.amount_micros]),
+    [
+      ['whatsapp', 5000],
+      ['sms', 6000],
+      ['telegram', 0],
+    ],
+  )
   assert.equal((await posthorn('doctor')).code, 0)
 })
 

@@ -13,23 +13,32 @@ interface CreditOptions {
 }
 
 /** Micro-USD as dollars, without rounding. */
-export const dollars = (micros: number): string => `${Math.trunc(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, '0').replace(/0{1,4}$/, '')} USD`
+export const dollars = (micros: number): string =>
+  `${Math.trunc(micros / 1_000_000)}.${String(micros % 1_000_000)
+    .padStart(6, '0')
+    .replace(/0{1,4}$/, '')} USD`
 
 const line = (balance: Balance): string => `${dollars(balance.wallet_micros)} in the wallet, ${balance.credits_remaining} credits in packages`
 
 export const registerWallet: Register = (program, cli) => {
   const wallet = program.command('wallet').description('put money into the wallet of an account, and look at it')
 
-  wallet.command('credit').description('put money into a wallet')
+  wallet
+    .command('credit')
+    .description('put money into a wallet')
     .requiredOption('--account <account>', 'its id')
     .requiredOption('--amount-micros <amount>', 'in micro-USD: 1 USD is 1000000', positiveNumber)
     .option('--note <text>', 'shown with the transaction')
     .action(async (options: CreditOptions, command: Command) => {
-      const balance = await cli.withApp((app) => app.services.billing.creditWallet(app.platform.pool, options.account, options.amountMicros, options.note ?? null))
+      const balance = await cli.withApp((app) =>
+        app.services.billing.creditWallet(app.platform.pool, options.account, options.amountMicros, options.note ?? null),
+      )
       cli.print(command, { json: { account_id: options.account, ...balance }, text: `${dollars(options.amountMicros)} put in: now ${line(balance)}.` })
     })
 
-  wallet.command('show').description('show the balance of an account')
+  wallet
+    .command('show')
+    .description('show the balance of an account')
     .requiredOption('--account <account>', 'its id')
     .action(async (options: { account: string }, command: Command) => {
       const shown = await cli.withApp(async ({ platform, services: { billing } }) => ({

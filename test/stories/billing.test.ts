@@ -27,20 +27,33 @@ test('an accepted message takes its price; a failed one gives it back once, befo
   const { world, account, send, wallet, told } = await openShop(t, 3 * price)
 
   const [good, bad, late] = [await send(delivered), await send(refused), await send(failsLater)]
-  assert.deepEqual([good, bad, late].map((answer) => answer.status), [202, 202, 202])
+  assert.deepEqual(
+    [good, bad, late].map((answer) => answer.status),
+    [202, 202, 202],
+  )
   assert.deepEqual(good.body.billing, { source: 'wallet', amount_micros: price, package_grant_id: null, refunded: false })
   assert.equal(await wallet(), 0)
   await deliver(world)
 
   assert.equal(await wallet(), 2 * price)
-  for (const [answer, status, was_refunded] of [[good, 'delivered', false], [bad, 'failed', true], [late, 'failed', true]] as const) {
+  for (const [answer, status, was_refunded] of [
+    [good, 'delivered', false],
+    [bad, 'failed', true],
+    [late, 'failed', true],
+  ] as const) {
     const message = (await account.api.get(`/v1/messages/${answer.body.id}`)).body
     assert.deepEqual([message.status, message.billing.refunded], [status, was_refunded])
     const entries = (await account.api.get(`/v1/balance_transactions?message_id=${message.id}`)).body.data
-    assert.deepEqual(entries.map((one: { type: string }) => one.type), was_refunded ? ['message_refund', 'message_charge'] : ['message_charge'])
+    assert.deepEqual(
+      entries.map((one: { type: string }) => one.type),
+      was_refunded ? ['message_refund', 'message_charge'] : ['message_charge'],
+    )
   }
   const failures = (await told()).filter((event) => event.type === 'message.failed')
-  assert.deepEqual(failures.map((event) => event.object.billing.refunded), [true, true])
+  assert.deepEqual(
+    failures.map((event) => event.object.billing.refunded),
+    [true, true],
+  )
   await world.invariants()
 })
 
@@ -65,9 +78,15 @@ test('a cancelled message and one that expired give their charge back', async (t
 test('credits are used before money, from the package that expires first, each package for its kinds of channel', async (t) => {
   const { world, account, send } = await openShop(t, 2 * price)
   const grant = async (name: string, credits: number, expires_in_ms: number | null, channel_types: string[] = []) =>
-    (await world.services.billing.grantPackage(world.pool, {
-      account_id: account.id, credits, channel_types, name, expires_at: expires_in_ms === null ? null : world.clock.iso(expires_in_ms),
-    })).id
+    (
+      await world.services.billing.grantPackage(world.pool, {
+        account_id: account.id,
+        credits,
+        channel_types,
+        name,
+        expires_at: expires_in_ms === null ? null : world.clock.iso(expires_in_ms),
+      })
+    ).id
   const never = await grant('never', 1, null)
   const late = await grant('late', 1, 20 * day_ms)
   const soon = await grant('soon', 2, 10 * day_ms)
@@ -76,8 +95,14 @@ test('credits are used before money, from the package that expires first, each p
   const paid = []
   for (let sent = 0; sent < 6; sent++) paid.push((await send(delivered)).body.billing)
 
-  assert.deepEqual(paid.map((one) => one.package_grant_id), [soon, soon, late, never, null, null])
-  assert.deepEqual(paid.map((one) => [one.source, one.amount_micros]).slice(3, 5), [['package', 0], ['wallet', price]])
+  assert.deepEqual(
+    paid.map((one) => one.package_grant_id),
+    [soon, soon, late, never, null, null],
+  )
+  assert.deepEqual(paid.map((one) => [one.source, one.amount_micros]).slice(3, 5), [
+    ['package', 0],
+    ['wallet', price],
+  ])
   const { body: balance } = await account.api.get('/v1/balance')
   assert.deepEqual([balance.object, balance.currency, balance.wallet_micros, balance.credits_remaining], ['balance', 'USD', 0, 5])
   assert.deepEqual(balance.packages.map((one: { id: string; status: string }) => [one.id, one.status]).slice(0, 1), [[other, 'active']])
@@ -96,7 +121,10 @@ test('items of a batch are charged in order, each by itself: a cheap one goes th
   const replay = await account.api.post('/v1/messages/batch', { messages }, { 'idempotency-key': 'batch-1' })
 
   assert.equal(status, 207)
-  assert.deepEqual(body.data.map((one: { status: number }) => one.status), [202, 402, 202, 402])
+  assert.deepEqual(
+    body.data.map((one: { status: number }) => one.status),
+    [202, 402, 202, 402],
+  )
   assert.deepEqual([body.accepted, body.rejected], [2, 2])
   assert.deepEqual([replay.status, replay.headers['idempotent-replayed']], [207, 'true'])
   assert.equal((await account.api.get('/v1/balance')).body.wallet_micros, 0)
@@ -123,7 +151,10 @@ test('two hundred concurrent messages with money for 120 are accepted exactly 12
 
   const answers = await Promise.all(Array.from({ length: 200 }, () => send(delivered)))
 
-  assert.deepEqual([202, 402].map((status) => answers.filter((answer) => answer.status === status).length), [120, 80])
+  assert.deepEqual(
+    [202, 402].map((status) => answers.filter((answer) => answer.status === status).length),
+    [120, 80],
+  )
   assert.equal(await wallet(), 0)
   const [usage] = (await account.api.get('/v1/usage')).body.data
   assert.deepEqual([usage.messages, usage.wallet_micros], [120, 120 * price])
@@ -135,9 +166,13 @@ test('singles and batches at once never take a wallet below zero, and what faile
   const item = (to: string) => ({ channel, to, type: 'text', text: { body: 'Hi' } })
   await world.services.billing.grantPackage(world.pool, { account_id: account.id, credits: 20, channel_types: [], expires_at: null, name: '' })
 
-  const batches = Array.from({ length: 6 }, () => account.api.post('/v1/messages/batch', { messages: Array.from({ length: 20 }, (_, at) => item(at % 2 === 0 ? delivered : refused)) }))
+  const batches = Array.from({ length: 6 }, () =>
+    account.api.post('/v1/messages/batch', { messages: Array.from({ length: 20 }, (_, at) => item(at % 2 === 0 ? delivered : refused)) }),
+  )
   const singles = Array.from({ length: 40 }, () => send(refused))
-  const accepted = (await Promise.all(batches)).reduce((sum, answer) => sum + answer.body.accepted, 0) + (await Promise.all(singles)).filter((answer) => answer.status === 202).length
+  const accepted =
+    (await Promise.all(batches)).reduce((sum, answer) => sum + answer.body.accepted, 0) +
+    (await Promise.all(singles)).filter((answer) => answer.status === 202).length
   assert.equal(accepted, 120)
   assert.equal(await wallet(), 0)
   await deliver(world)
@@ -152,13 +187,25 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
   const { world, account, send, told } = await openShop(t, 1_000_000 + price)
   const { billing } = world.services
   const { id } = await billing.grantPackage(world.pool, { account_id: account.id, credits: 1, channel_types: [], expires_at: null, name: 'One' })
-  const waning = await billing.grantPackage(world.pool, { account_id: account.id, credits: 1, channel_types: ['whatsapp'], expires_at: world.clock.iso(7 * day_ms), name: 'Waning' })
+  const waning = await billing.grantPackage(world.pool, {
+    account_id: account.id,
+    credits: 1,
+    channel_types: ['whatsapp'],
+    expires_at: world.clock.iso(7 * day_ms),
+    name: 'Waning',
+  })
   const ofMoney = async () => (await told()).filter((event) => !event.type.startsWith('message.') && !event.type.startsWith('channel.'))
 
   await send(delivered)
-  assert.deepEqual((await ofMoney()).map((event) => [event.type, event.object_id, event.object.status]), [['package.exhausted', id, 'exhausted']])
+  assert.deepEqual(
+    (await ofMoney()).map((event) => [event.type, event.object_id, event.object.status]),
+    [['package.exhausted', id, 'exhausted']],
+  )
   await world.chores()
-  assert.deepEqual((await ofMoney()).slice(1).map((event) => [event.type, event.object.id, event.object.credits_remaining]), [['package.expiring', waning.id, 1]])
+  assert.deepEqual(
+    (await ofMoney()).slice(1).map((event) => [event.type, event.object.id, event.object.credits_remaining]),
+    [['package.expiring', waning.id, 1]],
+  )
   await send(delivered)
   await send(delivered)
   assert.equal((await ofMoney()).length, 2, 'credits remain')
@@ -191,18 +238,41 @@ test('test mode shows the same shapes at no cost and counts its messages', async
 
   assert.deepEqual(sent.body.billing, { source: 'wallet', amount_micros: 0, package_grant_id: null, refunded: false })
   assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.billing.refunded, true)
-  assert.deepEqual((await api.get('/v1/balance')).body, { object: 'balance', mode: 'test', currency: 'USD', wallet_micros: 0, packages: [], credits_remaining: 0 })
+  assert.deepEqual((await api.get('/v1/balance')).body, {
+    object: 'balance',
+    mode: 'test',
+    currency: 'USD',
+    wallet_micros: 0,
+    packages: [],
+    credits_remaining: 0,
+  })
   const prices = (await api.get('/v1/prices')).body
-  assert.deepEqual(prices.data.map((one: Record<string, unknown>) => [one['object'], one['channel_type'], one['unit'], one['amount_micros'], one['currency']]), [
-    ['price', 'sms', 'message', 0, 'USD'], ['price', 'telegram', 'message', 0, 'USD'], ['price', 'whatsapp', 'message', 0, 'USD'],
-  ])
+  assert.deepEqual(
+    prices.data.map((one: Record<string, unknown>) => [one['object'], one['channel_type'], one['unit'], one['amount_micros'], one['currency']]),
+    [
+      ['price', 'sms', 'message', 0, 'USD'],
+      ['price', 'telegram', 'message', 0, 'USD'],
+      ['price', 'whatsapp', 'message', 0, 'USD'],
+    ],
+  )
   const today = world.clock.iso().slice(0, 10)
   assert.deepEqual((await api.get('/v1/usage')).body, {
     object: 'list',
-    data: [{
-      object: 'usage_record', period_start: `${today}T00:00:00.000Z`, period_end: new Date(Date.parse(today) + day_ms).toISOString(), channel_type: null, channel_id: null,
-      messages: 1, package_credits: 0, wallet_micros: 0, refunded_credits: 0, refunded_micros: 0, currency: 'USD',
-    }],
+    data: [
+      {
+        object: 'usage_record',
+        period_start: `${today}T00:00:00.000Z`,
+        period_end: new Date(Date.parse(today) + day_ms).toISOString(),
+        channel_type: null,
+        channel_id: null,
+        messages: 1,
+        package_credits: 0,
+        wallet_micros: 0,
+        refunded_credits: 0,
+        refunded_micros: 0,
+        currency: 'USD',
+      },
+    ],
     has_more: false,
     next_cursor: null,
   })
@@ -217,11 +287,22 @@ test('a live account sees its own prices, and its transactions page by page', as
   await send(delivered)
 
   const prices = (await account.api.get('/v1/prices')).body.data
-  assert.deepEqual(prices.map((one: { channel_type: string; amount_micros: number }) => [one.channel_type, one.amount_micros]), [['sms', price], ['telegram', 0], ['whatsapp', 4000]])
+  assert.deepEqual(
+    prices.map((one: { channel_type: string; amount_micros: number }) => [one.channel_type, one.amount_micros]),
+    [
+      ['sms', price],
+      ['telegram', 0],
+      ['whatsapp', 4000],
+    ],
+  )
   const first = (await account.api.get('/v1/balance_transactions?limit=2')).body
-  assert.deepEqual(first.data.map((one: Record<string, unknown>) => [one['object'], one['type'], one['amount_micros'], one['credits'], one['balance_after_micros']]), [
-    ['balance_transaction', 'message_charge', -price, 0, 8 * price], ['balance_transaction', 'message_charge', -price, 0, 9 * price],
-  ])
+  assert.deepEqual(
+    first.data.map((one: Record<string, unknown>) => [one['object'], one['type'], one['amount_micros'], one['credits'], one['balance_after_micros']]),
+    [
+      ['balance_transaction', 'message_charge', -price, 0, 8 * price],
+      ['balance_transaction', 'message_charge', -price, 0, 9 * price],
+    ],
+  )
   assert.deepEqual([first.has_more, first.next_cursor], [true, first.data[1].id])
   const second = (await account.api.get(`/v1/balance_transactions?limit=2&starting_after=${first.next_cursor}`)).body
   assert.deepEqual([second.data.map((one: { type: string }) => one.type), second.has_more, second.next_cursor], [['top_up'], false, null])
@@ -230,11 +311,23 @@ test('a live account sees its own prices, and its transactions page by page', as
 test('what is asked wrongly about money is named', async (t) => {
   const { world, account } = await openShop(t)
   const cases: readonly [path: string, param: string][] = [
-    ['/v1/balance?mode=test', 'mode'], ['/v1/prices?channel_type=sms', 'channel_type'], ['/v1/prices?starting_after=x', 'starting_after'], ['/v1/prices?limit=0', 'limit'],
-    ['/v1/usage?from=yesterday', 'from'], ['/v1/usage?from=2026-02-30', 'from'], ['/v1/usage?to=', 'to'], ['/v1/usage?from=2026-01-02&to=2026-01-01', 'from'],
-    ['/v1/usage?from=2025-01-01&to=2026-01-02', 'from'], ['/v1/usage?group_by=week', 'group_by'], ['/v1/usage?starting_after=txn_1', 'starting_after'], ['/v1/usage?limit=101', 'limit'],
-    ['/v1/usage?group=day', 'group'], ['/v1/balance_transactions?type=gift', 'type'], ['/v1/balance_transactions?starting_after=txn_nope', 'starting_after'],
-    ['/v1/balance_transactions?created_after=soon', 'created_after'], ['/v1/balance_transactions?limit=1000', 'limit'],
+    ['/v1/balance?mode=test', 'mode'],
+    ['/v1/prices?channel_type=sms', 'channel_type'],
+    ['/v1/prices?starting_after=x', 'starting_after'],
+    ['/v1/prices?limit=0', 'limit'],
+    ['/v1/usage?from=yesterday', 'from'],
+    ['/v1/usage?from=2026-02-30', 'from'],
+    ['/v1/usage?to=', 'to'],
+    ['/v1/usage?from=2026-01-02&to=2026-01-01', 'from'],
+    ['/v1/usage?from=2025-01-01&to=2026-01-02', 'from'],
+    ['/v1/usage?group_by=week', 'group_by'],
+    ['/v1/usage?starting_after=txn_1', 'starting_after'],
+    ['/v1/usage?limit=101', 'limit'],
+    ['/v1/usage?group=day', 'group'],
+    ['/v1/balance_transactions?type=gift', 'type'],
+    ['/v1/balance_transactions?starting_after=txn_nope', 'starting_after'],
+    ['/v1/balance_transactions?created_after=soon', 'created_after'],
+    ['/v1/balance_transactions?limit=1000', 'limit'],
   ]
   for (const [path, param] of cases) {
     const { status, body } = await account.api.get(path)
@@ -244,7 +337,8 @@ test('what is asked wrongly about money is named', async (t) => {
   assert.equal((await account.api.get('/v1/usage?from=2025-01-01&to=2026-01-01')).status, 200)
 
   const { api } = await world.account({ mode: 'live', scopes: ['messages:read'] })
-  for (const path of ['/v1/balance', '/v1/prices', '/v1/usage', '/v1/balance_transactions']) assert.equal((await api.get(path)).body.error?.code, 'scope_missing', path)
+  for (const path of ['/v1/balance', '/v1/prices', '/v1/usage', '/v1/balance_transactions'])
+    assert.equal((await api.get(path)).body.error?.code, 'scope_missing', path)
 })
 
 test('nobody sees the money of another account', async (t) => {
@@ -266,12 +360,20 @@ async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: num
     account.api.post('/v1/messages', { channel, to, type: 'text', text: { body: 'Hi' }, ...more }, headers)
   const wallet = async (): Promise<number> => (await account.api.get('/v1/balance')).body.wallet_micros
   // oxlint-disable-next-line typescript/no-explicit-any
-  const told = async () => await world.pool<{ type: string; object_id: string; object: any }[]>`select type, object_id, object from events order by position, id`
+  const told = async () =>
+    await world.pool<{ type: string; object_id: string; object: any }[]>`select type, object_id, object from events order by position, id`
   return { world, account, channel, send, wallet, told }
 }
 
 async function connect(account: TestAccount, type: string, identifier: string): Promise<string> {
-  const { status, body } = await account.api.post('/v1/channels', { type, provider: 'simulator', name: 'Shop', identifier, credentials: {}, settings: { max_messages_per_second: 1000 } })
+  const { status, body } = await account.api.post('/v1/channels', {
+    type,
+    provider: 'simulator',
+    name: 'Shop',
+    identifier,
+    credentials: {},
+    settings: { max_messages_per_second: 1000 },
+  })
   assert.equal(status, 201, JSON.stringify(body))
   return body.id
 }

@@ -27,6 +27,9 @@ export const BalanceTransaction = Type.Object(
     balance_after_micros: Type.Integer({ description: 'What the wallet held after this transaction, in micro-USD.' }),
     created_at: Timestamp(),
   },
-  { $id: 'BalanceTransaction', description: 'One entry of the append-only ledger. The wallet is the sum of `amount_micros`, a package the sum of its `credits`.' },
+  {
+    $id: 'BalanceTransaction',
+    description: 'One entry of the append-only ledger. The wallet is the sum of `amount_micros`, a package the sum of its `credits`.',
+  },
 )
 export type BalanceTransaction = Static<typeof BalanceTransaction>

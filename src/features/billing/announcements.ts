@@ -29,7 +29,15 @@ export async function recordBilling(tx: Db, platform: Platform, movements: Movem
 }
 
 export function packageEvent(platform: Platform, type: 'package.exhausted' | 'package.expiring', grant: GrantRow, at: string): NewEvent {
-  return { id: platform.ids('evt'), account_id: grant.account_id as Id<'acc'>, mode: 'live', type, object_id: grant.id, object: packageOf(grant, at), created_at: at }
+  return {
+    id: platform.ids('evt'),
+    account_id: grant.account_id as Id<'acc'>,
+    mode: 'live',
+    type,
+    object_id: grant.id,
+    object: packageOf(grant, at),
+    created_at: at,
+  }
 }
 
 /** balance.low of wallets below their threshold whose account has no credits left, told last 24 hours ago or never. */
@@ -38,13 +46,23 @@ async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: lo
   const rich = new Set(locked.filter((grant) => isUsable(grant, at)).map((grant) => grant.account_id))
   const low = wallets.filter(
     (wallet) =>
-      wallet.balance_micros < wallet.low_balance_micros && !rich.has(wallet.account_id) && (wallet.low_balance_at === null || wallet.low_balance_at <= quietSince),
+      wallet.balance_micros < wallet.low_balance_micros &&
+      !rich.has(wallet.account_id) &&
+      (wallet.low_balance_at === null || wallet.low_balance_at <= quietSince),
   )
   if (low.length === 0) return []
-  const grants = await listShownGrants(tx, low.map((wallet) => wallet.account_id), isoTime(Date.parse(at) - shownFor_ms))
+  const grants = await listShownGrants(
+    tx,
+    low.map((wallet) => wallet.account_id),
+    isoTime(Date.parse(at) - shownFor_ms),
+  )
   const told = low.filter((wallet) => !grants.some((grant) => grant.account_id === wallet.account_id && isUsable(grant, at)))
   if (told.length === 0) return []
-  await markLow(tx, told.map((wallet) => wallet.account_id), at)
+  await markLow(
+    tx,
+    told.map((wallet) => wallet.account_id),
+    at,
+  )
   return told.map((wallet) => ({
     id: platform.ids('evt'),
     account_id: wallet.account_id as Id<'acc'>,
@@ -52,7 +70,12 @@ async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: lo
     type: 'balance.low',
     // a balance has no id of its own
     object_id: wallet.account_id,
-    object: balanceOf('live', wallet.balance_micros, grants.filter((grant) => grant.account_id === wallet.account_id), at),
+    object: balanceOf(
+      'live',
+      wallet.balance_micros,
+      grants.filter((grant) => grant.account_id === wallet.account_id),
+      at,
+    ),
     created_at: at,
   }))
 }

@@ -9,13 +9,32 @@ const newId = () => `txn_${++made}` as const
 
 const wallet = (balance_micros: number): WalletRow => ({ account_id: 'acc_a', balance_micros, low_balance_micros: 0, low_balance_at: null })
 const grant = (id: string, credits: number, more: Partial<GrantRow> = {}): GrantRow => ({
-  account_id: 'acc_a', id, name: '', channel_types: [], credits_total: 100, credits_remaining: credits, expires_at: null, exhausted_at: null, expired_at: null, created_at: at, ...more,
+  account_id: 'acc_a',
+  id,
+  name: '',
+  channel_types: [],
+  credits_total: 100,
+  credits_remaining: credits,
+  expires_at: null,
+  exhausted_at: null,
+  expired_at: null,
+  created_at: at,
+  ...more,
 })
 const item = (price_micros: number, more: Partial<ChargeItem> = {}): ChargeItem => ({
-  message_id: `msg_${++made}`, account_id: 'acc_a', mode: 'live', channel_type: 'sms', channel_id: 'ch_1', price_micros, created_at: at, ...more,
+  message_id: `msg_${++made}`,
+  account_id: 'acc_a',
+  mode: 'live',
+  channel_type: 'sms',
+  channel_id: 'ch_1',
+  price_micros,
+  created_at: at,
+  ...more,
 })
 const paidBy = (items: ChargeItem[], wallets: WalletRow[], grants: GrantRow[]) =>
-  walk(items, wallets, grants, at, newId).charges.map((charge) => (charge.outcome === 'charged' ? (charge.package_grant_id ?? charge.amount_micros) : 'refused'))
+  walk(items, wallets, grants, at, newId).charges.map((charge) =>
+    charge.outcome === 'charged' ? (charge.package_grant_id ?? charge.amount_micros) : 'refused',
+  )
 
 test('items are charged in order, and a dear one that is refused does not refuse a cheap one behind it', () => {
   assert.deepEqual(paidBy([item(60), item(50), item(40)], [wallet(100)], []), [60, 'refused', 40])
@@ -24,14 +43,19 @@ test('items are charged in order, and a dear one that is refused does not refuse
 test('what costs nothing needs no funds, uses no credits and has no entry', () => {
   const walked = walk([item(0), item(7500, { mode: 'test' })], [], [grant('grant_1', 5)], at, newId)
 
-  assert.deepEqual(walked.charges.map((charge) => charge.outcome), ['charged', 'charged'])
+  assert.deepEqual(
+    walked.charges.map((charge) => charge.outcome),
+    ['charged', 'charged'],
+  )
   assert.deepEqual(walked.entries, [])
   assert.equal(walked.grants[0]!.credits_remaining, 5)
 })
 
 test('credits come from the grant that expires first, those without expiry last, ties by age', () => {
   const grants = [
-    grant('grant_1', 1), grant('grant_2', 1, { expires_at: '2026-05-01T00:00:00.000Z' }), grant('grant_4', 1, { expires_at: '2026-04-01T00:00:00.000Z' }),
+    grant('grant_1', 1),
+    grant('grant_2', 1, { expires_at: '2026-05-01T00:00:00.000Z' }),
+    grant('grant_4', 1, { expires_at: '2026-04-01T00:00:00.000Z' }),
     grant('grant_3', 1, { expires_at: '2026-04-01T00:00:00.000Z' }),
   ]
   assert.deepEqual(paidBy([item(9), item(9), item(9), item(9), item(9)], [wallet(9)], grants), ['grant_3', 'grant_4', 'grant_2', 'grant_1', 9])
@@ -46,12 +70,23 @@ test('a grant pays only for its kinds of channel, and not once it has expired', 
 test('each entry carries what the wallet holds after it, and their sum is what was taken', () => {
   const walked = walk([item(10), item(20), item(30)], [wallet(60)], [grant('grant_1', 1)], at, newId)
 
-  assert.deepEqual(walked.entries.map((entry) => entry.balance_after_micros), [60, 40, 10])
-  assert.deepEqual(walked.entries.map(tenantSide), [{ amount_micros: 0, credits: -1 }, { amount_micros: -20, credits: 0 }, { amount_micros: -30, credits: 0 }])
+  assert.deepEqual(
+    walked.entries.map((entry) => entry.balance_after_micros),
+    [60, 40, 10],
+  )
+  assert.deepEqual(walked.entries.map(tenantSide), [
+    { amount_micros: 0, credits: -1 },
+    { amount_micros: -20, credits: 0 },
+    { amount_micros: -30, credits: 0 },
+  ])
 })
 
 test('accounts pay for themselves alone', () => {
   const items = [item(10), item(10, { account_id: 'acc_b' }), item(10, { account_id: 'acc_c' })]
 
-  assert.deepEqual(paidBy(items, [wallet(10), { ...wallet(0), account_id: 'acc_b' }], [grant('grant_1', 1, { account_id: 'acc_b' })]), [10, 'grant_1', 'refused'])
+  assert.deepEqual(paidBy(items, [wallet(10), { ...wallet(0), account_id: 'acc_b' }], [grant('grant_1', 1, { account_id: 'acc_b' })]), [
+    10,
+    'grant_1',
+    'refused',
+  ])
 })

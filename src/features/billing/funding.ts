@@ -114,7 +114,10 @@ async function writeOff(tx: Db, platform: Platform, due: readonly { account_id: 
   const wallets = await store.lockWallets(tx, [...new Set(due.map((grant) => grant.account_id))])
   const grants = (await store.lockGrants(tx, due)).filter((grant) => grant.expired_at === null)
   const left = grants.filter((grant) => grant.credits_remaining > 0)
-  await store.postEntries(tx, left.map((grant) => expiryEntry(grant, wallets, at, platform.ids('txn'))))
+  await store.postEntries(
+    tx,
+    left.map((grant) => expiryEntry(grant, wallets, at, platform.ids('txn'))),
+  )
   await store.markExpired(tx, grants, at)
   // who has just lost the last credits may now have nothing but a low wallet
   const losers = new Set(left.map((grant) => grant.account_id))

@@ -3,16 +3,25 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant } from '../../platform/platform.ts'
 import * as audit from './audit.ts'
 
-const told = <T>(find: (sql: Db) => Promise<T[]>, say: (row: T) => string) => async (sql: Db) => (await find(sql)).map(say)
+const told =
+  <T>(find: (sql: Db) => Promise<T[]>, say: (row: T) => string) =>
+  async (sql: Db) =>
+    (await find(sql)).map(say)
 
 export const billingInvariants: readonly Invariant[] = [
   {
     name: 'wallet-equals-ledger',
-    breaches: told(audit.walletBreaches, (row) => `The wallet of ${row.account_id} holds ${row.held} micro-USD, but its ledger entries add up to ${row.entries}.`),
+    breaches: told(
+      audit.walletBreaches,
+      (row) => `The wallet of ${row.account_id} holds ${row.held} micro-USD, but its ledger entries add up to ${row.entries}.`,
+    ),
   },
   {
     name: 'grant-equals-ledger',
-    breaches: told(audit.grantBreaches, (row) => `Package ${row.id} of ${row.account_id} has ${row.held} credits, but its ledger entries add up to ${row.entries}.`),
+    breaches: told(
+      audit.grantBreaches,
+      (row) => `Package ${row.id} of ${row.account_id} has ${row.held} credits, but its ledger entries add up to ${row.entries}.`,
+    ),
   },
   {
     name: 'refund-matches-charge',
@@ -22,7 +31,8 @@ export const billingInvariants: readonly Invariant[] = [
     name: 'usage-equals-ledger',
     breaches: told(
       audit.usageBreaches,
-      (row) => `Usage of ${row.account_id} on ${row.day} counts ${row.counted}, but the ledger has ${row.entries} (wallet micros, credits, refunded micros, refunded credits).`,
+      (row) =>
+        `Usage of ${row.account_id} on ${row.day} counts ${row.counted}, but the ledger has ${row.entries} (wallet micros, credits, refunded micros, refunded credits).`,
     ),
   },
 ]

@@ -29,7 +29,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constant('grant' as const), account, credits: fc.integer({ min: 1, max: 5 }), types: fc.constantFrom([], ['sms'], ['whatsapp', 'sms']),
+      do: fc.constant('grant' as const),
+      account,
+      credits: fc.integer({ min: 1, max: 5 }),
+      types: fc.constantFrom([], ['sms'], ['whatsapp', 'sms']),
       days: fc.constantFrom(null, 1, 2, 9),
     }),
   },
@@ -79,7 +82,13 @@ async function openBank(platform: Platform) {
 
   const items = (owners: readonly string[], amounts: readonly number[], channel_type: string): ChargeItem[] =>
     amounts.map((price_micros, at) => ({
-      message_id: ids('msg'), account_id: owners[at % owners.length]!, mode: 'live', channel_type, channel_id: 'ch_1', price_micros, created_at: isoTime(clock.now()),
+      message_id: ids('msg'),
+      account_id: owners[at % owners.length]!,
+      mode: 'live',
+      channel_type,
+      channel_id: 'ch_1',
+      price_micros,
+      created_at: isoTime(clock.now()),
     }))
   const charge = async (wanted: readonly ChargeItem[], crashes: boolean): Promise<void> => {
     const accepted = await transact(pool, async (tx) => {
@@ -114,11 +123,21 @@ async function chargeAndCount(billing: BillingService, tx: Db, items: readonly C
     const charge = charges[at]!
     return charge.outcome === 'charged' ? [{ item, charge }] : []
   })
-  await billing.addUsage(tx, paid.map(({ item, charge }) => usageOfCharge(item, charge)))
-  return paid.map(({ item, charge }) => ({ ...item, billing_source: charge.source, amount_micros: charge.amount_micros, package_grant_id: charge.package_grant_id }))
+  await billing.addUsage(
+    tx,
+    paid.map(({ item, charge }) => usageOfCharge(item, charge)),
+  )
+  return paid.map(({ item, charge }) => ({
+    ...item,
+    billing_source: charge.source,
+    amount_micros: charge.amount_micros,
+    package_grant_id: charge.package_grant_id,
+  }))
 }
 
-const unlessCrash = <T>(value: T) => (error: unknown): T => {
-  if (error instanceof Crash) return value
-  throw error
-}
+const unlessCrash =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (error instanceof Crash) return value
+    throw error
+  }

@@ -84,4 +84,8 @@ export function prices(pool: Pool, clock: Clock): Prices {
   }
 }
 
-const setPriceOf = ({ account_id, channel_type, amount_micros }: PriceRow): SetPrice => ({ account_id: account_id === '' ? null : account_id, channel_type, amount_micros })
+const setPriceOf = ({ account_id, channel_type, amount_micros }: PriceRow): SetPrice => ({
+  account_id: account_id === '' ? null : account_id,
+  channel_type,
+  amount_micros,
+})

@@ -23,7 +23,11 @@ export interface RefundedMessage {
  * second package_expiry; one past its expiry but not yet written off simply joins what the chore will write off.
  */
 export function refundEntries(
-  charges: readonly ChargeRow[], wallets: readonly WalletRow[], grants: readonly GrantRow[], at: string, newId: () => Id<'txn'>,
+  charges: readonly ChargeRow[],
+  wallets: readonly WalletRow[],
+  grants: readonly GrantRow[],
+  at: string,
+  newId: () => Id<'txn'>,
 ): LedgerEntry[] {
   const balances = new Map(wallets.map((wallet) => [wallet.account_id, wallet.balance_micros]))
   const writtenOff = new Set(grants.filter((grant) => grant.expired_at !== null).map((grant) => grant.id))
@@ -47,6 +51,8 @@ export function refundUsage(messages: readonly RefundedMessage[], charges: reado
     if (message === undefined) return []
     const { account_id, mode, channel_type, channel_id } = message
     const credit = charge.unit === 'credits'
-    return [{ account_id, mode, day: dayOf(at), channel_type, channel_id, ...noUsage, refunded_credits: credit ? 1 : 0, refunded_micros: credit ? 0 : charge.amount }]
+    return [
+      { account_id, mode, day: dayOf(at), channel_type, channel_id, ...noUsage, refunded_credits: credit ? 1 : 0, refunded_micros: credit ? 0 : charge.amount },
+    ]
   })
 }

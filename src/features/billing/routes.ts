@@ -20,14 +20,22 @@ const onlyPage = {
 }
 type WithoutId = { readonly id?: string }
 
-const UsageList = Type.Object({
-  from: Type.Optional(Type.String({ format: 'date', description: 'First day (UTC), inclusive. Default: 30 days in all.' })),
-  to: Type.Optional(Type.String({ format: 'date', description: 'Last day (UTC), inclusive. Default: today. At most 366 days from `from`.' })),
-  group_by: Type.Optional(
-    Type.Unsafe<UsageGroup>({ type: 'string', enum: [...usageGroups], default: 'day', description: '`day` and `month` sum over all channels; `channel_type` and `channel` over the whole period.' }),
-  ),
-  ...onlyPage,
-}, { additionalProperties: false })
+const UsageList = Type.Object(
+  {
+    from: Type.Optional(Type.String({ format: 'date', description: 'First day (UTC), inclusive. Default: 30 days in all.' })),
+    to: Type.Optional(Type.String({ format: 'date', description: 'Last day (UTC), inclusive. Default: today. At most 366 days from `from`.' })),
+    group_by: Type.Optional(
+      Type.Unsafe<UsageGroup>({
+        type: 'string',
+        enum: [...usageGroups],
+        default: 'day',
+        description: '`day` and `month` sum over all channels; `channel_type` and `channel` over the whole period.',
+      }),
+    ),
+    ...onlyPage,
+  },
+  { additionalProperties: false },
+)
 
 const TransactionList = listQuery({
   type: Type.Optional(Type.Unsafe<TransactionType>({ type: 'string', enum: [...transactionTypes], description: 'Only this type.' })),
@@ -39,32 +47,62 @@ const TransactionList = listQuery({
 
 export const billingRoutes = (billing: BillingService): Route[] => [
   route({
-    method: 'GET', path: '/v1/balance', scope, tag, summary: 'Retrieve the balance',
+    method: 'GET',
+    path: '/v1/balance',
+    scope,
+    tag,
+    summary: 'Retrieve the balance',
     description: 'The prepaid wallet and the packages of the account, read fresh. Test mode is never billed: its wallet is 0 and it has no packages.',
-    replies: { 200: Balance }, errors: [],
+    replies: { 200: Balance },
+    errors: [],
     handler: async ({ caller, sql }) => reply(200, await billing.balance(sql, caller)),
   }),
   route({
-    method: 'GET', path: '/v1/prices', scope, tag, summary: 'List the prices',
-    description: 'What a message costs this account on each kind of channel: its own price where it has one. One page: `has_more` is always false. In test mode every price is 0.',
-    query: Type.Object(onlyPage, { additionalProperties: false }), replies: { 200: listOf(Price) }, errors: [],
+    method: 'GET',
+    path: '/v1/prices',
+    scope,
+    tag,
+    summary: 'List the prices',
+    description:
+      'What a message costs this account on each kind of channel: its own price where it has one. One page: `has_more` is always false. In test mode every price is 0.',
+    query: Type.Object(onlyPage, { additionalProperties: false }),
+    replies: { 200: listOf(Price) },
+    errors: [],
     handler: async ({ caller, query }) => {
       const amounts = await billing.prices.pricesOf(caller)
-      return reply(200, onePage<Price & WithoutId>(amounts.map((price) => ({ object: 'price', ...price, unit: 'message', currency: 'USD' })), query))
+      return reply(
+        200,
+        onePage<Price & WithoutId>(
+          amounts.map((price) => ({ object: 'price', ...price, unit: 'message', currency: 'USD' })),
+          query,
+        ),
+      )
     },
   }),
   route({
-    method: 'GET', path: '/v1/usage', scope, tag, summary: 'Read the usage',
+    method: 'GET',
+    path: '/v1/usage',
+    scope,
+    tag,
+    summary: 'Read the usage',
     description:
       'Messages accepted, and what they cost, right to the message: it is counted in the transaction that accepts them. Newest day first; ' +
       'a day, month or channel without usage has no record. One page: `has_more` is always false. Test mode counts its messages at no cost.',
-    query: UsageList, replies: { 200: listOf(UsageRecord) }, errors: [],
+    query: UsageList,
+    replies: { 200: listOf(UsageRecord) },
+    errors: [],
     handler: async ({ caller, query, sql }) => reply(200, onePage<UsageRecord & WithoutId>(await billing.usage(sql, caller, query), query)),
   }),
   route({
-    method: 'GET', path: '/v1/balance_transactions', scope, tag, summary: 'List the balance transactions',
+    method: 'GET',
+    path: '/v1/balance_transactions',
+    scope,
+    tag,
+    summary: 'List the balance transactions',
     description: 'Every movement of money and credits, newest first. A message that cost nothing has none, and neither has test mode.',
-    query: TransactionList, replies: { 200: listOf(BalanceTransaction) }, errors: [],
+    query: TransactionList,
+    replies: { 200: listOf(BalanceTransaction) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
       return reply(200, pageReply(await billing.transactions(sql, caller, query, page), page.limit))

@@ -14,7 +14,14 @@ const page = { limit: 100, starting_after: undefined }
 test('an account has an empty wallet from its creation', async (t) => {
   const { billing, tenant, pool } = await openAccount(t)
 
-  assert.deepEqual(await billing.balance(pool, tenant), { object: 'balance', mode: 'live', currency: 'USD', wallet_micros: 0, packages: [], credits_remaining: 0 })
+  assert.deepEqual(await billing.balance(pool, tenant), {
+    object: 'balance',
+    mode: 'live',
+    currency: 'USD',
+    wallet_micros: 0,
+    packages: [],
+    credits_remaining: 0,
+  })
 })
 
 test('a top-up is in the wallet and in the transactions', async (t) => {
@@ -25,10 +32,23 @@ test('a top-up is in the wallet and in the transactions', async (t) => {
   assert.equal(balance.wallet_micros, 20_000)
   const [top_up, ...more] = await billing.transactions(pool, tenant, {}, page)
   assert.deepEqual(more, [])
-  assert.deepEqual({ ...top_up, id: '' }, {
-    id: '', object: 'balance_transaction', mode: 'live', type: 'top_up', amount_micros: 20_000, credits: 0, currency: 'USD', package_grant_id: null,
-    message_id: null, note: 'Invoice 31', balance_after_micros: 20_000, created_at: clock.iso(),
-  })
+  assert.deepEqual(
+    { ...top_up, id: '' },
+    {
+      id: '',
+      object: 'balance_transaction',
+      mode: 'live',
+      type: 'top_up',
+      amount_micros: 20_000,
+      credits: 0,
+      currency: 'USD',
+      package_grant_id: null,
+      message_id: null,
+      note: 'Invoice 31',
+      balance_after_micros: 20_000,
+      created_at: clock.iso(),
+    },
+  )
 })
 
 test('top-ups and packages of unknown accounts, of nothing, or already over are refused', async (t) => {
@@ -56,7 +76,10 @@ test('a message is refunded once, however often and from however many sides it i
   await Promise.all([1, 2, 3, 4].map(() => transact(pool, (tx) => billing.refund(tx, [...paid, ...paid], clock.iso()))))
 
   assert.equal((await billing.balance(pool, tenant)).wallet_micros, 10_000)
-  assert.deepEqual((await billing.transactions(pool, tenant, { message_id: paid[0]!.message_id }, page)).map((one) => one.type), ['message_refund', 'message_charge'])
+  assert.deepEqual(
+    (await billing.transactions(pool, tenant, { message_id: paid[0]!.message_id }, page)).map((one) => one.type),
+    ['message_refund', 'message_charge'],
+  )
   await proven()
 })
 
@@ -69,10 +92,13 @@ test('a refund counts in the usage of its own day and leaves the day of the mess
   await transact(pool, (tx) => billing.refund(tx, paid, clock.iso()))
 
   const usage = await billing.usage(pool, tenant, {})
-  assert.deepEqual(usage.map((one) => [one.period_start, one.messages, one.wallet_micros, one.refunded_micros]), [
-    ['2026-02-01T00:00:00.000Z', 0, 0, 7500],
-    ['2026-01-31T00:00:00.000Z', 1, 7500, 0],
-  ])
+  assert.deepEqual(
+    usage.map((one) => [one.period_start, one.messages, one.wallet_micros, one.refunded_micros]),
+    [
+      ['2026-02-01T00:00:00.000Z', 0, 0, 7500],
+      ['2026-01-31T00:00:00.000Z', 1, 7500, 0],
+    ],
+  )
   await proven()
 })
 
@@ -82,14 +108,26 @@ test('the last credit tells package.exhausted once; a refund makes the package a
   await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 2, channel_types: [], expires_at: null, name: 'Two' })
 
   const paid = await charge(7500, 7500, 7500)
-  assert.deepEqual(paid.map((one) => one.billing_source), ['package', 'package', 'wallet'])
-  assert.deepEqual((await billing.balance(pool, tenant)).packages.map((one) => one.status), ['exhausted'])
+  assert.deepEqual(
+    paid.map((one) => one.billing_source),
+    ['package', 'package', 'wallet'],
+  )
+  assert.deepEqual(
+    (await billing.balance(pool, tenant)).packages.map((one) => one.status),
+    ['exhausted'],
+  )
   await transact(pool, (tx) => billing.refund(tx, paid.slice(0, 1), clock.iso()))
-  assert.deepEqual((await billing.balance(pool, tenant)).packages.map((one) => [one.status, one.credits_remaining]), [['active', 1]])
+  assert.deepEqual(
+    (await billing.balance(pool, tenant)).packages.map((one) => [one.status, one.credits_remaining]),
+    [['active', 1]],
+  )
   await charge(7500)
 
   const told = await events()
-  assert.deepEqual(told.map((event) => event.type), ['package.exhausted'])
+  assert.deepEqual(
+    told.map((event) => event.type),
+    ['package.exhausted'],
+  )
   assert.deepEqual([told[0]!.object['status'], told[0]!.object['credits_remaining']], ['exhausted', 0])
   await proven()
 })
@@ -109,10 +147,19 @@ test('balance.low comes when the wallet is below its threshold and no credits ar
   await charge(1000)
   await clock.advance(day_ms - 1)
   await charge(1000)
-  assert.deepEqual((await events()).map((event) => [event.type, event.object['wallet_micros']]), [['balance.low', 18_000]])
+  assert.deepEqual(
+    (await events()).map((event) => [event.type, event.object['wallet_micros']]),
+    [['balance.low', 18_000]],
+  )
   await clock.advance(1)
   await charge(1000)
-  assert.deepEqual((await events()).map((event) => [event.type, event.object['wallet_micros']]), [['balance.low', 18_000], ['balance.low', 15_000]])
+  assert.deepEqual(
+    (await events()).map((event) => [event.type, event.object['wallet_micros']]),
+    [
+      ['balance.low', 18_000],
+      ['balance.low', 15_000],
+    ],
+  )
 })
 
 test('what is left of a package at its expiry is written off, and a credit that comes back later at once', async (t) => {
@@ -126,10 +173,22 @@ test('what is left of a package at its expiry is written off, and a credit that 
   await transact(pool, (tx) => billing.refund(tx, [second!], clock.iso()))
 
   const moved = await billing.transactions(pool, tenant, { package_grant_id: id }, page)
-  assert.deepEqual(moved.map((one) => [one.type, one.credits]), [
-    ['package_expiry', -1], ['message_refund', 1], ['package_expiry', -4], ['message_refund', 1], ['message_charge', -1], ['message_charge', -1], ['package_grant', 5],
-  ])
-  assert.deepEqual((await billing.balance(pool, tenant)).packages.map((one) => [one.status, one.credits_remaining]), [['expired', 0]])
+  assert.deepEqual(
+    moved.map((one) => [one.type, one.credits]),
+    [
+      ['package_expiry', -1],
+      ['message_refund', 1],
+      ['package_expiry', -4],
+      ['message_refund', 1],
+      ['message_charge', -1],
+      ['message_charge', -1],
+      ['package_grant', 5],
+    ],
+  )
+  assert.deepEqual(
+    (await billing.balance(pool, tenant)).packages.map((one) => [one.status, one.credits_remaining]),
+    [['expired', 0]],
+  )
   await proven()
 })
 
@@ -141,7 +200,10 @@ test('package.expiring comes once, within 7 days of the expiry, for unused credi
   await charge(7500)
 
   await chores()
-  assert.deepEqual((await events()).map((event) => event.type), ['package.exhausted'])
+  assert.deepEqual(
+    (await events()).map((event) => event.type),
+    ['package.exhausted'],
+  )
   await clock.advance(day_ms)
   await chores()
   await chores()
@@ -151,7 +213,8 @@ test('package.expiring comes once, within 7 days of the expiry, for unused credi
 
 test('packages are listed in the order of their use, ended ones after them for 30 days', async (t) => {
   const { billing, tenant, pool, charge, chores, clock } = await openAccount(t)
-  const give = (name: string, expires_at: string | null, credits = 5) => billing.grantPackage(pool, { account_id: tenant.account_id, credits, channel_types: [], expires_at, name })
+  const give = (name: string, expires_at: string | null, credits = 5) =>
+    billing.grantPackage(pool, { account_id: tenant.account_id, credits, channel_types: [], expires_at, name })
   await give('never', null)
   await give('late', clock.iso(60 * day_ms))
   await give('ends', clock.iso(day_ms))
@@ -176,10 +239,26 @@ test('test mode costs nothing, moves nothing and still counts its messages', asy
   const accepted = await charge.as('test', 7500, 7500)
   await transact(pool, (tx) => billing.refund(tx, accepted, clock.iso()))
 
-  assert.deepEqual(accepted.map((one) => [one.billing_source, one.amount_micros, one.package_grant_id]), [['wallet', 0, null], ['wallet', 0, null]])
-  assert.deepEqual(await billing.balance(pool, sandbox), { object: 'balance', mode: 'test', currency: 'USD', wallet_micros: 0, packages: [], credits_remaining: 0 })
+  assert.deepEqual(
+    accepted.map((one) => [one.billing_source, one.amount_micros, one.package_grant_id]),
+    [
+      ['wallet', 0, null],
+      ['wallet', 0, null],
+    ],
+  )
+  assert.deepEqual(await billing.balance(pool, sandbox), {
+    object: 'balance',
+    mode: 'test',
+    currency: 'USD',
+    wallet_micros: 0,
+    packages: [],
+    credits_remaining: 0,
+  })
   assert.deepEqual(await billing.transactions(pool, sandbox, {}, page), [])
-  assert.deepEqual((await billing.usage(pool, sandbox, {})).map((one) => [one.messages, one.wallet_micros, one.refunded_micros]), [[2, 0, 0]])
+  assert.deepEqual(
+    (await billing.usage(pool, sandbox, {})).map((one) => [one.messages, one.wallet_micros, one.refunded_micros]),
+    [[2, 0, 0]],
+  )
   assert.deepEqual(await billing.usage(pool, tenant, {}), [])
   await proven()
 })
@@ -197,13 +276,22 @@ test('usage is the same before and after it is folded, in every grouping', async
   await charge(40)
   await chores()
 
-  assert.deepEqual(before.map((records) => records.map((one) => one.wallet_micros)), [[30, 30], [30, 30], [60], [60]])
-  assert.deepEqual((await all()).map((records) => records.map((one) => one.wallet_micros)), [[70, 30], [70, 30], [100], [100]])
+  assert.deepEqual(
+    before.map((records) => records.map((one) => one.wallet_micros)),
+    [[30, 30], [30, 30], [60], [60]],
+  )
+  assert.deepEqual(
+    (await all()).map((records) => records.map((one) => one.wallet_micros)),
+    [[70, 30], [70, 30], [100], [100]],
+  )
   assert.equal((await pool`select from usage_rows`).length, 2)
-  assert.deepEqual(before[1]!.map((one) => [one.period_start, one.period_end]), [
-    ['2026-02-01T00:00:00.000Z', '2026-02-02T00:00:00.000Z'],
-    ['2026-01-03T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
-  ])
+  assert.deepEqual(
+    before[1]!.map((one) => [one.period_start, one.period_end]),
+    [
+      ['2026-02-01T00:00:00.000Z', '2026-02-02T00:00:00.000Z'],
+      ['2026-01-03T00:00:00.000Z', '2026-02-01T00:00:00.000Z'],
+    ],
+  )
 })
 
 test("an account's own price wins over that of all, which wins over the default", async (t) => {
@@ -211,7 +299,11 @@ test("an account's own price wins over that of all, which wins over the default"
   const { prices } = billing
   const other: Tenant = { account_id: ids('acc'), mode: 'live' }
 
-  assert.deepEqual(await prices.pricesOf(tenant), [{ channel_type: 'sms', amount_micros: 7500 }, { channel_type: 'telegram', amount_micros: 0 }, { channel_type: 'whatsapp', amount_micros: 5000 }])
+  assert.deepEqual(await prices.pricesOf(tenant), [
+    { channel_type: 'sms', amount_micros: 7500 },
+    { channel_type: 'telegram', amount_micros: 0 },
+    { channel_type: 'whatsapp', amount_micros: 5000 },
+  ])
   await prices.setPrice(pool, null, 'sms', 7000)
   await prices.setPrice(pool, tenant.account_id, 'sms', 6000)
   await prices.setPrice(pool, tenant.account_id, 'telegram', 1)
@@ -242,11 +334,23 @@ test('transactions are paged newest first and filtered; a foreign cursor is refu
   await charge(1, 2, 3)
 
   const first = await billing.transactions(pool, tenant, {}, { limit: 2, starting_after: undefined })
-  assert.deepEqual(first.map((one) => one.amount_micros), [-3, -2, -1])
+  assert.deepEqual(
+    first.map((one) => one.amount_micros),
+    [-3, -2, -1],
+  )
   const second = await billing.transactions(pool, tenant, {}, { limit: 2, starting_after: first[1]!.id })
-  assert.deepEqual(second.map((one) => one.amount_micros), [-1, 100_000])
-  assert.deepEqual((await billing.transactions(pool, tenant, { type: 'top_up' }, page)).map((one) => one.amount_micros), [100_000])
-  assert.deepEqual((await billing.transactions(pool, tenant, { created_before: clock.iso() }, page)).map((one) => one.amount_micros), [100_000])
+  assert.deepEqual(
+    second.map((one) => one.amount_micros),
+    [-1, 100_000],
+  )
+  assert.deepEqual(
+    (await billing.transactions(pool, tenant, { type: 'top_up' }, page)).map((one) => one.amount_micros),
+    [100_000],
+  )
+  assert.deepEqual(
+    (await billing.transactions(pool, tenant, { created_before: clock.iso() }, page)).map((one) => one.amount_micros),
+    [100_000],
+  )
   assert.deepEqual((await billing.transactions(pool, tenant, { created_after: clock.iso(-1), type: 'message_charge' }, page)).length, 3)
   assert.deepEqual(await billing.transactions(pool, tenant, { message_id: ids('msg') }, page), [])
   for (const starting_after of [ids('txn'), ids('msg'), 'x']) {
@@ -268,7 +372,10 @@ test('doctor names every wallet, package, refund and day that does not add up', 
   await pool`update ledger_entries set message_id = 'msg_none' where type = 'message_refund' and unit = 'credits'`
 
   const breaches = await Promise.all(billingInvariants.map((invariant) => invariant.breaches(pool)))
-  assert.deepEqual(breaches.map((found) => found.length), [1, 1, 1, 1])
+  assert.deepEqual(
+    breaches.map((found) => found.length),
+    [1, 1, 1, 1],
+  )
   assert.match(breaches[0]![0]!, /holds 10001 micro-USD, but its ledger entries add up to 10000/)
 })
 
@@ -281,14 +388,25 @@ async function openAccount(t: TestContext) {
   await pool`insert into accounts (id, name, created_at) values (${tenant.account_id}, 'One', ${clock.iso()})`
 
   const chargeAs = async (mode: 'live' | 'test', ...prices: number[]): Promise<RefundedMessage[]> => {
-    const items = prices.map((price_micros): ChargeItem => ({ message_id: ids('msg'), ...tenant, mode, channel_type: 'sms', channel_id: 'ch_1', price_micros, created_at: clock.iso() }))
+    const items = prices.map((price_micros): ChargeItem => ({
+      message_id: ids('msg'),
+      ...tenant,
+      mode,
+      channel_type: 'sms',
+      channel_id: 'ch_1',
+      price_micros,
+      created_at: clock.iso(),
+    }))
     return await transact(pool, async (tx) => {
       const charges = await billing.chargeInOrder(tx, items)
       const paid = items.flatMap((item, at) => {
         const charge = charges[at]!
         return charge.outcome === 'charged' ? [{ ...item, ...charge, billing_source: charge.source }] : []
       })
-      await billing.addUsage(tx, paid.map((item) => usageOfCharge(item, item)))
+      await billing.addUsage(
+        tx,
+        paid.map((item) => usageOfCharge(item, item)),
+      )
       return paid
     })
   }
@@ -296,7 +414,9 @@ async function openAccount(t: TestContext) {
   const chores = async () => {
     for (const chore of billingChores(platform, billing)) await chore.run()
   }
-  const events = async () => [...(await pool<{ type: string; object_id: string; object: Record<string, unknown> }[]>`select type, object_id, object from events order by position, id`)]
+  const events = async () => [
+    ...(await pool<{ type: string; object_id: string; object: Record<string, unknown> }[]>`select type, object_id, object from events order by position, id`),
+  ]
   const proven = async () => {
     for (const invariant of billingInvariants) assert.deepEqual(await invariant.breaches(pool), [], invariant.name)
   }

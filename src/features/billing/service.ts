@@ -75,9 +75,16 @@ export function billingService(platform: Platform): BillingService {
       if (charged.length === 0) return
       const account_ids = distinct(charged.map((message) => message.account_id))
       const wallets = await store.lockWallets(tx, account_ids)
-      const charges = await store.listUnrefundedCharges(tx, account_ids, charged.map((message) => message.message_id))
+      const charges = await store.listUnrefundedCharges(
+        tx,
+        account_ids,
+        charged.map((message) => message.message_id),
+      )
       const paidByCredit = charges.filter((charge) => charge.package_grant_id !== null)
-      const grants = paidByCredit.length === 0 ? [] : await store.lockGrants(tx, distinctGrants(paidByCredit.map((charge) => ({ account_id: charge.account_id, id: charge.package_grant_id! }))))
+      const grants =
+        paidByCredit.length === 0
+          ? []
+          : await store.lockGrants(tx, distinctGrants(paidByCredit.map((charge) => ({ account_id: charge.account_id, id: charge.package_grant_id! }))))
       await store.postEntries(tx, refundEntries(charges, wallets, grants, at, newId))
       await insertUsage(tx, mergeUsage(refundUsage(charged, charges, at)))
     },
@@ -90,4 +97,6 @@ export function billingService(platform: Platform): BillingService {
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)]
 
-const distinctGrants = <T extends { account_id: string; id: string }>(grants: readonly T[]): T[] => [...new Map(grants.map((grant) => [grant.id, grant])).values()]
+const distinctGrants = <T extends { account_id: string; id: string }>(grants: readonly T[]): T[] => [
+  ...new Map(grants.map((grant) => [grant.id, grant])).values(),
+]

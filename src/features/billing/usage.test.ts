@@ -30,8 +30,11 @@ test('a batch adds one row a day and channel', () => {
     usageOfCharge({ ...message, created_at: '2026-04-01T00:00:00.000Z' }, { source: 'wallet', amount_micros: 7500 }),
   ])
 
-  assert.deepEqual(merged.map(({ day, messages, package_credits, wallet_micros }) => [day, messages, package_credits, wallet_micros]), [
-    ['2026-03-31', 2, 1, 7500],
-    ['2026-04-01', 1, 0, 7500],
-  ])
+  assert.deepEqual(
+    merged.map(({ day, messages, package_credits, wallet_micros }) => [day, messages, package_credits, wallet_micros]),
+    [
+      ['2026-03-31', 2, 1, 7500],
+      ['2026-04-01', 1, 0, 7500],
+    ],
+  )
 })

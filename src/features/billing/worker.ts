@@ -37,7 +37,10 @@ async function announceExpiring(platform: Platform): Promise<number> {
   const told = await transact(platform.pool, async (tx) => {
     const grants = await lockGrants(tx, due)
     const marked = new Set((await markExpiring(tx, grants, at)).map((grant) => grant.id))
-    await recordEvents(tx, grants.filter((grant) => marked.has(grant.id)).map((grant) => packageEvent(platform, 'package.expiring', grant, at)))
+    await recordEvents(
+      tx,
+      grants.filter((grant) => marked.has(grant.id)).map((grant) => packageEvent(platform, 'package.expiring', grant, at)),
+    )
     return marked.size
   })
   platform.wake('fan-out')
