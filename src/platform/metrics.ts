@@ -1,5 +1,6 @@
 /** What `/metrics` shows (prom-client), in a registry of its own so that several services can live in one process. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { fastHistogram } from './fast-histogram.ts'
 
 export type Metrics = ReturnType<typeof makeMetrics>
 
@@ -14,10 +15,8 @@ export function makeMetrics(ofProcess = false) {
     registry,
     messages_accepted: new Counter({ name: 'posthorn_messages_accepted_total', help: 'Messages accepted.', labelNames: ['mode', 'channel_type'], registers }),
     requests_refused: new Counter({ name: 'posthorn_requests_refused_total', help: 'Requests answered with an error, by its code.', labelNames: ['code'], registers }),
-    request_seconds: new Histogram({
-      name: 'posthorn_request_duration_seconds', help: 'From the arrival of a request to the end of its answer.', labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10], registers,
-    }),
+    /** Labels: method, route, status. */
+    request_seconds: fastHistogram(registry, 'posthorn_request_duration_seconds', 'From the arrival of a request to the end of its answer.', [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]),
     dispatch_lag_seconds: new Histogram({ name: 'posthorn_dispatch_lag_seconds', help: 'From the time a message was due to its handing over.', labelNames: ['channel_type'], buckets: lagBuckets, registers }),
     delivery_lag_seconds: new Histogram({ name: 'posthorn_delivery_lag_seconds', help: 'From the time a webhook delivery was due to its attempt.', buckets: lagBuckets, registers }),
     attempts: new Counter({ name: 'posthorn_attempts_total', help: 'Attempts by outcome; kind is message or webhook.', labelNames: ['kind', 'outcome'], registers }),

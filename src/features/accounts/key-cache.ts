@@ -16,8 +16,8 @@ export interface KeyCache {
   forget(): void
 }
 
-/** `lookUp` reads a key from the database. */
-export function keyCache(clock: Clock, lookUp: (text: string) => Promise<KeyFacts | null>): KeyCache {
+/** `isKeyText` tells what can be a key at all; `lookUp` reads one from the database. */
+export function keyCache(clock: Clock, isKeyText: (text: string) => boolean, lookUp: (text: string) => Promise<KeyFacts | null>): KeyCache {
   let entries = new Map<string, Entry>()
   let waiting = new Map<string, Promise<KeyFacts | null>>()
   const read = async (text: string, read_at: number): Promise<KeyFacts | null> => {
@@ -38,6 +38,7 @@ export function keyCache(clock: Clock, lookUp: (text: string) => Promise<KeyFact
       const now = clock.now()
       if (entry !== undefined && now - entry.read_at < limits.cache_ms && now >= entry.read_at) return entry.key
       let answer = waiting.get(text)
+      if (entry === undefined && answer === undefined && !isKeyText(text)) return null
       if (answer === undefined) waiting.set(text, (answer = read(text, now)))
       return answer
     },

@@ -60,7 +60,7 @@ const nameLengthMax = 120
 
 export function accountService(platform: Platform): AccountService {
   const { pool, clock } = platform
-  const cache = keyCache(clock, async (text) => {
+  const cache = keyCache(clock, isKeyText, async (text) => {
     const row = await store.findKeyByHash(pool, keyHash(text))
     return row === null ? null : keyFacts(row)
   })
@@ -69,7 +69,7 @@ export function accountService(platform: Platform): AccountService {
     platform.wake('forget-keys')
   }
   return {
-    findKey: (text) => (isKeyText(text) ? cache.find(text) : null),
+    findKey: (text) => cache.find(text),
     forgetKeys: () => cache.forget(),
     me: accountObject,
     create: (account) => create(platform, account),

@@ -9,6 +9,7 @@ import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { validator, type Validator } from '../../contract/validation.ts'
 import type { Db } from '../database/sql.ts'
+import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
 import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
@@ -22,6 +23,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     arrived_at: number
+    /** The route, once it is known; null for paths that name none. */
+    prepared: PreparedRoute | null
   }
 }
 
@@ -46,6 +49,8 @@ export interface PreparedRoute {
   /** Top-level fields that are known; undefined where any is. */
   readonly known: ReadonlySet<string> | undefined
   readonly open: boolean
+  /** How long its requests took, by status. */
+  readonly times: Map<number, Series>
 }
 
 export function prepare(route: Route, index: number, rate_limit: number): PreparedRoute {
@@ -61,12 +66,14 @@ export function prepare(route: Route, index: number, rate_limit: number): Prepar
     bodyOptional: route.body_optional ?? (schema?.required ?? []).length === 0,
     known: open && route.known_fields === undefined ? undefined : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
     open,
+    times: new Map(),
   }
 }
 
 /** The hook before a route (undefined: before the 404 of an unknown one): authentication to mode, in the order of decisions 1. */
 export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    if (prepared !== undefined) request.prepared = prepared
     try {
       const found = pipeline.findKey(bearerOf(request.raw))
       if (found instanceof Promise) found.then((key) => enter(pipeline, prepared, key, request, reply, done), done)

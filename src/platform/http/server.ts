@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ApiError, errorBody } from '../../contract/resources/api-error.ts'
+import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
 import { addressList } from './client-address.ts'
@@ -43,6 +44,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.decorateRequest('caller', null)
   server.decorateRequest('arrived_at', 0)
+  server.decorateRequest('prepared', null)
   server.removeAllContentTypeParsers()
   // the pipeline reads bodies itself, after the checks that come before them
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -53,8 +55,9 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     acceptAnyType(request)
     done()
   })
+  const otherTimes = new Map<number, Series>()
   server.addHook('onResponse', (request, reply, done) => {
-    observe(platform, request, reply)
+    observe(platform, request, reply, otherTimes)
     done()
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
@@ -139,19 +142,25 @@ function fail(platform: Platform, error: unknown, request: FastifyRequest, reply
 }
 
 function unexpected(platform: Platform, error: unknown, request: FastifyRequest): Problem {
-  platform.log.error({ err: error, request_id: request.id, method: request.method, route: request.routeOptions.url }, 'a request failed')
+  platform.log.error({ err: error, request_id: request.id, method: request.method, route: request.prepared?.route.path ?? 'other' }, 'a request failed')
   return new Problem('internal_error')
 }
 
-function observe(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
-  const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown')
-  platform.metrics.request_seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+function observe(platform: Platform, request: FastifyRequest, reply: FastifyReply, otherTimes: Map<number, Series>): void {
+  const { prepared } = request
+  const times = prepared === null ? otherTimes : prepared.times
+  let series = times.get(reply.statusCode)
+  if (series === undefined) {
+    const labels = prepared === null ? { method: 'any', route: 'other' } : { method: prepared.route.method, route: prepared.route.path }
+    times.set(reply.statusCode, (series = platform.metrics.request_seconds.series({ ...labels, status: reply.statusCode })))
+  }
+  series.observe(reply.elapsedTime / 1000)
   const theirs = request.raw.headers['x-request-id']
-  if (theirs !== undefined || platform.log.isLevelEnabled('debug')) logRequest(platform, request, reply, route, theirs)
+  if (theirs !== undefined || platform.log.isLevelEnabled('debug')) logRequest(platform, request, reply, theirs)
 }
 
-function logRequest(platform: Platform, request: FastifyRequest, reply: FastifyReply, route: string, theirs: string | string[] | undefined): void {
-  const line = { request_id: request.id, client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, 128), method: request.method, route, status: reply.statusCode, duration_ms: Math.round(reply.elapsedTime), key_id: request.caller?.key_id }
+function logRequest(platform: Platform, request: FastifyRequest, reply: FastifyReply, theirs: string | string[] | undefined): void {
+  const line = { request_id: request.id, client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, 128), method: request.method, route: request.prepared?.route.path ?? 'other', status: reply.statusCode, duration_ms: Math.round(reply.elapsedTime), key_id: request.caller?.key_id }
   if (theirs === undefined) platform.log.debug(line, 'request')
   else platform.log.info(line, 'request')
 }
