@@ -351,6 +351,13 @@ test('nobody sees the money of another account', async (t) => {
   assert.equal((await api.get(`/v1/balance_transactions?starting_after=${top_up.id}`)).status, 400)
 })
 
+interface Told {
+  readonly type: string
+  readonly object_id: string
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly object: any
+}
+
 /** A live account with an SMS channel of the simulated provider and this much money. */
 async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: number) {
   const world = await startWorld(t)
@@ -359,9 +366,7 @@ async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: num
   const send = (to: string, more: object = {}, headers: Record<string, string> = {}) =>
     account.api.post('/v1/messages', { channel, to, type: 'text', text: { body: 'Hi' }, ...more }, headers)
   const wallet = async (): Promise<number> => (await account.api.get('/v1/balance')).body.wallet_micros
-  // oxlint-disable-next-line typescript/no-explicit-any
-  const told = async () =>
-    await world.pool<{ type: string; object_id: string; object: any }[]>`select type, object_id, object from events order by position, id`
+  const told = async () => await world.pool<Told[]>`select type, object_id, object from events order by position, id`
   return { world, account, channel, send, wallet, told }
 }
 
