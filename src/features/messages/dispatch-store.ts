@@ -1,4 +1,5 @@
 /** SQL of the dispatch lane: due queues, claims, leases and take-overs. Lanes work across tenants. */
+import type { Tenant } from '../../contract/caller.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 
@@ -91,4 +92,14 @@ export async function listBlocked(sql: Db, recipients: readonly { account_id: st
     left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
     where s.address_hash is not null or a.blocked`
   return new Set(rows.map(({ message_id }) => message_id))
+}
+
+/** The provider's id of a message on this channel, sent or received; null where it has none. */
+export async function findProviderId(sql: Db, { account_id, mode }: Tenant, channel_id: string, message_id: string): Promise<string | null> {
+  const [row] = await sql<{ provider_id: string }[]>`
+    select provider_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and message_id = ${message_id} and part = 0
+    union all
+    select provider_id from inbound_references where account_id = ${account_id} and channel_id = ${channel_id} and message_id = ${message_id}
+    limit 1`
+  return row?.provider_id ?? null
 }

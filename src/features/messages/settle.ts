@@ -2,7 +2,7 @@
 import type { MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
-import type { Outcome, Report } from '../channels/adapter.ts'
+import type { Outcome, Receipt, Report } from '../channels/adapter.ts'
 import { applyMoves, type MoveDeps, type MoveRequest } from './moves.ts'
 
 /** A message in the hands of this process. */
@@ -17,7 +17,7 @@ export interface Job {
 
 /** `expired`, `blocked` and `gone` end a job without a hand-over. */
 export type Settlement =
-  | { readonly job: Job; readonly provider: string; readonly outcome: Outcome; readonly duration_ms: number; readonly at_ms: number }
+  | { readonly job: Job; readonly provider: string; readonly outcome: Outcome; readonly duration_ms: number; readonly at_ms: number; readonly instant: boolean }
   | { readonly job: Job; readonly outcome: { readonly kind: 'expired' | 'blocked' | 'gone' | 'channel_deleted' }; readonly at_ms: number }
 
 /** How long after its due time a message is still handed over when its provider throttles or cannot be reached. */
@@ -48,12 +48,14 @@ function nextDue({ job, outcome, at_ms }: Settlement): number | null {
   return at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMax_ms) : 0)
 }
 
-function moveOf({ job, outcome, at_ms }: Settlement): MoveRequest[] {
+function moveOf(settlement: Settlement): MoveRequest[] {
+  const { job, outcome, at_ms } = settlement
   const { row } = job
+  const instant = 'instant' in settlement && settlement.instant
   const request = { account_id: row.account_id as MoveRequest['account_id'], mode: row.mode, message_id: row.id, at: isoTime(at_ms), row }
   switch (outcome.kind) {
     case 'accepted':
-      return [{ ...request, move: 'accept' }]
+      return [{ ...request, move: 'accept' }, ...soonReceipts(outcome, instant).map((receipt) => ({ ...request, move: receipt.move, ...(receipt.error === undefined ? {} : { error: receipt.error }) }))]
     case 'refused':
       return [{ ...request, move: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
     case 'expired':
@@ -67,10 +69,16 @@ function moveOf({ job, outcome, at_ms }: Settlement): MoveRequest[] {
   }
 }
 
+/** The receipts of a provider that answers at once, and that are due at once: they are applied with the answer. */
+function soonReceipts(outcome: Outcome & { kind: 'accepted' }, instant: boolean): Receipt[] {
+  if (!instant) return []
+  return (outcome.reports ?? []).flatMap(({ after_ms, report }) => (after_ms === 0 && report.kind === 'receipt' ? [report] : []))
+}
+
 async function insertReferences(tx: Db, settlements: readonly Settlement[]): Promise<void> {
   const references = settlements.flatMap(({ job: { row }, outcome, at_ms }) =>
     outcome.kind !== 'accepted' ? [] : outcome.provider_ids.map((provider_id, part) => ({
-      channel_id: referenceChannel(row), provider_id, account_id: row.account_id, mode: row.mode, message_id: row.id, part, parts: outcome.provider_ids.length, created_at: isoTime(at_ms),
+      channel_id: row.channel_id, provider_id, account_id: row.account_id, mode: row.mode, message_id: row.id, part, parts: outcome.provider_ids.length, created_at: isoTime(at_ms),
     })))
   if (references.length === 0) return
   await tx`
@@ -80,12 +88,13 @@ async function insertReferences(tx: Db, settlements: readonly Settlement[]): Pro
     on conflict (channel_id, provider_id) do nothing`
 }
 
-/** Sandbox channels share their id among accounts; their provider ids hold the message's id and never collide. */
-const referenceChannel = (row: MessageRow): string => row.channel_id
-
 async function insertReports(tx: Db, { platform }: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
-  const reports = settlements.flatMap(({ job: { row }, outcome, at_ms }) =>
-    outcome.kind !== 'accepted' ? [] : (outcome.reports ?? []).map(({ after_ms, report }) => newReport(platform.ids('req'), row, report, at_ms, after_ms)))
+  const reports = settlements.flatMap((settlement) => {
+    const { job: { row }, outcome, at_ms } = settlement
+    if (outcome.kind !== 'accepted') return []
+    const soon = new Set<Report>(soonReceipts(outcome, 'instant' in settlement && settlement.instant))
+    return (outcome.reports ?? []).filter(({ report }) => !soon.has(report)).map(({ after_ms, report }) => newReport(platform.ids('req'), row, report, at_ms, after_ms))
+  })
   await storeReports(tx, reports)
 }
 

@@ -212,7 +212,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     let outcome: Outcome
     try {
       const { row } = job
-      const message = { id: row.id, channel_id: row.channel_id, to: row.to, from: row.from, type: row.type, content: row.content, reply_to: null, attempt: job.attempts + 1 }
+      const message = { id: row.id, channel_id: row.channel_id, to: row.to, from: row.from, type: row.type, content: row.content, reply_to: await replyReference(row), attempt: job.attempts + 1 }
       outcome = adapter === undefined
         ? { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
         : await adapter.send(message, channel.provider === 'sandbox' ? { channel_id: channel.id, identifier: channel.identifier, credentials: {}, settings: {} } : channels.connection(channel), AbortSignal.timeout(sendTimeout_ms))
@@ -222,8 +222,11 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     }
     const at_ms = clock.now()
     metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
-    finish({ job, provider: channel.provider, outcome, duration_ms: at_ms - began, at_ms })
+    finish({ job, provider: channel.provider, outcome, duration_ms: at_ms - began, at_ms, instant: adapter?.instant === true })
   }
+
+  /** The provider's id of the message that this one answers. */
+  const replyReference = async (row: Job['row']): Promise<string | null> => (row.reply_to === null ? null : await store.findProviderId(pool, { account_id: row.account_id as Tenant['account_id'], mode: row.mode }, row.channel_id, row.reply_to))
 
   function finish(settlement: Settlement): void {
     settlements.push(settlement)
