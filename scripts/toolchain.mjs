@@ -14,6 +14,7 @@ const marker = join(modules, '.posthorn-lock')
 const pinnedNode = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const installLock = join(root, '.install.lock')
 const watchParentMs = 250
+const stopWithinMs = 10_000
 
 /** Installs what is missing, then resolves to the path of the pinned Node. Ends the process with one sentence when it cannot. */
 export async function prepare() {
@@ -46,12 +47,39 @@ export async function runNode(args, env = process.env) {
 
 /** npm started this process; killed outright it can tell nobody, so its child watches. */
 function followNpm(child) {
-  const parent = process.ppid
-  setInterval(() => {
-    if (process.ppid === parent) return
-    child.kill('SIGKILL')
-    process.exit(1)
-  }, watchParentMs).unref()
+  const npmPid = pidOfNpm()
+  const watch = setInterval(() => {
+    if (isAlive(npmPid)) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+    setTimeout(() => child.kill('SIGKILL'), stopWithinMs).unref()
+  }, watchParentMs)
+  watch.unref()
+}
+
+/** The parent, or where a shell stands in between and has not given way, the parent of that. */
+function pidOfNpm() {
+  const text = fromProc(process.ppid) ?? spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(process.ppid)], { encoding: 'utf8' }).stdout ?? ''
+  const [, parent, args] = /^\s*(\d+)\s+(.*)/.exec(text) ?? []
+  return parent !== undefined && parent !== '1' && /^\S*sh -c /.test(args) ? Number(parent) : process.ppid
+}
+
+/** `<parent> <command line>` of a process, where there is a /proc: not every machine has `ps`. */
+function fromProc(pid) {
+  try {
+    const parent = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]
+    return `${parent} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 function isInstalled() {
@@ -97,12 +125,10 @@ async function lockInstall() {
 
 function isAbandoned() {
   try {
-    process.kill(Number(readFileSync(join(installLock, 'pid'), 'utf8')), 0)
-    return false
-  } catch (error) {
+    return !isAlive(Number(readFileSync(join(installLock, 'pid'), 'utf8')))
+  } catch {
     // no number yet: its maker has just made it, or died in between
-    if (error.code === 'ENOENT') return Date.now() - (statSync(installLock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5000
-    return error.code !== 'EPERM'
+    return Date.now() - (statSync(installLock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5000
   }
 }
 
