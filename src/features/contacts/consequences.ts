@@ -7,7 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { foldText, marketingType, statusOf } from './contact.ts'
 import * as consentStore from './consent-store.ts'
 import { insertDeltas, type Delta } from './counter-store.ts'
-import { phoneChannelTypes, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
+import { phoneChannelTypes, suppressionHash, type AddressKey } from './recipients.ts'
 import type { SaveContext, Touched } from './saving.ts'
 import { defineNames } from './store.ts'
 
@@ -119,7 +119,7 @@ export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, 
   const fresh = (await consentStore.insertSuppressions(tx, tenant, rows)).map((key) => byHash.get(`${key.channel_type}|${key.address_hash}`)!)
   const facts: ConsentFact[] = fresh
     .filter(({ channel_type }) => !channel_type.includes('.'))
-    .flatMap(({ channel_type, key }) => recipientsOf(key).map((address) => ({ account_id: tenant.account_id, mode: tenant.mode, channel_type, address })))
+    .map(({ channel_type, key }) => ({ account_id: tenant.account_id, mode: tenant.mode, channel_type, address: key.address }))
   await platform.reactions.publish(tx, 'opted_out', facts)
   return fresh
 }

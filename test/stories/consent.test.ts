@@ -1,0 +1,235 @@
+/** Consent with proof: who may be written to, what people write back, and what follows from it (decisions 5). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Api } from '../kit/api.ts'
+import { startWorld } from '../kit/world.ts'
+
+const phone = '+4915112345678'
+const sms = (to = phone, more: object = {}) => ({ channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' }, ...more })
+const wrote = (api: Api, body: string, more: object = {}) => api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: phone, type: 'text', text: { body }, ...more })
+const statuses = (answer: { body: { data: { status: string }[] } }) => answer.body.data.map(({ status }) => status)
+
+test('somebody unknown who writes becomes a contact with the name of the profile', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const message = (await wrote(api, 'Hello', { channel: 'ch_test_whatsapp', profile_name: ' Ada  King Lovelace ' })).body
+  const again = (await wrote(api, 'Hello again', { channel: 'ch_test_whatsapp', from: phone, profile_name: 'Somebody else' })).body
+  const contact = (await api.get(`/v1/contacts/${message.contact_id}`)).body
+
+  assert.equal(again.contact_id, message.contact_id)
+  assert.deepEqual([contact.phone, contact.first_name, contact.last_name, contact.full_name, contact.country], [phone, 'Ada', 'King Lovelace', 'Ada King Lovelace', 'DE'])
+  assert.deepEqual([contact.last_seen_at, contact.last_message_at], [again.created_at, again.created_at])
+  await world.invariants()
+})
+
+test('an inbound message finds the contact behind a national variant of its number', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const ana = (await api.post('/v1/contacts', { phone: '+5511987654321' })).body
+
+  const message = (await wrote(api, 'Oi', { channel: 'ch_test_whatsapp', from: '+551187654321' })).body
+
+  assert.equal(message.contact_id, ana.id)
+  assert.equal((await api.get('/v1/contacts')).body.data.length, 1)
+  await world.invariants()
+})
+
+test('a whatsapp message opens the 24-hour window of its channel, and the contact shows it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const message = (await wrote(api, 'Hello', { channel: 'ch_test_whatsapp' })).body
+  const open = (await api.get(`/v1/contacts/${message.contact_id}`)).body.windows
+  world.clock.advance(24 * 3600_000)
+  const closed = (await api.get(`/v1/contacts/${message.contact_id}`)).body.windows
+
+  assert.deepEqual(open, { ch_test_whatsapp: { window_expires_at: new Date(Date.parse(message.created_at) + 24 * 3600_000).toISOString() } })
+  assert.deepEqual(closed, { ch_test_whatsapp: { window_expires_at: null } })
+})
+
+test('STOP is kept with its message, refuses what follows, and is confirmed once', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const scheduled = (await api.post('/v1/messages', sms(phone, { send_at: new Date(world.clock.now() + 3600_000).toISOString() }))).body
+
+  const stop = (await wrote(api, ' stop ')).body
+  await wrote(api, 'STOP')
+  await world.settle()
+
+  const contact = (await api.get(`/v1/contacts/${stop.contact_id}`)).body
+  assert.deepEqual(contact.consent.sms, { status: 'opted_out', source: 'keyword', updated_at: stop.created_at })
+  const history = (await api.get(`/v1/contacts/${contact.id}/consent_history`)).body
+  const [{ id, ...change }] = history.data
+  assert.match(id, /^cns_/)
+  assert.deepEqual([history.data.length, change], [1, { object: 'consent_change', channel_type: 'sms', status: 'opted_out', source: 'keyword', message_id: stop.id, request_id: null, occurred_at: stop.created_at }])
+  const cancelled = (await api.get(`/v1/messages/${scheduled.id}`)).body
+  assert.deepEqual([cancelled.status, cancelled.error.code, cancelled.billing.refunded], ['failed', 'recipient_blocked', true])
+  const refused = await api.post('/v1/messages', sms())
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'recipient_blocked'])
+  assert.equal((await api.post('/v1/messages', { ...sms(), channel: 'ch_test_whatsapp' })).status, 202)
+  const replies = (await api.get('/v1/messages?direction=outbound&channel=ch_test_sms')).body.data.filter((message: { origin: { type: string } }) => message.origin.type === 'inbound')
+  assert.deepEqual(replies.map((message: { to: string; status: string }) => [message.to, message.status]), [[phone, 'delivered']])
+  await world.invariants()
+
+  await wrote(api, 'start')
+  assert.equal((await api.post('/v1/messages', sms())).status, 202)
+  assert.deepEqual(statuses(await api.get(`/v1/contacts/${contact.id}/consent_history`)), ['opted_in', 'opted_out'])
+  await world.invariants()
+})
+
+test('only a whole message is a keyword, in the languages that the operator lists', async (t) => {
+  const world = await startWorld(t, { settings: { opt_out_keywords: ['STOP', 'STOP ALL', 'ARRET', 'baja', 'СТОП'] } })
+  const { api } = await world.account()
+  const stops = ['STOP', 'Stop  All', 'Arrêt', 'ARRET', '/stop', ' Baja\n', 'стоп']
+  const others = ['STOP it', 'please stop', 'stopped', 'help', 'INFO', 'S T O P', 'unsubscribe']
+
+  for (const [index, body] of [...stops, ...others].entries()) {
+    const from = `+49151123457${String(index).padStart(2, '0')}`
+    const message = (await wrote(api, body, { from })).body
+    const { consent } = (await api.get(`/v1/contacts/${message.contact_id}`)).body
+    assert.equal(consent.sms?.status === 'opted_out', stops.includes(body), body)
+  }
+})
+
+test('a tapped button whose id or title is a keyword counts as that keyword', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const tapped = (from: string, button_reply: object) => api.post('/v1/test/inbound_messages', { channel: 'ch_test_whatsapp', from, type: 'button_reply', button_reply })
+
+  const byId = (await tapped('+4915112345671', { id: 'STOP', title: 'No more, please' })).body
+  const byTitle = (await tapped('+4915112345672', { id: 'b2', title: 'Stop' })).body
+  const neither = (await tapped('+4915112345673', { id: 'b1', title: 'Yes, please' })).body
+
+  for (const [message, status] of [[byId, 'opted_out'], [byTitle, 'opted_out'], [neither, undefined]] as const) {
+    assert.equal((await api.get(`/v1/contacts/${message.contact_id}`)).body.consent.whatsapp?.status, status)
+  }
+  await world.invariants()
+})
+
+test('an opt-out counts for every national variant of the number', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const scheduled = (await api.post('/v1/messages', sms('+551187654321', { send_at: new Date(world.clock.now() + 3600_000).toISOString() }))).body
+
+  await wrote(api, 'STOP', { from: '+5511987654321' })
+
+  assert.equal((await api.post('/v1/messages', sms('+551187654321'))).body.error.code, 'recipient_blocked')
+  assert.equal((await api.get(`/v1/messages/${scheduled.id}`)).body.status, 'failed')
+  await world.invariants()
+})
+
+test('opting out through the API stops messages at once, and only an explicit word lifts it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const ada = (await api.post('/v1/contacts', { phone })).body
+  const scheduled = (await api.post('/v1/messages', sms(phone, { send_at: new Date(world.clock.now() + 3600_000).toISOString() }))).body
+
+  const patched = await api.patch(`/v1/contacts/${ada.id}`, { consent: { sms: { status: 'opted_out', source: 'form', occurred_at: '2026-01-02T00:00:00+01:00' } } })
+
+  assert.deepEqual(patched.body.consent.sms, { status: 'opted_out', source: 'form', updated_at: '2026-01-01T23:00:00.000Z' })
+  assert.equal((await api.get(`/v1/messages/${scheduled.id}`)).body.error.code, 'recipient_blocked')
+  assert.equal((await api.post('/v1/messages', sms())).body.error.code, 'recipient_blocked')
+  await api.post('/v1/contacts/upsert', { phone, first_name: 'Ada', tags: ['a'] })
+  await api.patch(`/v1/contacts/${ada.id}`, { tags: [], attributes: { a: 1 }, consent: { whatsapp: 'opted_in' } })
+  assert.equal((await api.post('/v1/messages', sms())).body.error.code, 'recipient_blocked')
+  const history = (await api.get(`/v1/contacts/${ada.id}/consent_history`)).body.data
+  assert.deepEqual(history.map((change: { channel_type: string; source: string; request_id: string }) => [change.channel_type, change.source, change.request_id]), [
+    ['whatsapp', 'api', history[0].request_id], ['sms', 'form', patched.headers['x-request-id']],
+  ])
+  await world.invariants()
+
+  await api.patch(`/v1/contacts/${ada.id}`, { consent: { sms: 'opted_in' } })
+  assert.equal((await api.post('/v1/messages', sms())).status, 202)
+  await api.patch(`/v1/contacts/${ada.id}`, { consent: { sms: 'opted_out' } })
+  await api.patch(`/v1/contacts/${ada.id}`, { consent: { sms: null } })
+  assert.equal((await api.post('/v1/messages', sms())).status, 202)
+  assert.deepEqual(statuses(await api.get(`/v1/contacts/${ada.id}/consent_history`)), ['unknown', 'opted_out', 'opted_in', 'opted_in', 'opted_out'])
+  await world.invariants()
+})
+
+test('an opt-out follows the contact to a new number, and stays with the old one', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const ada = (await api.post('/v1/contacts', { phone, consent: { sms: 'opted_out' } })).body
+
+  await api.patch(`/v1/contacts/${ada.id}`, { phone: '+4915112345679' })
+
+  assert.equal((await api.post('/v1/messages', sms('+4915112345679'))).body.error.code, 'recipient_blocked')
+  assert.equal((await api.post('/v1/messages', sms(phone))).body.error.code, 'recipient_blocked')
+  await world.invariants()
+})
+
+test('an opt-out outlives its contact, and the next contact with the number starts with it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const stop = (await wrote(api, 'STOP')).body
+  await api.delete(`/v1/contacts/${stop.contact_id}`)
+
+  assert.equal((await api.post('/v1/messages', sms())).body.error.code, 'recipient_blocked')
+  const upserted = (await api.post('/v1/contacts/upsert', { phone, first_name: 'Ada' })).body
+  assert.deepEqual([upserted.consent.sms.status, upserted.consent.sms.source], ['opted_out', 'keyword'])
+  const [row] = await world.pool<{ text: string }[]>`select string_agg(s::text, ' ') as text from suppressions s`
+  assert.ok(!row!.text.includes(phone.slice(1)))
+  await world.invariants()
+})
+
+test('a blocked contact is written to on no channel until it is unblocked', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const ada = (await api.post('/v1/contacts', { phone, identifiers: { telegram: '4711' } })).body
+
+  await api.patch(`/v1/contacts/${ada.id}`, { blocked: true })
+  const refusals = [await api.post('/v1/messages', sms()), await api.post('/v1/messages', { channel: 'ch_test_telegram', to: '4711', type: 'text', text: { body: 'Hi' } })]
+  await world.invariants()
+  await api.patch(`/v1/contacts/${ada.id}`, { blocked: false })
+  const sent = await api.post('/v1/messages', sms())
+
+  assert.deepEqual(refusals.map((answer) => [answer.status, answer.body.error?.code]), [[422, 'recipient_blocked'], [422, 'recipient_blocked']])
+  assert.deepEqual([sent.status, sent.body.contact_id], [202, ada.id])
+})
+
+test('at the contact cap inbound messages go on without a contact, and STOP still counts', async (t) => {
+  const world = await startWorld(t, { settings: { contact_limit: 1 } })
+  const { api } = await world.account()
+  await api.post('/v1/contacts', { email: 'only@example.com' })
+
+  const stop = (await wrote(api, 'STOP')).body
+
+  assert.equal(stop.contact_id, null)
+  assert.equal((await api.post('/v1/messages', sms())).body.error.code, 'recipient_blocked')
+  await wrote(api, 'START')
+  assert.equal((await api.post('/v1/messages', sms())).status, 202)
+  await world.invariants()
+})
+
+test('many messages of one unknown sender at the same time make one contact', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => wrote(api, index % 2 === 0 ? 'STOP' : 'Hello')))
+
+  assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [201])
+  assert.equal(new Set(answers.map((answer) => answer.body.contact_id)).size, 1)
+  assert.equal((await api.get('/v1/contacts')).body.data[0].consent.sms.status, 'opted_out')
+  await world.invariants()
+})
+
+test('what a provider says about marketing alone leaves everything else open', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const tenant = { account_id: account.id as `acc_${string}`, mode: 'test' as const }
+  const ada = (await account.api.post('/v1/contacts', { phone })).body
+  const told = (status: 'opted_out' | 'opted_in') => ({ ...tenant, channel_type: 'whatsapp', address: phone, status, marketing: true, occurred_at: '2026-01-01T00:00:00.000Z' })
+
+  await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [told('opted_out')]))
+  const stopped = (await account.api.get(`/v1/contacts/${ada.id}`)).body
+  await world.invariants()
+  await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [told('opted_in')]))
+  const resumed = (await account.api.get(`/v1/contacts/${ada.id}`)).body
+
+  assert.deepEqual(stopped.consent.whatsapp, { status: 'unknown', source: 'provider', updated_at: '2026-01-01T00:00:00.000Z', marketing: 'opted_out' })
+  assert.equal((await account.api.post('/v1/messages', { ...sms(), channel: 'ch_test_whatsapp' })).status, 202)
+  assert.equal(resumed.consent.whatsapp.marketing, 'opted_in')
+  await world.invariants()
+})
