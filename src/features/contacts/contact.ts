@@ -134,7 +134,7 @@ function consentAfter(type: string, before: ConsentState | undefined, write: Con
   const marketingBefore = before?.marketing ?? 'unknown'
   const status = write === null ? 'unknown' : (write.status ?? statusBefore)
   const marketing = write === null ? 'unknown' : (write.marketing ?? marketingBefore)
-  const restated = write !== null && write.status !== undefined && isProof(write) && (before?.source !== source || before.updated_at !== occurred_at)
+  const restated = write !== null && write.status !== undefined && isNewProof(write, before)
   if (status !== statusBefore || restated) told.push({ channel_type: type, before: statusBefore, status, source, occurred_at })
   if (marketing !== marketingBefore) told.push({ channel_type: marketingType(type), before: marketingBefore, status: marketing, source, occurred_at })
   if (write === null) return { state: undefined, told }
@@ -142,8 +142,9 @@ function consentAfter(type: string, before: ConsentState | undefined, write: Con
   return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, told }
 }
 
-/** The long form says when or through what it happened: worth a line of history although the status stays. */
-const isProof = (write: ConsentWrite): boolean => write.source !== undefined || write.occurred_at !== undefined
+/** The long form may say anew when or through what it happened: worth a line of history although the status stays. */
+const isNewProof = (write: ConsentWrite, before: ConsentState | undefined): boolean =>
+  (write.source !== undefined && write.source !== before?.source) || (write.occurred_at !== undefined && write.occurred_at !== before?.updated_at)
 
 /** The status of `type`, or of `<type>.marketing`, in a contact's consent. */
 export function statusOf(consent: ContactRow['consent'], channelType: string): ConsentStatus {
