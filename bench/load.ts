@@ -1,0 +1,163 @@
+/** The load generator, a process of its own: keep-alive connections without pipelining, written for little CPU, bounded in time and requests. */
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+
+/** What to ask for. `send` makes a fresh recipient for each request, `get` walks through its paths. */
+export interface LoadPlan {
+  readonly host: string
+  readonly port: number
+  readonly connections: number
+  /** Ends after so many seconds of measuring, or so many requests. */
+  readonly seconds: number
+  readonly requests_max?: number
+  /** Requests a second, on a fixed timetable whatever the answers take; absent: each connection asks again as soon as it is answered. */
+  readonly rate?: number
+  readonly keys: readonly string[]
+  readonly work: { readonly kind: 'send'; readonly channel: string; readonly keyed: boolean } | { readonly kind: 'get'; readonly paths: readonly string[] }
+}
+
+export interface LoadReport {
+  readonly answers: number
+  /** Answers that were not 200 or 202, by status. */
+  readonly refused: Readonly<Record<string, number>>
+  readonly seconds: number
+  readonly rate: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+  readonly max_ms: number
+  readonly cpu_us: number
+}
+
+const latenciesMax = 4_000_000
+const drainWithinMs = 5000
+
+export function runLoad(plan: LoadPlan): Promise<LoadReport> {
+  const latencies = new Float32Array(Math.min(latenciesMax, plan.requests_max ?? latenciesMax))
+  const refused: Record<string, number> = {}
+  const { promise, resolve, reject } = Promise.withResolvers<LoadReport>()
+  const began = performance.now()
+  const cpuBefore = process.cpuUsage()
+  const until = began + plan.seconds * 1000
+  const nextText = requestMaker(plan)
+  let asked = 0
+  let answered = 0
+  let running = 0
+  let closed = false
+  const idle: Connection[] = []
+
+  const mayAsk = () => !closed && asked < (plan.requests_max ?? Infinity) && performance.now() < until
+  const finish = () => {
+    if (closed) return
+    closed = true
+    const { user, system } = process.cpuUsage(cpuBefore)
+    for (const connection of connections) connection.socket.destroy()
+    resolve(reportOf(latencies.subarray(0, Math.min(answered, latencies.length)), answered, refused, (performance.now() - began) / 1000, user + system))
+  }
+  const onAnswer = (connection: Connection, status: number) => {
+    if (answered < latencies.length) latencies[answered] = performance.now() - connection.asked_at
+    answered += 1
+    running -= 1
+    if (status !== 202 && status !== 200) refused[status] = (refused[status] ?? 0) + 1
+    if (plan.rate !== undefined) idle.push(connection)
+    else if (mayAsk()) ask(connection, performance.now())
+    if (running === 0 && !mayAsk()) finish()
+  }
+  const ask = (connection: Connection, due: number) => {
+    asked += 1
+    running += 1
+    connection.asked_at = due
+    connection.socket.write(nextText(asked), 'latin1')
+  }
+
+  const connections = Array.from({ length: plan.connections }, () => openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))))
+  if (plan.rate === undefined) for (const connection of connections) ask(connection, performance.now())
+  else {
+    idle.push(...connections)
+    keepTimetable(plan.rate, began, mayAsk, () => asked, (due) => {
+      const connection = idle.pop()
+      if (connection === undefined) return false
+      ask(connection, due)
+      return true
+    })
+  }
+  setTimeout(finish, plan.seconds * 1000 + drainWithinMs).unref()
+  return promise
+}
+
+/** Asks at the times of a fixed rate. A request that finds no free connection is late, and its lateness counts as latency. */
+function keepTimetable(rate: number, began: number, mayAsk: () => boolean, asked: () => number, ask: (due: number) => boolean): void {
+  const step = () => {
+    if (!mayAsk()) return
+    const now = performance.now()
+    for (let due = began + (asked() * 1000) / rate; due <= now; due = began + (asked() * 1000) / rate) if (!ask(due)) break
+    setTimeout(step, 1)
+  }
+  step()
+}
+
+interface Connection {
+  readonly socket: Socket
+  asked_at: number
+}
+
+function openConnection(plan: LoadPlan, onAnswer: (connection: Connection, status: number) => void, onError: (error: Error) => void): Connection {
+  const socket = connect({ host: plan.host, port: plan.port, noDelay: true })
+  const connection: Connection = { socket, asked_at: 0 }
+  let rest: Buffer | undefined
+  socket.on('data', (chunk) => {
+    let bytes = rest === undefined ? chunk : Buffer.concat([rest, chunk])
+    rest = undefined
+    while (bytes.length > 0) {
+      const head = bytes.indexOf('\r\n\r\n', 0, 'latin1')
+      const length = head === -1 ? -1 : contentLength(bytes, head)
+      if (head === -1 || bytes.length < head + 4 + length) {
+        rest = bytes
+        return
+      }
+      const status = (bytes[9]! - 48) * 100 + (bytes[10]! - 48) * 10 + bytes[11]! - 48
+      bytes = bytes.subarray(head + 4 + length)
+      onAnswer(connection, status)
+    }
+  })
+  socket.on('error', onError)
+  socket.on('close', () => onError(new Error('the service closed a connection of the load generator')))
+  return connection
+}
+
+function contentLength(bytes: Buffer, head: number): number {
+  const at = bytes.indexOf('content-length: ', 0, 'latin1')
+  if (at === -1 || at > head) return 0
+  let length = 0
+  for (let i = at + 16; bytes[i]! >= 48 && bytes[i]! <= 57; i++) length = length * 10 + bytes[i]! - 48
+  return length
+}
+
+function requestMaker({ keys, work, port }: LoadPlan): (n: number) => string {
+  const heads = keys.map((key) => `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n`)
+  if (work.kind === 'get') return (n) => `GET ${work.paths[n % work.paths.length]!} HTTP/1.1\r\n${heads[n % heads.length]!}\r\n`
+  const run = Math.random().toString(36).slice(2, 10)
+  const first = Math.floor(Math.random() * 8e8)
+  return (n) => {
+    const to = `+1${2_100_000_000 + ((first + n * 7919) % 800_000_000)}`
+    const body = `{"channel":"${work.channel}","to":"${to}","type":"text","text":{"body":"Your parcel ${n % 10} is on its way and arrives today."},"reference":"order-${n % 1000}","metadata":{"order":"${n % 1000}"}}`
+    const key = work.keyed ? `Idempotency-Key: ${run}-${n}\r\n` : ''
+    return `POST /v1/messages HTTP/1.1\r\n${heads[n % heads.length]!}Content-Type: application/json\r\n${key}Content-Length: ${body.length}\r\n\r\n${body}`
+  }
+}
+
+function reportOf(latencies: Float32Array, answers: number, refused: Record<string, number>, seconds: number, cpu_us: number): LoadReport {
+  const sorted = latencies.toSorted()
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  return { answers, refused, seconds, rate: answers / seconds, p50_ms: at(0.5), p99_ms: at(0.99), max_ms: sorted.at(-1) ?? 0, cpu_us }
+}
+
+// a plan comes with the messages of the parent, one after the other, so that a run does not pay for the start of a process
+if (process.send !== undefined && process.argv[2] === 'child') {
+  process.on('message', (plan: LoadPlan) => {
+    runLoad(plan).then(
+      (report) => process.send!({ report }),
+      (error: unknown) => process.send!({ error: String(error) }),
+    )
+  })
+  process.on('disconnect', () => process.exit(0))
+}

@@ -1,0 +1,59 @@
+/** `npm run bench`: every figure beside a reference of the same run. `--only a,b`, `--quick`, `--json`, `--write` (keeps the run in docs/reference/performance.md). */
+import { writeFile } from 'node:fs/promises'
+import { cpus, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { accept } from './accept.ts'
+import { asMarkdown, asText, type Measurement, type Section } from './figures.ts'
+
+const measurements: readonly Measurement[] = [accept]
+
+const { values: wanted } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } } })
+const names = wanted.only?.split(',').map((name) => name.trim())
+const unknown = names?.find((name) => !measurements.some((measurement) => measurement.name === name))
+if (unknown !== undefined) {
+  process.stderr.write(`There is no measurement ${unknown}. Known: ${measurements.map(({ name }) => name).join(', ')}.\n`)
+  process.exit(2)
+}
+
+const environment = {
+  date: new Date().toISOString(),
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: cpus().length,
+  memory_gb: Math.round(totalmem() / 2 ** 30),
+  system: `${process.platform} ${release()}`,
+  node: process.version,
+  database: 'embedded PostgreSQL 18, fsync on',
+}
+
+const sections: Section[] = []
+const say = (line: string) => void process.stderr.write(`${line}\n`)
+const began = performance.now()
+for (const { name, title, run } of measurements) {
+  if (names !== undefined && !names.includes(name)) continue
+  try {
+    sections.push({ name, title, ...(await run({ quick: wanted.quick, say })) })
+  } catch (error) {
+    // one that fails is told among the others, and the run ends with its code
+    say(`${name} failed: ${(error as Error).stack}`)
+    sections.push({ name, title, figures: [], notes: [`Failed: ${(error as Error).message}`] })
+    process.exitCode = 1
+  }
+  if (!wanted.json) process.stdout.write(`${asText(sections.at(-1)!)}\n`)
+}
+const seconds = Math.round((performance.now() - began) / 1000)
+
+if (wanted.json) process.stdout.write(`${JSON.stringify({ environment, seconds, sections }, null, 2)}\n`)
+else process.stdout.write(`${Object.values(environment).join(' · ')} · ${seconds} s\n`)
+if (wanted.write) await writeFile(join(import.meta.dirname, '..', 'docs', 'reference', 'performance.md'), page())
+
+function page(): string {
+  const { date, cpu, cores, memory_gb, system, node, database } = environment
+  return [
+    '# Performance', '',
+    'The last full run of `npm run bench`. Each figure stands beside a reference that was measured in the same run, in turn with it; every value is the median of its rounds.',
+    'Read ratios and CPU per message: rates belong to the machine, and the load generator shares its cores with the service and the database.', '',
+    `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · ${seconds} s${wanted.quick ? ' · a quick run' : ''}`, '',
+    ...sections.map(asMarkdown),
+  ].join('\n')
+}

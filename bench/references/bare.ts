@@ -1,0 +1,58 @@
+/** A bare Fastify server: authenticates, limits, validates and serialises as the product does, by the product's own modules, and stores nothing. */
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { Caller } from '../../src/contract/caller.ts'
+import type { Id } from '../../src/contract/ids.ts'
+import { Problem } from '../../src/contract/problem.ts'
+import { Message, messageObject, type MessageRow } from '../../src/contract/resources/message.ts'
+import { isoTime } from '../../src/lib/clock.ts'
+import type { BillingService } from '../../src/features/billing/service.ts'
+import type { ChannelService } from '../../src/features/channels/service.ts'
+import { checkItem, type Item } from '../../src/features/messages/item.ts'
+import { admit, bearerOf, callerOf, type FindKey } from '../../src/platform/http/auth.ts'
+import { addressList } from '../../src/platform/http/client-address.ts'
+import type { RateLimiter } from '../../src/platform/http/rate-limit.ts'
+import type { Platform } from '../../src/platform/platform.ts'
+
+export interface BareParts {
+  readonly platform: Platform
+  readonly billing: BillingService
+  readonly channels: ChannelService
+  readonly findKey: FindKey
+  readonly limiter: RateLimiter
+}
+
+export function bareServer({ platform, billing, channels, findKey, limiter }: BareParts): FastifyInstance {
+  const { clock, ids, settings } = platform
+  const isTrusted = addressList(settings.trusted_proxies)
+  const server: FastifyInstance = Fastify({ logger: false, genReqId: () => ids('req'), requestIdHeader: false })
+  server.decorateRequest('caller', null)
+  server.addHook('onRequest', async (request, reply) => {
+    const key = await findKey(bearerOf(request.raw))
+    admit(key, request.raw, clock.now(), isTrusted)
+    request.caller = callerOf(key, request.id as Id<'req'>)
+    const verdict = await limiter.take(key.key_id, 1, settings.rate_limit_messages)
+    reply.headers({ 'x-request-id': request.id, 'ratelimit-limit': settings.rate_limit_messages, 'ratelimit-remaining': verdict.remaining, 'ratelimit-reset': verdict.reset_s })
+    if (!verdict.allowed) throw new Problem('rate_limit_exceeded')
+  })
+  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }))
+  server.post('/v1/messages', { schema: { response: { 202: withoutIds(Message) } } }, async (request, reply) => {
+    const item = await checkItem({ platform, channels, billing }, request.caller as Caller, request.body)
+    return reply.code(202).send(messageObject(rowOf(item, ids('msg'), isoTime(clock.now()))))
+  })
+  return server
+}
+
+function withoutIds(schema: unknown): TSchema {
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key === '$id' ? undefined : value))) as TSchema
+}
+
+/** What the product would have stored. */
+function rowOf(item: Item, id: string, at: string): MessageRow {
+  return {
+    account_id: item.account_id, mode: item.mode, id, channel_id: item.channel_id, channel_type: item.channel_type, direction: 'outbound', to: item.to, from: item.from, type: item.type,
+    content: item.content, status: 'queued', error: null, reference: item.reference, metadata: item.metadata, billing_source: 'wallet', amount_micros: item.price_micros, package_grant_id: null,
+    refunded: false, contact_id: null, origin_type: item.origin_type, origin_id: item.origin_id, reply_to: item.reply_to, segments: item.segments, encoding: item.encoding, priority: item.priority,
+    send_at: item.send_at, expires_at: null, created_at: at, updated_at: at, sending_at: null, sent_at: null, delivered_at: null, read_at: null, failed_at: null,
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * `server.ts <kind>`: what the product is measured against, as a process of its own on the product's database. `bare` stores
+ * nothing; `transaction` and `statement` are the product's own path with a commit for every single message.
+ */
+import type { AddressInfo } from 'node:net'
+import { accountService } from '../../src/features/accounts/service.ts'
+import { billingService } from '../../src/features/billing/service.ts'
+import { channelService } from '../../src/features/channels/service.ts'
+import { contactService } from '../../src/features/contacts/service.ts'
+import { messageRoutes } from '../../src/features/messages/routes.ts'
+import { messageService } from '../../src/features/messages/service.ts'
+import { readConfig, secretKeys } from '../../src/config.ts'
+import { idMaker } from '../../src/lib/ids.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { openPool } from '../../src/platform/database/pool.ts'
+import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
+import { makeServer } from '../../src/platform/http/server.ts'
+import { makeLog } from '../../src/platform/log.ts'
+import { makeMetrics } from '../../src/platform/metrics.ts'
+import type { Platform } from '../../src/platform/platform.ts'
+import { reactions } from '../../src/platform/reactions.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
+import { bareServer } from './bare.ts'
+import { doorByStatement, doorByTransaction } from './doors.ts'
+
+const kind = process.argv[2]
+const config = readConfig(process.env)
+const clock = systemClock()
+const pool = openPool(config.database_url!, { max: 20, application_name: `posthorn bench ${kind}` })
+const platform: Platform = {
+  pool, clock, ids: idMaker(clock), settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log: makeLog('error'), metrics: makeMetrics(true), reactions: reactions(),
+  process_id: `bench-${kind}`, wake: () => undefined,
+}
+const accounts = accountService(platform)
+const billing = billingService(platform)
+const channels = channelService(platform)
+const limiter = processRateLimiter(clock)
+
+function makeReference() {
+  if (kind === 'bare') return bareServer({ platform, billing, channels, findKey: accounts.findKey, limiter })
+  const door = kind === 'transaction' ? doorByTransaction(platform, billing) : doorByStatement(platform, billing)
+  const messages = messageService({ platform, channels, contacts: contactService(platform), billing, door })
+  return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages) })
+}
+
+const server = makeReference()
+await server.listen({ host: '127.0.0.1', port: 0 })
+process.stdout.write(`${JSON.stringify({ port: (server.server.address() as AddressInfo).port })}\n`)
+process.on('SIGTERM', () => process.exit(0))
