@@ -77,7 +77,7 @@ const settings: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
   lc_messages: 'C',
 }
-const throwawaySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '256MB' }
+const throwawaySettings = { fsync: 'off', full_page_writes: 'off', max_connections: '300', shared_buffers: '256MB' }
 
 /** Starts or adopts the server and keeps it running until `stop`: killed, it is started again on the same port. Ready when this resolves. */
 export const startEmbedded = (options: EmbeddedOptions): Promise<Embedded> => hold(options, true)
