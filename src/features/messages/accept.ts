@@ -52,7 +52,11 @@ export const recordset = `as i(n int, id text, txn text, account_id text, mode t
   send_at timestamptz, expires_at timestamptz, queue text, due_at timestamptz, process_id text, kind text, address text, suppression text, windowed boolean, ignores_suppression boolean,
   operation text, key text, fingerprint text)`
 
-/** Accepts what it can of a batch, in one statement and so in one transaction. `at` is the moment of the batch, `key_cutoff` the age at which keys are forgotten. */
+/**
+ * Accepts what it can of a batch, in one statement and so in one transaction. Look-ups are lateral, so that no plan made while
+ * a table was small ever reads the whole of it. `at` is the moment of the batch, `key_cutoff` the age at which keys are
+ * forgotten, `low_cutoff` that of the last balance.low.
+ */
 export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string, low_cutoff: string): Promise<AcceptVerdict[]> {
   return await sql<AcceptVerdict[]>`
     with input as materialized (
@@ -66,10 +70,18 @@ export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: strin
           when i.windowed and w.address is null then 'policy_violation'
         end as verdict
       from input i
-      left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
-      left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
-      left join service_windows w on i.windowed and w.account_id = i.account_id and w.mode = i.mode and w.address = i.address and w.channel_id = i.channel_id and w.expires_at > ${at}
-      left join idempotency_keys k on i.key is not null and k.account_id = i.account_id and k.mode = i.mode and k.operation = i.operation and k.key = i.key and k.created_at > ${key_cutoff}
+      left join lateral (
+        select contact_id, blocked from contact_addresses where account_id = i.account_id and mode = i.mode and kind = i.kind and address = i.address limit 1
+      ) a on true
+      left join lateral (
+        select address_hash from suppressions where account_id = i.account_id and mode = i.mode and channel_type = i.channel_type and address_hash = i.suppression limit 1
+      ) s on true
+      left join lateral (
+        select address from service_windows where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at > ${at} limit 1
+      ) w on true
+      left join lateral (
+        select key from idempotency_keys where i.key is not null and account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.key and created_at > ${key_cutoff} limit 1
+      ) k on true
     ),
     choice as materialized (
       select p.account_id, p.channel_type, g.id as grant_id
@@ -81,67 +93,69 @@ export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: strin
         order by expires_at nulls last, id limit 1
       ) g
     ),
-    priced as materialized (
-      select c.n, c.account_id, c.price, x.grant_id from checked c left join choice x using (account_id, channel_type)
-      where c.verdict is null and c.price > 0
-    ),
     debit as (
       update wallets w set balance_micros = w.balance_micros - need.total
-      from (select account_id, sum(price)::bigint as total from priced where grant_id is null group by account_id) need
+      from (
+        select c.account_id, sum(c.price)::bigint as total from checked c left join choice x using (account_id, channel_type)
+        where c.verdict is null and c.price > 0 and x.grant_id is null group by c.account_id
+      ) need
       where w.account_id = need.account_id and w.balance_micros >= need.total
         and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff})
       returning w.account_id, w.balance_micros, need.total
     ),
     credit as (
       update grants g set credits_remaining = g.credits_remaining - need.credits
-      from (select account_id, grant_id, count(*) as credits from priced where grant_id is not null group by account_id, grant_id) need
+      from (
+        select x.account_id, x.grant_id, count(*) as credits from checked c join choice x using (account_id, channel_type)
+        where c.verdict is null and c.price > 0 group by x.account_id, x.grant_id
+      ) need
       where g.account_id = need.account_id and g.id = need.grant_id and g.credits_remaining > need.credits and g.expired_at is null
       returning g.account_id, g.id as grant_id
     ),
-    accepted as materialized (
-      select c.*, p.grant_id, p.price is not null as charged,
+    decided as materialized (
+      select c.*, x.grant_id, c.price > 0 as charged,
+        c.verdict is null and (c.price = 0 or d.account_id is not null or g.grant_id is not null) as accepted,
         coalesce(d.balance_micros + d.total, b.balance_micros, 0)
-          - sum(case when p.grant_id is null then coalesce(p.price, 0) else 0 end) over (partition by c.account_id order by c.n) as balance_after
+          - sum(case when x.grant_id is null and c.verdict is null then c.price else 0 end) over (partition by c.account_id order by c.n) as balance_after
       from checked c
-      left join priced p on p.n = c.n
-      left join debit d on d.account_id = p.account_id and p.grant_id is null
-      left join credit g on g.account_id = p.account_id and g.grant_id = p.grant_id
-      left join wallets b on g.grant_id is not null and b.account_id = c.account_id
-      where c.verdict is null and (c.price = 0 or d.account_id is not null or g.grant_id is not null)
+      left join choice x on c.price > 0 and x.account_id = c.account_id and x.channel_type = c.channel_type
+      left join debit d on c.price > 0 and x.grant_id is null and d.account_id = c.account_id
+      left join credit g on g.account_id = x.account_id and g.grant_id = x.grant_id
+      left join wallets b on x.grant_id is not null and b.account_id = c.account_id
     ),
     message as (
       insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
         package_grant_id, contact_id, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at)
       select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, case when grant_id is null then 'wallet' else 'package' end,
         case when grant_id is null then price else 0 end, grant_id, linked, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}
-      from accepted order by n
+      from decided where accepted order by n
     ),
     job as (
       insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
-      select account_id, mode, id, channel_id, queue, rank, due_at, process_id from accepted order by n
+      select account_id, mode, id, channel_id, queue, rank, due_at, process_id from decided where accepted order by n
     ),
     entry as (
       insert into ledger_entries (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
       select account_id, txn, 'message_charge', case when grant_id is null then 'usd_micros' else 'credits' end, coalesce('grant:' || grant_id, 'wallet'), 'usage',
         case when grant_id is null then price else 1 end, grant_id, id, balance_after, ${at}
-      from accepted where charged order by n
+      from decided where accepted and charged order by n
     ),
     usage as (
       insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
       select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id), coalesce(sum(price) filter (where grant_id is null), 0)
-      from accepted group by account_id, mode, channel_type, channel_id
+      from decided where accepted group by account_id, mode, channel_type, channel_id
     ),
     keyed as (
       insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, created_at)
-      select account_id, mode, operation, key, fingerprint, 202, id, ${at} from accepted where key is not null
+      select account_id, mode, operation, key, fingerprint, 202, id, ${at} from decided where accepted and key is not null
       on conflict on constraint idempotency_keys_pkey do update
         set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = null, encrypted_response = null, lease_until = null, created_at = excluded.created_at
         where idempotency_keys.created_at <= ${key_cutoff}
       returning 1
     )
-    select c.n, c.linked as contact_id, a.grant_id as package_grant_id,
-      case when c.verdict is not null then c.verdict when a.n is not null then 'accepted' else 'uncovered' end as verdict
-    from checked c left join accepted a on a.n = c.n
-    where agree((select count(*) from keyed) = (select count(*) from accepted where key is not null))
-    order by c.n`
+    select n, linked as contact_id, case when accepted then grant_id end as package_grant_id,
+      case when verdict is not null then verdict when accepted then 'accepted' else 'uncovered' end as verdict
+    from decided
+    where agree((select count(*) from keyed) = (select count(*) from decided where accepted and key is not null))
+    order by n`
 }
