@@ -82,7 +82,7 @@ interface FirstAccount {
   readonly test_key: string
 }
 
-const firstLock = 7_067_411_832
+const firstLock = 7_067_411_833
 
 /** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
 async function firstAccount(app: App): Promise<FirstAccount | undefined> {
