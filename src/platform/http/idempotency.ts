@@ -106,6 +106,14 @@ export function sameRequest(row: KeyRow, request: KeyedRequest): void {
   if (row.fingerprint !== request.fingerprint) throw new Problem('idempotency_key_reused')
 }
 
+/** Refuses a request of a wrong shape whose key belongs to another one, still running or stored; the key goes before the shape. */
+export async function refuseReused(platform: Platform, running: InFlight, request: KeyedRequest): Promise<void> {
+  running.enter(request)
+  running.leave(request)
+  const row = await findKey(platform.pool, request)
+  if (row !== null && Date.parse(row.created_at) > platform.clock.now() - limits.idempotency_window_ms) sameRequest(row, request)
+}
+
 interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean

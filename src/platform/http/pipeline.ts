@@ -14,7 +14,7 @@ import type { Platform } from '../platform.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
 import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
 import type { AddressList } from './client-address.ts'
-import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keyedRequest, underLease, type InFlight } from './idempotency.ts'
+import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 import type { Reply, Route, RouteRequest } from './route.ts'
@@ -164,13 +164,19 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
   const isPost = route.method === 'POST'
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const given = takesBody ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes)) : undefined
+    const read = takesBody ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes)) : undefined
     const header = isPost ? request.raw.headers['idempotency-key'] : undefined
     const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
     const details: Detail[] = []
     const query = prepared.readQuery(request.query as RawQuery, details)
-    if (prepared.checkBody !== undefined) details.push(...prepared.checkBody(given))
-    if (details.length > 0) throw Problem.invalid(details as [Detail, ...Detail[]])
+    const given = read instanceof Problem ? undefined : read
+    if (prepared.checkBody !== undefined && given !== undefined) details.push(...prepared.checkBody(given))
+    const misshapen = read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined
+    if (misshapen !== undefined) {
+      // the key is looked at before the shape: a known one decides
+      if (key !== undefined) await refuseReused(pipeline.platform, pipeline.running, keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, query)))
+      throw misshapen
+    }
     const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
     return send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
   }
@@ -182,27 +188,33 @@ function operate(pipeline: Pipeline, route: Route, request: FastifyRequest, repl
   if (key === undefined || route.idempotent === 'own') return handler(new Context(request, reply, query, body, platform.pool, key))
   const fingerprint = route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
   const operation = {
-    request: keyedRequest(request.caller!, `${route.method} ${pathOf(request)}`, key, fingerprint),
+    request: keyedRequest(request.caller!, operationOf(route, request), key, fingerprint),
     secret: route.secret_reply === true,
     handler: (sql: Db) => handler(new Context(request, reply, query, body, sql, key)),
   }
   return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
 }
 
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!
+const operationOf = (route: Route, request: FastifyRequest): string => `${route.method} ${request.url.split('?', 1)[0]!}`
 
 /** A streamed body is not held in memory: its length and kind stand for it. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
-  canonicalFingerprint([request.headers['content-length'] ?? null, String(request.headers['content-type'] ?? '').split(';')[0]], query as object)
+  canonicalFingerprint([request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]], query as object)
 
-function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> {
+/** The body; JSON that holds what no field may is a Problem in its place, for the key is looked at first. Throws what is no JSON. */
+function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> | Problem {
   if (bytes.length === 0 && prepared.bodyOptional) return {}
   if (!isJsonType(raw.headers['content-type']) || !isPlainEncoding(raw.headers['content-encoding'])) {
     // an operation without fields takes whatever comes along
     if (prepared.route.body === undefined) return {}
     throw new Problem('invalid_json', 'The body must be sent unpacked, with the header Content-Type: application/json.')
   }
-  return parseBody(bytes, prepared.route.items_apart)
+  try {
+    return parseBody(bytes, prepared.route.items_apart)
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'invalid_json') return error
+    throw error
+  }
 }
 
 const namedMax = 20
