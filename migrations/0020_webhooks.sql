@@ -23,6 +23,7 @@ create table webhook_endpoints (
   created_at timestamptz not null,
   primary key (account_id, mode, id)
 );
+create unique index webhook_endpoints_id on webhook_endpoints (id);
 
 -- The active endpoints as the fan-out lane reads them: a row for each event type, `*` for all. Written with the endpoint.
 create table webhook_subscriptions (

@@ -14,6 +14,7 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
+import { takeCallback } from './features/messages/callbacks.ts'
 import { door } from './features/messages/door.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
 import { cancelForOptOut } from './features/messages/opt-out.ts'
@@ -21,6 +22,12 @@ import { reportsLane } from './features/messages/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
 import { dispatcher } from './features/messages/worker.ts'
+import { feedRoutes } from './features/webhooks/feed-routes.ts'
+import { feedService } from './features/webhooks/feed.ts'
+import { webhookInvariants } from './features/webhooks/invariants.ts'
+import { webhookRoutes } from './features/webhooks/routes.ts'
+import { webhookService } from './features/webhooks/service.ts'
+import { fanOutLane, webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
 import type { Clock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import { loop, type Lane, type Loop } from './lib/loop.ts'
@@ -29,6 +36,7 @@ import { choresLane, heartbeatLane, platformChores, signOff } from './platform/c
 import type { Pool } from './platform/database/sql.ts'
 import { mountDocs } from './platform/http/docs-pages.ts'
 import { inFlight } from './platform/http/idempotency.ts'
+import { mountHooks } from './platform/http/hooks.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
 import { processRateLimiter, redisRateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
@@ -89,13 +97,16 @@ function compose(platform: Platform, dispatches: boolean) {
   const dispatch = dispatcher({ platform, billing, channels, inMemory: dispatches })
   const accepting = door(platform, billing, dispatch)
   const messages = messageService({ platform, channels, contacts, billing, door: accepting })
+  const webhooks = webhookService(platform)
+  const feed = feedService(platform)
+  const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing }))
 
-  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...messageRoutes(messages)]
-  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts })]
-  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...contacts.chores]
-  const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...messageInvariants]
-  return { services: { accounts, billing, channels, contacts, messages }, accepting, dispatch, routes, lanes, chores, invariants }
+  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...messageRoutes(messages), ...webhookRoutes(webhooks), ...feedRoutes(feed)]
+  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts }), fanOutLane(platform), deliver.lane]
+  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...contacts.chores, ...webhookChores(platform)]
+  const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...messageInvariants, ...webhookInvariants]
+  return { services: { accounts, billing, channels, contacts, messages, webhooks, feed }, accepting, dispatch, deliver, routes, lanes, chores, invariants }
 }
 
 export function buildApp(parts: AppParts): App {
@@ -107,13 +118,14 @@ export function buildApp(parts: AppParts): App {
   const platform: Platform = { pool, clock, ids, settings, secrets, log, metrics, reactions: reactions(), process_id, wake: (...lanes) => rings.ring(...lanes) }
   const running = inFlight()
   const wanted = parts.roles ?? roles
-  const { services, accepting, dispatch, routes, lanes: featureLanes, chores, invariants } = compose(platform, wanted.includes('worker'))
+  const { services, accepting, dispatch, deliver, routes, lanes: featureLanes, chores, invariants } = compose(platform, wanted.includes('worker'))
   platform.reactions.freeze()
 
   const limiter = parts.redis_url === undefined ? processRateLimiter(clock) : redisRateLimiter(parts.redis_url, clock, log, metrics)
   const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running })
   const stopping = new AbortController()
   mountDocs(server, routes, settings.base_url)
+  mountHooks(server, (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
   mountOperatorPages(server, platform, () => stopping.signal.aborted)
 
   const present = presence(platform)
@@ -148,10 +160,11 @@ export function buildApp(parts: AppParts): App {
       runningLanes = started.map((lane) => lane.run(stopping.signal))
     },
     async stop() {
-      await Promise.all([server.close(), dispatch.stop()])
+      await Promise.all([server.close(), dispatch.stop(), deliver.stop()])
       await accepting.drained()
       stopping.abort()
       await Promise.all(runningLanes)
+      await services.webhooks.close()
       present.close()
       if (runningLanes.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
       await rings.close()

@@ -1,0 +1,30 @@
+/** The Event of the interface: the body of a webhook delivery and the item of the feed. */
+import { Type, type Static } from 'typebox'
+import { eventTypes } from '../events.ts'
+import { AnyObject, Timestamp } from './nullable.ts'
+
+export const Event = Type.Object(
+  {
+    id: Type.String({ description: 'Prefix `evt_`; the same in every retry. Receivers deduplicate on it.' }),
+    object: Type.Literal('event'),
+    type: Type.String({ description: `One of ${Object.keys(eventTypes).map((type) => `\`${type}\``).join(', ')}. More may be added.` }),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    created_at: Timestamp({ description: 'When it occurred.' }),
+    data: Type.Object({ object: AnyObject({ description: 'The resource as it was at that moment.' }) }),
+  },
+  { $id: 'Event', description: 'Something that happened in the account: what webhooks deliver and the feed lists.' },
+)
+export type Event = Static<typeof Event>
+
+/** A row of `events`, with its object as the text that was stored. */
+export interface EventRow {
+  readonly id: string
+  readonly mode: string
+  readonly type: string
+  readonly created_at: string
+  readonly object: string
+}
+
+/** The body of an event, the same bytes whenever it is built: the stored object is never parsed. */
+export const eventBody = (row: EventRow): string =>
+  `{"id":"${row.id}","object":"event","type":"${row.type}","mode":"${row.mode}","created_at":"${row.created_at}","data":{"object":${row.object}}}`

@@ -1,0 +1,31 @@
+/** The webhook delivery of decisions 9: one event on its way to one endpoint. */
+import { Type, type Static } from 'typebox'
+import { NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+export const WebhookDelivery = Type.Object(
+  {
+    id: Type.String({ description: 'Prefix `whd_`.' }),
+    object: Type.Literal('webhook_delivery'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    endpoint_id: Type.String(),
+    event_id: Type.String(),
+    event_type: Type.String(),
+    status: Type.String({ enum: [...deliveryStatuses] }),
+    attempts: Type.Integer({ description: 'Attempts made so far.' }),
+    response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),
+    duration_ms: NullableInteger({ description: 'How long the last attempt took.' }),
+    error: NullableString({
+      description:
+        'Why the last attempt failed: `dns_failed`, `tls_failed`, `connection_refused`, `connection_reset`, `host_unreachable`, `timeout`, `redirect`, ' +
+        '`response_invalid`, `address_not_public`, `endpoint_disabled`, or `status_` and the number that was answered. Null after a success and before the first attempt.',
+    }),
+    error_message: NullableString({ description: 'The same in a sentence, with what an engineer needs to act on it.' }),
+    next_attempt_at: NullableTimestamp({ description: 'When a pending delivery is attempted next.' }),
+    created_at: Timestamp(),
+  },
+  { $id: 'WebhookDelivery', description: 'One event on its way to one endpoint.' },
+)
+export type WebhookDelivery = Static<typeof WebhookDelivery>

@@ -1,0 +1,35 @@
+/** SQL of the invariants of webhooks; over all accounts. */
+import type { Db } from '../../platform/database/sql.ts'
+
+export async function deliveriesTwice(sql: Db): Promise<{ id: string; endpoint_id: string }[]> {
+  return await sql<{ id: string; endpoint_id: string }[]>`
+    select q.endpoint_id, q.id from webhook_queue q join webhook_deliveries d using (account_id, mode, endpoint_id, id)
+    union all select r.endpoint_id, r.id from webhook_retries r join webhook_deliveries d using (account_id, mode, endpoint_id, id)
+    union all select r.endpoint_id, r.id from webhook_retries r join webhook_queue q using (endpoint_id, id)
+    limit 20`
+}
+
+export async function strayEndpoints(sql: Db): Promise<{ id: string; status: string; events: string; subscribed: string }[]> {
+  return await sql<{ id: string; status: string; events: string; subscribed: string }[]>`
+    select e.id, e.status, array_to_string(e.events, ', ') as events, coalesce(s.types, '') as subscribed
+    from webhook_endpoints e
+    left join (
+      select account_id, mode, endpoint_id, string_agg(event_type, ', ' order by event_type) as types from webhook_subscriptions group by 1, 2, 3
+    ) s on s.account_id = e.account_id and s.mode = e.mode and s.endpoint_id = e.id
+    where coalesce(s.types, '') <> case when e.status = 'active' then (select string_agg(event, ', ' order by event collate "C") from unnest(e.events) event) else '' end
+    limit 20`
+}
+
+export async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_id: string }[]> {
+  return await sql<{ id: string; endpoint_id: string }[]>`
+    select coalesce(d.endpoint_id, f.endpoint_id) as endpoint_id, coalesce(d.id, f.id) as id
+    from (select account_id, mode, endpoint_id, id from webhook_deliveries where status = 'failed') d
+    full join webhook_failures f on f.account_id = d.account_id and f.mode = d.mode and f.endpoint_id = d.endpoint_id and f.id = d.id
+    where (d.id is null and exists (select 1 from webhook_deliveries w where w.account_id = f.account_id and w.mode = f.mode and w.endpoint_id = f.endpoint_id and w.id = f.id)) or f.id is null
+    limit 20`
+}
+
+export async function cursorAhead(sql: Db): Promise<{ position: number; horizon: number }[]> {
+  return await sql<{ position: number; horizon: number }[]>`
+    select position, feed_horizon() as horizon from webhook_fan_out where position >= feed_horizon()`
+}

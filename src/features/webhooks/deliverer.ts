@@ -1,0 +1,356 @@
+/**
+ * The delivery lane. A process takes turns at endpoints, reads what is due for them, posts, and settles in sets; one endpoint's
+ * attempts are all made by one process. Nothing waits for a receiver but that receiver's own deliveries.
+ */
+import { eventBody } from '../../contract/resources/event.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { HttpPoster, PostOutcome } from '../../lib/http-post.ts'
+import type { Lane } from '../../lib/loop.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
+import { dropPending, type Settlement } from './delivery-store.ts'
+import { aheadOf, circuitAt, learn, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
+import * as store from './lane-store.ts'
+
+export interface DelivererDeps {
+  readonly platform: Platform
+  readonly poster: HttpPoster
+  /** Disables an endpoint that failed too often in a row. */
+  readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
+  /** 0 ≤ x < 1, for jitter. */
+  readonly random: () => number
+}
+
+export interface Deliverer {
+  readonly lane: Lane
+  /** Finishes what is under way within `grace_ms`, gives back the rest uncounted, and lets go of its turns. */
+  stop(grace_ms?: number): Promise<void>
+}
+
+/** Attempts under way in this process; slow endpoints together may take half of them. */
+const underWayMax = 2_048
+const slowMax = underWayMax / 2
+/** Rows read and not settled, over all endpoints. */
+const heldMax = 16_000
+const turnsPerPass = 1_000
+const retriesPerPass = 2_000
+const droppedPerPass = 2_000
+const settledAtOnce = 500
+const bodiesMax = 4_000
+const leaseMs = 60_000
+const renewEveryMs = 20_000
+const idleTurnMs = 10_000
+/** A process that has not beaten for this long is dead (decisions 4). */
+const deadAfterMs = 10_000
+/** How long a pass waits for what it began; the rest goes on beside the next pass. */
+const patienceMs = 25
+const settleAgainMs = 250
+
+interface Done {
+  readonly hand: Hand
+  readonly job: Job
+  readonly failed: boolean
+  readonly settlement: Settlement
+}
+
+export function deliverer(deps: DelivererDeps): Deliverer {
+  const { platform, poster } = deps
+  const { clock, pool, process_id, log, metrics, settings } = platform
+  const hands = new Map<string, Hand>()
+  const bodies = new Map<string, Buffer>()
+  const end = new AbortController()
+  let done: Done[] = []
+  let settling: Promise<void> | undefined
+  let reading: Promise<void> | undefined
+  let held = 0
+  let underWay = 0
+  let slowUnderWay = 0
+  let starved = false
+  let stopping = false
+  let begun = 0
+  let renewedAt = 0
+  let scannedTo = ''
+  let idlers: (() => void)[] = []
+
+  const lane: Lane = {
+    name: 'deliver',
+    idle_ms: 250,
+    async tick() {
+      if (stopping) return 0
+      begun = 0
+      await keepTurns()
+      const ready = await takeTurns()
+      await refresh(ready)
+      const dropped = await dropForInactive(ready)
+      await readMore()
+      beginAll()
+      const worked = begun + dropped
+      if (held > 0) await Promise.race([idle(), clock.sleep(patienceMs)])
+      return worked
+    },
+  }
+
+  /** Resolves once nothing is under way or unsettled. */
+  const idle = (): Promise<void> => (underWay === 0 && done.length === 0 && settling === undefined ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve)))
+  const tellIdle = () => {
+    if (underWay > 0 || done.length > 0 || settling !== undefined) return
+    for (const resolve of idlers) resolve()
+    idlers = []
+  }
+
+  /** Prolongs turns, lets go of those that were idle, and forgets those that were lost. */
+  async function keepTurns(): Promise<void> {
+    const now = clock.now()
+    slowUnderWay = 0
+    for (const hand of hands.values()) {
+      notice(hand, now)
+      if (hand.slow) slowUnderWay += hand.underWay.size
+    }
+    if (now - renewedAt < renewEveryMs || hands.size === 0) return
+    renewedAt = now
+    const unused = [...hands.values()].filter((hand) => hand.held.size === 0 && now - hand.used_at > idleTurnMs)
+    for (const hand of unused) hands.delete(hand.endpoint_id)
+    if (unused.length > 0) await store.releaseTurns(pool, process_id, unused.map((hand) => hand.endpoint_id))
+    const kept = new Set(await store.renewTurns(pool, process_id, [...hands.keys()], isoTime(now + leaseMs)))
+    for (const hand of hands.values()) if (!kept.has(hand.endpoint_id)) forget(hand)
+  }
+
+  async function takeTurns(): Promise<Hand[]> {
+    const now = clock.now()
+    const due = await store.byIndex(pool, async (tx) => {
+      await store.queueDueRetries(tx, isoTime(now), retriesPerPass)
+      return await store.takeTurns(tx, { process_id, at: isoTime(now), lease_until: isoTime(now + leaseMs), alive_since: isoTime(now - deadAfterMs), after: scannedTo, limit: turnsPerPass })
+    })
+    scannedTo = due.length < turnsPerPass ? '' : due.at(-1)!.endpoint_id
+    const ready: Hand[] = []
+    for (const { endpoint_id, owner } of due) {
+      const known = hands.get(endpoint_id)
+      // without an owner there is no endpoint any more: what is left for it is dropped by whoever finds it
+      if (owner !== process_id && owner !== null) {
+        if (known !== undefined) forget(known)
+        continue
+      }
+      const hand = known ?? newHand(endpoint_id, now)
+      hands.set(endpoint_id, hand)
+      hand.more = true
+      hand.used_at = now
+      ready.push(hand)
+    }
+    return ready
+  }
+
+  /** Reads what has changed of the endpoints: an attempt goes to the address and under the secret of its moment. */
+  async function refresh(ready: readonly Hand[]): Promise<void> {
+    if (ready.length === 0) return
+    const rows = await store.readEndpoints(pool, ready.map((hand) => ({ id: hand.endpoint_id, version: hand.version })))
+    for (const row of rows) {
+      const hand = hands.get(row.id)
+      if (hand === undefined) continue
+      hand.account_id = row.account_id
+      hand.version = row.version
+      hand.failures = row.failures
+      hand.active = row.status === 'active'
+      hand.target = hand.active ? targetOf(platform.secrets, row) : undefined
+    }
+  }
+
+  /** What is due for endpoints that are disabled or gone ends as failed: a race with the fan-out may have left it. */
+  async function dropForInactive(ready: readonly Hand[]): Promise<number> {
+    let dropped = 0
+    for (const hand of ready) {
+      if (hand.active) continue
+      for (const job of hand.buffer.splice(0)) release(hand, job)
+      if (hand.held.size > 0) continue
+      dropped += await dropPending(pool, hand.endpoint_id, droppedPerPass)
+      forget(hand)
+    }
+    return dropped
+  }
+
+  function forget(hand: Hand): void {
+    for (const job of hand.buffer.splice(0)) release(hand, job)
+    hands.delete(hand.endpoint_id)
+  }
+
+  function release(hand: Hand, job: Job): void {
+    if (hand.held.delete(job.id)) held -= 1
+  }
+
+  /** Reads on for endpoints that run low. One reading at a time. */
+  async function readMore(): Promise<void> {
+    if (reading !== undefined) return await reading
+    const wants = []
+    for (const hand of hands.values()) {
+      const ahead = aheadOf(hand)
+      if (!hand.active || !hand.more || hand.buffer.length > ahead / 2 || held >= heldMax) continue
+      wants.push({ endpoint_id: hand.endpoint_id, after: hand.after, limit: ahead - hand.buffer.length + (hand.after === '' ? hand.held.size : 0) })
+    }
+    if (wants.length === 0) return
+    reading = take(wants)
+    await reading.finally(() => (reading = undefined))
+  }
+
+  async function take(wants: Parameters<typeof store.readDue>[1]): Promise<void> {
+    const rows = await store.byIndex(pool, async (tx) => {
+      const due = await store.readDue(tx, wants)
+      const missing = new Map(due.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]))
+      if (missing.size > 0) for (const event of await store.readEvents(tx, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
+      return due
+    })
+    const byHand = Map.groupBy(rows, (row) => row.endpoint_id)
+    for (const want of wants) {
+      const hand = hands.get(want.endpoint_id)
+      if (hand === undefined) continue
+      const found = byHand.get(want.endpoint_id) ?? []
+      hand.more = found.length === want.limit
+      hand.after = hand.more ? found.at(-1)!.id : ''
+      for (const row of found) {
+        if (hand.held.has(row.id)) continue
+        hand.held.add(row.id)
+        held += 1
+        hand.buffer.push({ ...row, started_at: 0, circuit: false })
+      }
+    }
+    trimBodies()
+  }
+
+  /** The bodies used longest ago go first; one that is still needed is read again. */
+  function trimBodies(): void {
+    for (const id of bodies.keys()) {
+      if (bodies.size <= bodiesMax) return
+      bodies.delete(id)
+    }
+  }
+
+  /** Begins what may begin, one for each account in turn: when places are scarce, no account takes them all. */
+  function beginAll(): void {
+    starved = false
+    const accounts = [...Map.groupBy([...hands.values()].filter((hand) => hand.buffer.length > 0), (hand) => hand.account_id).values()]
+    for (let progress = true; progress; ) {
+      progress = false
+      for (const own of accounts) {
+        for (let i = 0; i < own.length; i++) {
+          const hand = own.shift()!
+          own.push(hand)
+          if (!beginOne(hand)) continue
+          progress = true
+          break
+        }
+      }
+    }
+  }
+
+  function beginOne(hand: Hand): boolean {
+    const now = clock.now()
+    if (stopping || !mayBegin(hand, now)) return false
+    if (underWay >= underWayMax || (hand.slow && slowUnderWay >= slowMax)) {
+      starved = true
+      return false
+    }
+    const job = hand.buffer.shift()!
+    const body = bodies.get(job.event_id)
+    if (body === undefined) {
+      // fallen out of memory: it is read again with its row
+      release(hand, job)
+      hand.after = ''
+      hand.more = true
+      return false
+    }
+    job.started_at = now
+    job.circuit = hand.failures >= circuitAt
+    hand.started_at = now
+    hand.underWay.add(job)
+    underWay += 1
+    if (hand.slow) slowUnderWay += 1
+    begun += 1
+    metrics.delivery_lag_seconds.observe(Math.max(0, now - Date.parse(job.due_at)) / 1000)
+    void post(hand, job, body)
+    return true
+  }
+
+  async function post(hand: Hand, job: Job, body: Buffer): Promise<void> {
+    const wasSlow = hand.slow
+    const target = hand.target!
+    const headers = deliveryHeaders(target, { id: job.event_id, type: job.event_type }, body, job.started_at)
+    const outcome = await poster.post({ url: target.url, headers, body, timeout_ms: settings.webhook_timeout_ms, signal: end.signal })
+    underWay -= 1
+    if (wasSlow) slowUnderWay = Math.max(0, slowUnderWay - 1)
+    finish(hand, job, outcome)
+    if (starved) beginAll()
+    else while (beginOne(hand)) continue
+    if (hand.more && hand.buffer.length <= aheadOf(hand) / 4 && reading === undefined && !stopping) {
+      void readMore().then(beginAll, (error: unknown) => log.warn({ err: error }, 'reading due deliveries failed'))
+    }
+  }
+
+  function finish(hand: Hand, job: Job, outcome: PostOutcome): void {
+    if (outcome.error?.code === 'aborted') {
+      hand.underWay.delete(job)
+      release(hand, job)
+      return tellIdle()
+    }
+    learn(hand, job, outcome, clock.now())
+    metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
+    done.push({ hand, job, failed: outcome.error !== null, settlement: settlementOf(job, outcome, { clock, settings, random: deps.random }) })
+    settling ??= new Promise<void>((resolve) => setImmediate(resolve)).then(settleAll)
+  }
+
+  async function settleAll(): Promise<void> {
+    while (done.length > 0) {
+      const batch = done.splice(0, settledAtOnce)
+      try {
+        await settleBatch(batch)
+      } catch (error) {
+        log.warn({ err: error, deliveries: batch.length }, 'settling webhook deliveries failed; they are settled again')
+        // ending: what is not written down is attempted again by whoever comes next
+        if (stopping) done = []
+        else done = [...batch, ...done]
+        await clock.sleep(settleAgainMs)
+      }
+    }
+    settling = undefined
+    tellIdle()
+  }
+
+  async function settleBatch(batch: readonly Done[]): Promise<void> {
+    const counts = countsOf(batch)
+    const changed = await store.byIndex(pool, (tx) => store.settle(tx, batch.map(({ settlement }) => settlement), counts, circuitAt))
+    for (const { hand, job } of batch) release(hand, job)
+    for (const { endpoint_id, failures } of changed) {
+      const hand = hands.get(endpoint_id)
+      if (hand === undefined) continue
+      if (!done.some((other) => other.hand === hand)) hand.failures = failures
+      if (failures < settings.webhook_disable_after || !hand.active) continue
+      hand.active = false
+      const { account_id, mode } = batch.find((one) => one.hand === hand)!.job
+      await deps.disable({ account_id, mode }, endpoint_id)
+      for (const job of hand.buffer.splice(0)) release(hand, job)
+    }
+  }
+
+  return {
+    lane,
+    async stop(grace_ms = 3_000) {
+      stopping = true
+      await reading?.catch(() => undefined)
+      await Promise.race([idle(), clock.sleep(grace_ms)])
+      end.abort()
+      await idle()
+      await store.releaseTurns(pool, process_id, [...hands.keys()]).catch(() => undefined) // a dead database: the lease runs out by itself
+      hands.clear()
+    },
+  }
+}
+
+/** Failures in a row of each endpoint, in the order in which its attempts ended. */
+function countsOf(batch: readonly Done[]): store.Count[] {
+  const counts = new Map<string, { endpoint_id: string; reset: boolean; closed: number; open: number }>()
+  for (const { hand, job, failed } of batch) {
+    let count = counts.get(hand.endpoint_id)
+    if (count === undefined) counts.set(hand.endpoint_id, (count = { endpoint_id: hand.endpoint_id, reset: false, closed: 0, open: 0 }))
+    if (!failed) Object.assign(count, { reset: true, closed: 0, open: 0 })
+    else if (job.circuit) count.open += 1
+    else count.closed += 1
+  }
+  return [...counts.values()]
+}

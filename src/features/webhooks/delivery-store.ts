@@ -1,0 +1,149 @@
+/** SQL of single deliveries: looking them up, attempting one at once, dropping what an endpoint no longer gets. */
+import type { Tenant } from '../../contract/caller.ts'
+import type { EventRow } from '../../contract/resources/event.ts'
+import type { DeliveryStatus, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+export interface DeliveryRow extends Tenant {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly status: DeliveryStatus
+  readonly attempts: number
+  readonly response_status: number | null
+  readonly duration_ms: number | null
+  readonly error: string | null
+  readonly error_message: string | null
+  readonly next_attempt_at: string | null
+  readonly created_at: string
+}
+
+export const deliveryObject = (row: DeliveryRow): WebhookDelivery => ({
+  id: row.id, object: 'webhook_delivery', mode: row.mode, endpoint_id: row.endpoint_id, event_id: row.event_id, event_type: row.event_type, status: row.status,
+  attempts: row.attempts, response_status: row.response_status, duration_ms: row.duration_ms, error: row.error, error_message: row.error_message,
+  next_attempt_at: row.next_attempt_at, created_at: row.created_at,
+})
+
+const pending = (sql: Db) => sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, due_at as next_attempt_at, created_at`
+const ended = (sql: Db) => sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
+
+/** Up to `limit + 1` deliveries of an endpoint, newest first, from wherever they are. */
+export async function listDeliveries(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, status: DeliveryStatus | undefined, page: Page): Promise<DeliveryRow[]> {
+  const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}`
+  const newest = sql`order by id desc limit ${page.limit + 1}`
+  const waiting = sql`
+    (select ${pending(sql)} from webhook_queue where ${own} ${newest}) union all
+    (select ${pending(sql)} from webhook_retries where ${own} ${newest})`
+  if (status === 'pending') return await sql<DeliveryRow[]>`select * from (${waiting}) every ${newest}`
+  const failed = sql`(select ${ended(sql)} from webhook_failures join webhook_deliveries using (account_id, mode, endpoint_id, id) where ${own} ${newest})`
+  if (status === 'failed') return await sql<DeliveryRow[]>`select * from (${failed}) every ${newest}`
+  const over = sql`(select ${ended(sql)} from webhook_deliveries where ${own} ${status === undefined ? sql`` : sql`and status = ${status}`} ${newest})`
+  if (status !== undefined) return await sql<DeliveryRow[]>`select * from (${over}) every ${newest}`
+  return await sql<DeliveryRow[]>`select * from (${waiting} union all ${over}) every ${newest}`
+}
+
+export async function findDelivery(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, id: string): Promise<DeliveryRow | null> {
+  const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id}`
+  const [row] = await sql<DeliveryRow[]>`
+    select ${ended(sql)} from webhook_deliveries where ${own}
+    union all select ${pending(sql)} from webhook_queue where ${own}
+    union all select ${pending(sql)} from webhook_retries where ${own}`
+  return row ?? null
+}
+
+export async function findEvent(sql: Db, { account_id, mode }: Tenant, id: string): Promise<EventRow | null> {
+  const [row] = await sql<EventRow[]>`
+    select id, mode, type, created_at, object::text as object from events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return row ?? null
+}
+
+/** A delivery that this process attempts at once: due for the lane only if the process dies over it. */
+export async function insertDirect(sql: Db, row: DeliveryRow, scheduled: boolean, due_at: string): Promise<void> {
+  await sql`
+    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
+    values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id}, ${row.event_id}, ${row.event_type}, ${row.attempts}, ${row.response_status}, ${row.duration_ms},
+      ${row.error}, ${row.error_message}, ${scheduled}, ${due_at}, ${row.created_at})`
+}
+
+/** A delivery that ended without an attempt. */
+export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
+  await sql`
+    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+    values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id}, ${row.event_id}, ${row.event_type}, ${row.status}, ${row.attempts}, ${row.response_status},
+      ${row.duration_ms}, ${row.error}, ${row.error_message}, ${row.created_at})`
+  if (row.status === 'failed') await sql`insert into webhook_failures (account_id, mode, endpoint_id, id) values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
+}
+
+/** Takes an ended delivery out of the record, for another attempt. Null when someone else did. */
+export async function takeEnded(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, id: string): Promise<DeliveryRow | null> {
+  const [row] = await sql<DeliveryRow[]>`
+    delete from webhook_deliveries where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id} returning ${ended(sql)}`
+  if (row?.status === 'failed') await sql`delete from webhook_failures where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id}`
+  return row ?? null
+}
+
+/** How one attempt ended. */
+export interface Settlement {
+  readonly endpoint_id: string
+  readonly id: string
+  /** Null: another attempt follows at `next_attempt_at`. */
+  readonly status: 'delivered' | 'failed' | null
+  readonly attempts: number
+  readonly response_status: number | null
+  readonly duration_ms: number
+  readonly error: string | null
+  readonly error_message: string | null
+  readonly next_attempt_at: string | null
+}
+
+/** Writes the outcome of a direct attempt, and counts it. False when the lane had taken the delivery over. */
+export async function settleDirect(sql: Db, done: Settlement): Promise<boolean> {
+  const [gone] = await sql<DeliveryRow[]>`
+    delete from webhook_retries where endpoint_id = ${done.endpoint_id} and id = ${done.id} returning ${pending(sql)}`
+  if (gone === undefined) return false
+  const row = { ...gone, ...done, status: done.status ?? ('pending' as const) }
+  if (done.status === null) await insertDirect(sql, row, true, done.next_attempt_at!)
+  else await insertEnded(sql, row)
+  const ok = done.status === 'delivered'
+  await sql`update webhook_turns set failures = case when ${ok} then 0 else failures + 1 end where endpoint_id = ${done.endpoint_id} and (failures > 0 or not ${ok})`
+  return true
+}
+
+export async function failuresOf(sql: Db, endpoint_id: string): Promise<number> {
+  const [row] = await sql<{ failures: number }[]>`select failures from webhook_turns where endpoint_id = ${endpoint_id}`
+  return row?.failures ?? 0
+}
+
+/** Ends what still waits for an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue. */
+export async function dropPending(sql: Db, endpoint_id: string, limit: number): Promise<number> {
+  let dropped = 0
+  for (const queue of ['webhook_retries', 'webhook_queue']) {
+    const rows = await sql<{ id: string }[]>`
+      with gone as (
+        delete from ${sql(queue)} where endpoint_id = ${endpoint_id} and id = any(array(select id from ${sql(queue)} where endpoint_id = ${endpoint_id} order by id limit ${limit} for update))
+        returning *
+      ), failed as (
+        insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from gone on conflict do nothing
+      )
+      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+      select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', attempts, response_status, duration_ms, 'endpoint_disabled',
+        'The endpoint was disabled or deleted before this event could be delivered.', created_at
+      from gone on conflict do nothing returning id`
+    dropped += rows.length
+  }
+  return dropped
+}
+
+/** Forgets failures whose deliveries are gone with their partition, in slices. */
+export async function expireDeliveries(sql: Db, floor: string, limit: number): Promise<number> {
+  const ended = await sql`
+    delete from webhook_deliveries where (account_id, mode, endpoint_id, id) in (
+      select account_id, mode, endpoint_id, id from webhook_deliveries where id < ${floor} limit ${limit})`
+  const failures = await sql`
+    delete from webhook_failures where (account_id, mode, endpoint_id, id) in (
+      select account_id, mode, endpoint_id, id from webhook_failures where id < ${floor} limit ${limit})`
+  return Math.max(ended.count, failures.count)
+}
+

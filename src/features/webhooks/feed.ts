@@ -1,0 +1,82 @@
+/** The event feed (decisions 9): what webhooks deliver, for polling and for catching up. */
+import type { Tenant } from '../../contract/caller.ts'
+import { eventTypes } from '../../contract/events.ts'
+import { isId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import { invalid, missing } from '../../contract/problem.ts'
+import type { Event, EventRow } from '../../contract/resources/event.ts'
+import { idFloor, idTime } from '../../lib/ids.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { findEvent } from './delivery-store.ts'
+import { findPosition, listEvents } from './feed-store.ts'
+
+export interface FeedQuery {
+  readonly type?: string
+  readonly object_id?: string
+  /** ISO 8601, exclusive. */
+  readonly created_after?: string
+  readonly created_before?: string
+  readonly order?: 'asc' | 'desc'
+}
+
+export interface FeedService {
+  /** Up to `limit + 1` events. Refusals: parameter_invalid for an unknown type or cursor. */
+  list(sql: Db, tenant: Tenant, query: FeedQuery, page: Page): Promise<Event[]>
+  get(sql: Db, tenant: Tenant, id: string): Promise<Event>
+}
+
+/** An event's id is made within this time of the moment that it tells of. */
+const idSlackMs = 10 * 60_000
+
+export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
+  return {
+    async list(sql, tenant, query, page) {
+      const types = query.type === undefined ? undefined : typesOf(query.type)
+      const order = query.order ?? 'desc'
+      const after = page.starting_after === undefined ? undefined : await cursorOf(sql, tenant, page.starting_after)
+      // what follows a cursor older than what is kept is the whole feed; what precedes it is gone
+      if (after === 'past' && order === 'desc') return []
+      const rows = await listEvents(
+        sql, tenant,
+        {
+          types, object_id: query.object_id, created_after: query.created_after, created_before: query.created_before,
+          id_from: bound(query.created_after, -idSlackMs), id_to: bound(query.created_before, idSlackMs),
+        },
+        { order, limit: page.limit, after: after === 'past' ? undefined : after },
+      )
+      return rows.map(eventObject)
+    },
+    async get(sql, tenant, id) {
+      const row = isId('evt', id) ? await findEvent(sql, tenant, id) : null
+      if (row === null) throw missing('event', id)
+      return eventObject(row)
+    },
+  }
+
+  async function cursorOf(sql: Db, tenant: Tenant, cursor: string): Promise<{ position: number; id: string } | 'past'> {
+    const found = isId('evt', cursor) ? await findPosition(sql, tenant, cursor) : null
+    if (found !== null) return found
+    if (isId('evt', cursor) && idTime(cursor) < platform.clock.now() - limits.event_retention_ms) return 'past'
+    throw invalid('starting_after', 'invalid_value', 'No event has the id given in starting_after. Use the next_cursor of the page before.')
+  }
+}
+
+/** A bound of ids for a time; none for a time that ids cannot tell. */
+function bound(time: string | undefined, slack: number): string | undefined {
+  const ms = time === undefined ? NaN : Date.parse(time) + slack
+  return Number.isFinite(ms) && ms > 0 && ms < 2 ** 48 ? idFloor('evt', ms) : undefined
+}
+
+/** The types that a filter names: one, or a known prefix such as `message.*`. */
+function typesOf(filter: string): string[] {
+  const known = Object.keys(eventTypes)
+  const types = filter.endsWith('.*') ? known.filter((type) => type.startsWith(filter.slice(0, -1))) : known.filter((type) => type === filter)
+  if (types.length > 0) return types
+  throw invalid('type', 'invalid_value', `\`type\` is not an event type. Known are ${known.join(', ')}, and prefixes such as message.*.`)
+}
+
+const eventObject = (row: EventRow): Event => ({
+  id: row.id, object: 'event', type: row.type, mode: row.mode, created_at: row.created_at, data: { object: JSON.parse(row.object) as Record<string, unknown> },
+})

@@ -1,0 +1,84 @@
+/** An endpoint in the hand of this process: what was read for it, what is under way, and the rules that keep it from hurting others. */
+import type { PostOutcome } from '../../lib/http-post.ts'
+import type { Target } from './attempt.ts'
+import type { DueRow } from './lane-store.ts'
+
+/** From this many failures in a row on, attempts go one at a time and at most one a second (decisions 9). */
+export const circuitAt = 5
+const circuitEveryMs = 1_000
+
+/** Attempts under way to one endpoint: few until it has answered, then one more with every quick success. */
+const limitAtFirst = 4
+const limitMax = 64
+const limitWhenSlow = 8
+/** An endpoint whose answers take longer counts as slow. */
+export const slowAfterMs = 1_000
+
+export interface Job extends DueRow {
+  /** Milliseconds since 1970; 0 before it begins. */
+  started_at: number
+  /** Begun while the circuit was open. */
+  circuit: boolean
+}
+
+export interface Hand {
+  readonly endpoint_id: string
+  account_id: string
+  version: number
+  active: boolean
+  target: Target | undefined
+  /** Failed attempts in a row, as far as this process knows. */
+  failures: number
+  /** Read and not begun, oldest first. */
+  buffer: Job[]
+  /** Ids that were read and are not settled. */
+  readonly held: Set<string>
+  underWay: Set<Job>
+  limit: number
+  slow: boolean
+  /** The id after which to read on; empty: from the start. */
+  after: string
+  /** There may be rows that were not read. */
+  more: boolean
+  started_at: number
+  used_at: number
+}
+
+export const newHand = (endpoint_id: string, now: number): Hand => ({
+  endpoint_id, account_id: '', version: 0, active: false, target: undefined, failures: 0, buffer: [], held: new Set(), underWay: new Set(),
+  limit: limitAtFirst, slow: false, after: '', more: true, started_at: 0, used_at: now,
+})
+
+/** Whether the endpoint's own rules let one more attempt begin now. */
+export function mayBegin(hand: Hand, now: number): boolean {
+  if (!hand.active || hand.buffer.length === 0) return false
+  if (hand.failures >= circuitAt) return hand.underWay.size === 0 && now >= hand.started_at + circuitEveryMs
+  // so that an endpoint that is down meets its circuit exactly at the fifth attempt
+  return hand.underWay.size < (hand.failures > 0 ? Math.min(hand.limit, circuitAt - hand.failures) : hand.limit)
+}
+
+/** Rows to hold ready beyond those under way. */
+export const aheadOf = (hand: Hand): number => (hand.failures >= circuitAt ? 2 : Math.min(256, Math.max(8, hand.limit * 4)))
+
+/** Learns from how an attempt ended: quick successes widen, failures narrow. */
+export function learn(hand: Hand, job: Job, outcome: PostOutcome, now: number): void {
+  hand.underWay.delete(job)
+  hand.used_at = now
+  hand.slow = now - job.started_at > slowAfterMs
+  if (outcome.error !== null) {
+    hand.limit = Math.max(1, hand.limit >> 1)
+    hand.failures = job.circuit ? hand.failures + 1 : Math.max(hand.failures, Math.min(hand.failures + 1, circuitAt))
+  } else {
+    hand.failures = 0
+    hand.limit = hand.slow ? Math.max(2, Math.min(hand.limit, limitWhenSlow)) : Math.min(limitMax, hand.limit + 1)
+  }
+}
+
+/** Marks the endpoint slow when something has been under way for long. */
+export function notice(hand: Hand, now: number): void {
+  if (hand.slow) return
+  for (const job of hand.underWay) {
+    if (now - job.started_at > slowAfterMs) hand.slow = true
+    break // the oldest comes first
+  }
+}

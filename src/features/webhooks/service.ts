@@ -1,0 +1,168 @@
+/** What webhook endpoints mean: who receives events, from when on, and under which secret. */
+import { randomBytes } from 'node:crypto'
+import type { Caller, Tenant } from '../../contract/caller.ts'
+import { isId } from '../../contract/ids.ts'
+import { Problem, invalid, missing } from '../../contract/problem.ts'
+import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
+import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { deliveryService, type DeliveryService } from './deliveries.ts'
+import { dropPending, failuresOf } from './delivery-store.ts'
+import { checkEndpoint, type EndpointChange, type EndpointCreation } from './endpoint-input.ts'
+import { disabledNotice } from './notices.ts'
+import * as store from './store.ts'
+import { endpointObject, type EndpointRow } from './store.ts'
+
+export interface WebhookService {
+  /** Refusals: parameter_invalid, webhook_url_not_public, webhook_endpoint_limit_reached. */
+  create(sql: Db, caller: Caller, input: EndpointCreation): Promise<WebhookEndpointWithSecret>
+  get(sql: Db, tenant: Tenant, id: string): Promise<WebhookEndpoint>
+  /** Up to `limit + 1`, newest first. */
+  list(sql: Db, tenant: Tenant, page: Page): Promise<WebhookEndpoint[]>
+  update(sql: Db, tenant: Tenant, id: string, change: EndpointChange): Promise<WebhookEndpoint>
+  remove(sql: Db, tenant: Tenant, id: string): Promise<void>
+  rollSecret(sql: Db, tenant: Tenant, id: string, expire_previous_in_seconds: number): Promise<WebhookEndpointWithSecret>
+  /** Disables an endpoint that failed too often in a row, and tells the owner. Nothing happens when that is no longer true. */
+  disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void>
+  /** Waits for attempts on request, then closes every connection. */
+  close(): Promise<void>
+  readonly deliveries: DeliveryService
+  readonly poster: HttpPoster
+}
+
+export interface WebhookParts {
+  /** By default names are looked up for real. */
+  readonly resolve?: Resolve
+  /** Certificates to trust besides the system's. */
+  readonly ca?: string
+  /** 0 ≤ x < 1, for jitter. */
+  readonly random?: () => number
+}
+
+/** Rows dropped together with the change that drops them; what is left goes when its time comes. */
+const droppedAtOnce = 5_000
+
+export function webhookService(platform: Platform, parts: WebhookParts = {}): WebhookService {
+  const { clock, ids, settings, secrets, pool } = platform
+  const resolve = parts.resolve ?? nameResolver()
+  const poster = httpPoster({ clock, resolve, allowed_hosts: settings.webhook_allowed_hosts, ...(parts.ca === undefined ? {} : { ca: parts.ca }) })
+  const rule = { allowed_hosts: settings.webhook_allowed_hosts, resolve, sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal) }
+  const deliveries = deliveryService({ platform, poster, random: parts.random ?? Math.random, disableFailing })
+  const lock = async (sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> => {
+    const row = isId('we', id) ? await store.lockEndpoint(sql, tenant, id) : null
+    if (row === null) throw missing('webhook endpoint', id)
+    return row
+  }
+  async function disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
+    const disabled = await transact(pool, async (tx) => {
+      const row = await store.lockEndpoint(tx, tenant as Tenant, id)
+      const failures = await failuresOf(tx, id)
+      if (row === null || row.status === 'disabled' || failures < settings.webhook_disable_after) return false
+      await store.updateEndpoint(tx, { ...row, status: 'disabled' })
+      await store.removeSubscriptions(tx, row, id)
+      await dropPending(tx, id, droppedAtOnce)
+      await disabledNotice(tx, platform, row, failures)
+      return true
+    })
+    if (disabled) platform.log.warn({ endpoint_id: id, account_id: tenant.account_id }, 'a webhook endpoint was disabled after too many failures in a row')
+  }
+
+  return {
+    poster,
+    disableFailing,
+    deliveries,
+    async close() {
+      // closing ends what still hangs
+      await Promise.all([deliveries.idle(), poster.close()])
+    },
+    async create(sql, caller, input) {
+      await checkEndpoint(input, rule)
+      const secret = newSecret()
+      const row: EndpointRow = {
+        account_id: caller.account_id, mode: caller.mode, id: ids('we'), url: input.url, description: input.description ?? '', events: [...new Set(input.events)], status: 'active',
+        filters: input.filters ?? {}, metadata: input.metadata ?? {}, source: input.source ?? null, created_by: { type: 'api_key', id: caller.key_id },
+        secret: secrets.seal(secret), previous_secret: null, previous_secret_until: null,
+        verification_token: sealed(platform, input.verification_token ?? null), version: 1, created_at: isoTime(clock.now()),
+      }
+      await transact(sql, async (tx) => {
+        await store.lockEndpoints(tx, caller)
+        if ((await store.countEndpoints(tx, caller)) >= settings.webhook_endpoint_limit) {
+          throw new Problem('webhook_endpoint_limit_reached', `This account has ${settings.webhook_endpoint_limit} webhook endpoints in ${caller.mode} mode, which is the limit. Delete one that is no longer used.`)
+        }
+        await store.insertEndpoint(tx, row)
+        await store.writeSubscriptions(tx, row, true)
+      })
+      return { ...endpointObject(row), secret }
+    },
+    async get(sql, tenant, id) {
+      const row = isId('we', id) ? await store.findEndpoint(sql, tenant, id) : null
+      if (row === null) throw missing('webhook endpoint', id)
+      return endpointObject(row)
+    },
+    async list(sql, tenant, page) {
+      const cursor = page.starting_after
+      if (cursor !== undefined && (!isId('we', cursor) || !(await store.endpointExisted(sql, tenant, cursor)))) {
+        throw invalid('starting_after', 'invalid_value', 'No webhook endpoint has the id given in starting_after. Use the next_cursor of the page before.')
+      }
+      return (await store.listEndpoints(sql, tenant, page)).map(endpointObject)
+    },
+    async update(sql, tenant, id, change) {
+      if (!isId('we', id) || (await store.findEndpoint(sql, tenant, id)) === null) throw missing('webhook endpoint', id)
+      await checkEndpoint(change, rule)
+      return await transact(sql, async (tx) => {
+        const before = await lock(tx, tenant, id)
+        const after = changed(platform, before, change)
+        if (after.status !== before.status || after.status === 'disabled') await dropPending(tx, id, droppedAtOnce)
+        await store.updateEndpoint(tx, after)
+        if (after.status === 'disabled') await store.removeSubscriptions(tx, tenant, id)
+        else await store.writeSubscriptions(tx, after, before.status === 'disabled')
+        if (before.status === 'disabled' && after.status === 'active') await store.clearFailures(tx, id)
+        return endpointObject(after)
+      })
+    },
+    async remove(sql, tenant, id) {
+      await transact(sql, async (tx) => {
+        await lock(tx, tenant, id)
+        await store.removeSubscriptions(tx, tenant, id)
+        await dropPending(tx, id, droppedAtOnce)
+        await store.deleteEndpoint(tx, tenant, id, isoTime(clock.now()))
+      })
+    },
+    async rollSecret(sql, tenant, id, expire_previous_in_seconds) {
+      const secret = newSecret()
+      return await transact(sql, async (tx) => {
+        const before = await lock(tx, tenant, id)
+        const overlap = expire_previous_in_seconds > 0
+        const after: EndpointRow = {
+          ...before, secret: secrets.seal(secret), previous_secret: overlap ? before.secret : null,
+          previous_secret_until: overlap ? isoTime(clock.now() + expire_previous_in_seconds * 1000) : null,
+        }
+        await store.updateEndpoint(tx, after)
+        return { ...endpointObject(after), secret }
+      })
+    },
+  }
+}
+
+/** 32 random bytes; the whole text is the HMAC key, so that Stripe's public verifier takes our header unchanged. */
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+const sealed = (platform: Platform, token: string | null): string | null => (token === null ? null : platform.secrets.seal(token))
+
+/** The row after a PATCH: `events`, `filters` and `metadata` are replaced whole, null clears what can be cleared. */
+function changed(platform: Platform, row: EndpointRow, change: EndpointChange): EndpointRow {
+  return {
+    ...row,
+    url: change.url ?? row.url,
+    events: change.events === undefined ? row.events : [...new Set(change.events)],
+    description: change.description ?? row.description,
+    filters: change.filters === undefined ? row.filters : (change.filters ?? {}),
+    metadata: change.metadata === undefined ? row.metadata : (change.metadata ?? {}),
+    status: change.status ?? row.status,
+    verification_token: change.verification_token === undefined ? row.verification_token : sealed(platform, change.verification_token),
+  }
+}

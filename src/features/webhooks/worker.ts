@@ -1,0 +1,80 @@
+/** What happens to events by themselves: fanned out, delivered, and after 30 days forgotten. */
+import { limits } from '../../contract/limits.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { idFloor } from '../../lib/ids.ts'
+import type { Lane } from '../../lib/loop.ts'
+import { keepPartitions } from '../../platform/database/partitions.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { deliverer, type Deliverer } from './deliverer.ts'
+import { expireDeliveries } from './delivery-store.ts'
+import { byIndex, fanOut, queueDepths, rest } from './lane-store.ts'
+import { noticeChores } from './notices.ts'
+import type { WebhookService } from './service.ts'
+import { listSealed, reseal } from './store.ts'
+
+const eventsPerPass = 2_000
+const expiredPerStep = 5_000
+
+/** Makes the deliveries of events as they become final. Any number of processes may run it; one works at a time. */
+export const fanOutLane = (platform: Platform): Lane => ({
+  name: 'fan-out',
+  idle_ms: 250,
+  async tick() {
+    const made = await byIndex(platform.pool, (tx) => fanOut(tx, isoTime(platform.clock.now()), eventsPerPass))
+    if (made.deliveries > 0) platform.wake('deliver')
+    if (made.events > 0 || !made.unripe) return made.events
+    // in a moment they are final: looking again soon is what keeps deliveries quick
+    await rest(platform.pool)
+    return 1
+  },
+})
+
+export const webhookDeliverer = (platform: Platform, webhooks: WebhookService, random: () => number = Math.random): Deliverer =>
+  deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, random })
+
+export const webhookChores = (platform: Platform): Chore[] => [
+  {
+    name: 'delivery partitions', every_ms: 3600_000,
+    run: () => keepPartitions(platform.pool, { table: 'webhook_deliveries', prefix: 'whd', retention_ms: limits.event_retention_ms }, platform.clock.now()),
+  },
+  { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
+  { name: 'webhook queue depths', every_ms: 5_000, run: () => measure(platform) },
+  { name: 'webhook secrets', every_ms: 3600_000, run: () => resealAll(platform) },
+  ...noticeChores(platform),
+]
+
+/** Deliveries outside of weekly partitions, and the index of failures. */
+async function forgetOld(platform: Platform): Promise<number> {
+  const floor = idFloor('whd', platform.clock.now() - limits.event_retention_ms - 7 * 24 * 3600_000)
+  let sum = 0
+  for (;;) {
+    const gone = await expireDeliveries(platform.pool, floor, expiredPerStep)
+    sum += gone
+    if (gone < expiredPerStep) return sum
+  }
+}
+
+async function measure(platform: Platform): Promise<number> {
+  const depths = await queueDepths(platform.pool)
+  platform.metrics.queue_depth.set({ queue: 'webhook_due' }, depths.due)
+  platform.metrics.queue_depth.set({ queue: 'webhook_retries' }, depths.waiting)
+  return 0
+}
+
+/** After a rotation of the secret key every secret comes under the current one, so that the previous key can be dropped. */
+async function resealAll(platform: Platform): Promise<number> {
+  const { secrets, pool } = platform
+  const again = (sealed: string | null) => (sealed === null || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed)))
+  let changed = 0
+  for (let after = ''; ; ) {
+    const rows = await listSealed(pool, after, 500)
+    for (const row of rows) {
+      const next = { secret: again(row.secret)!, previous_secret: again(row.previous_secret), verification_token: again(row.verification_token) }
+      if (next.secret === row.secret && next.previous_secret === row.previous_secret && next.verification_token === row.verification_token) continue
+      await reseal(pool, row.id, row.secret, next)
+      changed += 1
+    }
+    if (rows.length < 500) return changed
+    after = rows.at(-1)!.id
+  }
+}

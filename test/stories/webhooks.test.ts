@@ -1,0 +1,270 @@
+/** What the interface promises about webhook endpoints and the delivery of events. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import Stripe from 'stripe'
+import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import type { Receiver } from '../kit/receiver.ts'
+
+const message = (to = '+15005550006', more: object = {}) => ({ channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' }, ...more })
+const fullSchedule = [30, 120, 600, 1800, 7200, 21_600, 43_200, 86_400]
+
+async function start(t: TestContext, settings: object = {}) {
+  const world = await startWorld(t, { settings: { webhook_retry_delays: fullSchedule, ...settings } })
+  const account = await world.account()
+  return { world, account, api: account.api, receiver: world.receiver() }
+}
+
+async function subscribe(account: TestAccount, receiver: Receiver, more: object = {}) {
+  const made = await account.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['*'], ...more })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  return made.body as { id: string; secret: string }
+}
+
+const deliveries = async (account: TestAccount, id: string, query = '') => (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries${query}`)).body.data
+
+async function pass(world: World, ms: number) {
+  await world.clock.advance(ms)
+  await world.settle()
+}
+
+test('every change of a message reaches the endpoint, signed over the raw body', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const endpoint = await subscribe(account, receiver)
+
+  const sent = await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+
+  assert.deepEqual(receiver.received.map(({ json }) => json.type), ['message.sent', 'message.delivered'])
+  for (const { headers, body, json } of receiver.received) {
+    assert.equal(json.data.object.id, sent.body.id)
+    assert.deepEqual([json.object, json.mode], ['event', 'test'])
+    assert.equal(headers['service-event-id'], json.id)
+    assert.equal(headers['service-event-type'], json.type)
+    assert.equal(headers['user-agent'], 'Service-Webhooks/1.0')
+    assert.equal(headers['content-type'], 'application/json')
+    const at = Number(/^t=(\d+),v1=[0-9a-f]{64}$/.exec(headers['service-signature'] as string)![1])
+    const event = Stripe.webhooks.constructEvent(body, headers['service-signature'] as string, endpoint.secret, 300, undefined, at * 1000)
+    assert.equal(event.id, json.id)
+  }
+  const [second, first] = await deliveries(account, endpoint.id)
+  assert.deepEqual([first.event_type, first.status, first.attempts, first.response_status, first.error, first.next_attempt_at], ['message.sent', 'delivered', 1, 200, null, null])
+  assert.equal(second.object, 'webhook_delivery')
+  assert.deepEqual((await account.api.get(`/v1/events/${first.event_id}`)).body, receiver.received[0]!.json)
+  await world.invariants()
+})
+
+test('a failing delivery is retried eight times at the promised delays, with the same body and a fresh signature', async (t) => {
+  const { world, account, receiver } = await start(t)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const bodies = () => new Set(receiver.received.map(({ body }) => body))
+  const [first] = await deliveries(account, endpoint.id)
+  assert.deepEqual([first.status, first.attempts, first.error], ['pending', 1, 'status_500'])
+
+  for (const [index, delay] of fullSchedule.entries()) {
+    const attempted = world.clock.now()
+    const next = Date.parse((await deliveries(account, endpoint.id))[0].next_attempt_at)
+    assert.ok(next >= attempted + delay * 1000 && next <= attempted + delay * 1000 + Math.min(delay * 100, 5_000), `delay ${index}`)
+    await pass(world, next - attempted - 1)
+    assert.equal(receiver.received.length, index + 1, `before delay ${index}`)
+    await pass(world, 1)
+    assert.equal(receiver.received.length, index + 2, `after delay ${index}`)
+  }
+  await pass(world, 7 * 86_400_000)
+
+  assert.equal(receiver.received.length, 9)
+  assert.equal(bodies().size, 1)
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['service-signature'])).size, 9)
+  const [last] = await deliveries(account, endpoint.id, '?status=failed')
+  assert.deepEqual([last.status, last.attempts, last.response_status, last.error, last.next_attempt_at], ['failed', 9, 500, 'status_500', null])
+  await world.invariants()
+})
+
+test('an endpoint gets what it subscribes to and its filters let through, from its creation on, in its mode only', async (t) => {
+  const { world, account } = await start(t)
+  const [delivered, filtered, all] = [world.receiver(), world.receiver(), world.receiver()]
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const live = await world.account({ mode: 'live' })
+  const foreign = world.receiver()
+  await subscribe(live, foreign)
+  await subscribe(account, delivered, { events: ['message.delivered', 'message.failed'] })
+  await subscribe(account, filtered, { filters: { channel_types: ['whatsapp'], directions: [] } })
+  await subscribe(account, all, { filters: { channel_types: ['sms'], directions: ['outbound'], channels: ['ch_test_sms', 'ch_test_whatsapp'] } })
+
+  await account.api.post('/v1/messages', message())
+  await account.api.post('/v1/messages', { ...message('+15005550006'), channel: 'ch_test_whatsapp' })
+  await pass(world, 10_000)
+
+  const types = (receiver: Receiver) => receiver.received.map(({ json }) => json.type).sort()
+  assert.deepEqual(types(delivered), ['message.delivered', 'message.delivered'])
+  assert.ok(filtered.received.length >= 2)
+  assert.ok(filtered.received.every(({ json }) => json.data.object.channel_type === 'whatsapp'))
+  assert.deepEqual(types(all), ['message.delivered', 'message.sent'])
+  assert.deepEqual(foreign.received, [])
+})
+
+test('what happens while an endpoint is disabled is never sent, and what was pending is dropped for good', async (t) => {
+  const { world, account, receiver } = await start(t)
+  receiver.always({ status: 503 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+
+  const disabled = await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status: 'disabled' })
+  const [dropped] = await deliveries(account, endpoint.id)
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  receiver.always({ status: 200 })
+  receiver.received.length = 0
+  await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status: 'active' })
+  await pass(world, 86_400_000)
+  assert.deepEqual(receiver.received, [])
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+
+  assert.equal(disabled.body.status, 'disabled')
+  assert.deepEqual([dropped.status, dropped.error, dropped.attempts], ['failed', 'endpoint_disabled', 1])
+  assert.equal(receiver.received.length, 1)
+  await world.invariants()
+})
+
+test('fifty failures in a row disable an endpoint, one at a time from the fifth on, and the owner gets an e-mail', async (t) => {
+  const { world, account, receiver } = await start(t)
+  await world.services.accounts.update(account.id, { owner_email: 'owner@example.com' })
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  for (let i = 0; i < 60; i++) await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  assert.equal(receiver.received.length, 5)
+  const statuses: string[] = []
+
+  for (let second = 0; second < 50; second++) {
+    const before = receiver.received.length
+    await pass(world, 1_000)
+    assert.ok(receiver.received.length - before <= 1)
+    statuses.push((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status)
+  }
+
+  assert.equal(receiver.received.length, 50)
+  assert.equal(statuses.at(-1), 'disabled')
+  assert.deepEqual(await deliveries(account, endpoint.id, '?status=pending'), [])
+  const emails = await world.pool`select recipient, subject, body from emails where account_id = ${account.id}`
+  assert.equal(emails.length, 1)
+  assert.equal(emails[0]!['recipient'], 'owner@example.com')
+  assert.match(emails[0]!['body'] as string, new RegExp(endpoint.id))
+  await world.invariants()
+})
+
+test('one success closes the circuit and resets the count', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_disable_after: 8 })
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  for (let i = 0; i < 12; i++) await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  await pass(world, 1_000)
+  receiver.always({ status: 200 })
+
+  await pass(world, 1_000)
+  await pass(world, 1_000)
+  const after = receiver.received.length
+  receiver.always({ status: 500 })
+  for (let i = 0; i < 7; i++) await account.api.post('/v1/messages', message())
+  await pass(world, 5_000)
+
+  assert.ok(after >= 12, `the rest followed at once: ${after}`)
+  assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.status, 'active')
+  await world.invariants()
+})
+
+test('a test event goes to its endpoint alone and answers with the delivery; a disabled endpoint gets nothing', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const other = world.receiver()
+  const endpoint = await subscribe(account, receiver, { events: ['campaign.started'], verification_token: 'token-1234' })
+  await subscribe(account, other)
+
+  const tested = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+  await world.settle()
+  await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status: 'disabled' })
+  const refused = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+
+  assert.equal(tested.status, 200)
+  assert.deepEqual([tested.body.object, tested.body.status, tested.body.attempts, tested.body.event_type, tested.body.response_status], ['webhook_delivery', 'delivered', 1, 'webhook.test', 200])
+  assert.match(tested.body.id, /^whd_/)
+  assert.equal(receiver.received.length, 1)
+  assert.equal(receiver.received[0]!.headers['service-verification-token'], 'token-1234')
+  assert.equal(receiver.received[0]!.json.data.object.id, endpoint.id)
+  assert.equal(receiver.received[0]!.json.data.object.secret, undefined)
+  assert.deepEqual(other.received, [])
+  assert.deepEqual([refused.body.status, refused.body.error, refused.body.attempts], ['failed', 'endpoint_disabled', 0])
+  await world.invariants()
+})
+
+test('a failed test is retried as any other delivery', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const endpoint = await subscribe(account, receiver)
+  receiver.answerNext({ status: 500 })
+
+  const tested = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+  await pass(world, 35_000)
+
+  assert.deepEqual([tested.body.status, tested.body.attempts, tested.body.error], ['pending', 1, 'status_500'])
+  assert.equal(receiver.received.length, 2)
+  assert.equal((await deliveries(account, endpoint.id))[0].status, 'delivered')
+})
+
+test('a delivery that ended can be retried by hand: one attempt, counted, no schedule; a pending one is 409', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_retry_delays: [30] })
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const [delivery] = await deliveries(account, endpoint.id)
+  const path = `/v1/webhook_endpoints/${endpoint.id}/deliveries/${delivery.id}/retry`
+  const tooEarly = await account.api.post(path)
+  await pass(world, 40_000)
+
+  const failedAgain = await account.api.post(path)
+  receiver.always({ status: 201 })
+  const delivered = await account.api.post(path, undefined, { 'idempotency-key': 'once' })
+  const replayed = await account.api.post(path, undefined, { 'idempotency-key': 'once' })
+
+  assert.deepEqual([tooEarly.status, tooEarly.body.error.code], [409, 'delivery_state_invalid'])
+  assert.deepEqual([failedAgain.status, failedAgain.body.status, failedAgain.body.attempts, failedAgain.body.next_attempt_at], [200, 'failed', 3, null])
+  assert.deepEqual([delivered.body.status, delivered.body.attempts, delivered.body.response_status], ['delivered', 4, 201])
+  assert.equal(replayed.headers['idempotent-replayed'], 'true')
+  assert.equal(receiver.received.length, 4)
+  assert.equal((await account.api.post(path.replace(delivery.id, 'whd_nope'))).status, 404)
+  await world.invariants()
+})
+
+test('a rolled secret signs at once, and with an overlap both do', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const endpoint = await subscribe(account, receiver)
+  const verify = (index: number, secret: string) => {
+    const { body, headers } = receiver.received[index]!
+    const signature = headers['service-signature'] as string
+    try {
+      return Stripe.webhooks.constructEvent(body, signature, secret, 300, undefined, world.clock.now()) !== undefined
+    } catch {
+      return false // what the verifier throws for a wrong signature
+    }
+  }
+  const rolled = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/roll_secret`)
+  await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+  const overlapping = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/roll_secret`, { expire_previous_in_seconds: 60 })
+  await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+  const first = [verify(0, endpoint.secret), verify(0, rolled.body.secret)]
+  const during = [verify(1, rolled.body.secret), verify(1, overlapping.body.secret)]
+  await world.clock.advance(60_000)
+  await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
+
+  assert.match(rolled.body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  assert.deepEqual(first, [false, true])
+  assert.deepEqual(during, [true, true])
+  assert.match(receiver.received[1]!.headers['service-signature'] as string, /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
+  assert.deepEqual([verify(2, rolled.body.secret), verify(2, overlapping.body.secret)], [false, true])
+  assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.secret, undefined)
+})
