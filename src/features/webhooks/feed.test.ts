@@ -1,0 +1,153 @@
+/** The feed's promises: order, filters, cursors, and that nothing ever appears behind a cursor already handed out. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { openPool } from '../../platform/database/pool.ts'
+import { transact } from '../../platform/database/sql.ts'
+import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
+import { idFloor } from '../../lib/ids.ts'
+import { startPlatform, type PlatformWorld } from '../../../test/kit/world.ts'
+import { feedService, type FeedService } from './feed.ts'
+import { fanOutLane } from './worker.ts'
+
+const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
+const page = (limit = 100, starting_after?: string) => ({ limit, starting_after })
+
+function event(world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent {
+  return { ...tenant, id: world.platform.ids('evt'), type: 'message.sent', object_id: 'msg_1', object: { id: 'msg_1', n: 1 }, created_at: world.clock.iso(), ...more }
+}
+
+/** All there is below the horizon; asks again while transactions elsewhere hold it back. */
+async function listed(world: PlatformWorld, count: number, read: () => Promise<{ id: string }[]>): Promise<string[]> {
+  for (let tries = 0; ; tries++) {
+    const rows = await read()
+    if (rows.length >= count || tries === 200) return rows.map(({ id }) => id)
+    await world.pool`select pg_sleep(0.01)`
+  }
+}
+
+async function start(t: TestContext): Promise<{ world: PlatformWorld; feed: FeedService }> {
+  const world = await startPlatform(t)
+  return { world, feed: feedService(world.platform) }
+}
+
+test('both orders list the same events, filters narrow them, and the item is what was recorded', async (t) => {
+  const { world, feed } = await start(t)
+  const events: NewEvent[] = []
+  for (const [type, object_id] of [['message.sent', 'msg_1'], ['message.read', 'msg_1'], ['campaign.started', 'cmp_1'], ['message.failed', 'msg_2'], ['webhook.test', 'we_1']] as const) {
+    const made = event(world, { type, object_id })
+    events.push(made)
+    await recordEvents(world.pool, [made])
+    await world.clock.advance(3600_000)
+  }
+  await recordEvents(world.pool, [event(world, { mode: 'live' })])
+  const ids = events.map(({ id }) => id)
+  const list = async (query: Parameters<FeedService['list']>[2]) => (await feed.list(world.pool, tenant, query, page())).map(({ id }) => id)
+
+  const all = await listed(world, 5, () => feed.list(world.pool, tenant, { order: 'asc' }, page()))
+
+  assert.deepEqual(all, ids)
+  assert.deepEqual(await list({}), ids.toReversed())
+  assert.deepEqual(await list({ type: 'message.*', order: 'asc' }), [ids[0], ids[1], ids[3]])
+  assert.deepEqual(await list({ type: 'campaign.started' }), [ids[2]])
+  assert.deepEqual(await list({ type: 'message.sent' }), [ids[0]])
+  assert.deepEqual(await list({ object_id: 'msg_1' }), [ids[1], ids[0]])
+  assert.deepEqual(await list({ object_id: 'msg_404' }), [])
+  assert.deepEqual(await list({ created_after: events[1]!.created_at, created_before: events[4]!.created_at, order: 'asc' }), [ids[2], ids[3]])
+  assert.deepEqual(await list({ created_after: '2030-01-01T00:00:00.000Z' }), [])
+  const { id, type, mode, created_at } = events[2]!
+  assert.deepEqual(await feed.get(world.pool, tenant, id), { id, object: 'event', type, mode, created_at, data: { object: events[2]!.object } })
+})
+
+test('unknown types and cursors are refused, and a cursor older than what is kept is the start of the feed', async (t) => {
+  const { world, feed } = await start(t)
+  const made = event(world)
+  await recordEvents(world.pool, [made])
+  await listed(world, 1, () => feed.list(world.pool, tenant, {}, page()))
+  const old = `${idFloor('evt', world.clock.now() - 31 * 86_400_000).slice(0, -1)}1`
+
+  for (const type of ['message', 'message.*.x', 'nope.*', '*', '.*', 'message.sent.*', 'Message.sent']) await assert.rejects(feed.list(world.pool, tenant, { type }, page()), { code: 'parameter_invalid', param: 'type' }, type)
+  for (const cursor of ['x', 'msg_01kg9p6je0e6z9vsnhtbf6d24v', world.platform.ids('evt')]) await assert.rejects(feed.list(world.pool, tenant, {}, page(10, cursor)), { code: 'parameter_invalid', param: 'starting_after' }, cursor)
+  await assert.rejects(feed.list(world.pool, { ...tenant, mode: 'live' }, {}, page(10, made.id)), { code: 'parameter_invalid' })
+  await assert.rejects(feed.get(world.pool, { ...tenant, mode: 'live' }, made.id), { code: 'resource_missing' })
+  await assert.rejects(feed.get(world.pool, tenant, 'evt_x'), { code: 'resource_missing' })
+  assert.deepEqual((await feed.list(world.pool, tenant, { order: 'asc' }, page(10, old))).map(({ id }) => id), [made.id])
+  assert.deepEqual(await feed.list(world.pool, tenant, { order: 'desc' }, page(10, old)), [])
+})
+
+test('no event ever appears behind a cursor already handed out, however writers interleave', async (t) => {
+  const { world, feed } = await start(t)
+  const writers = openPool(world.database_url, { max: 8, application_name: 'writers' })
+  t.after(() => writers.end({ timeout: 1 }))
+  const written: string[] = []
+  const seen: string[] = []
+  let writing = true
+  const write = async (seed: number) => {
+    for (let round = 0; round < 40; round++) {
+      const made = [event(world), event(world)]
+      await transact(writers, async (tx) => {
+        await recordEvents(tx, made.slice(0, 1))
+        // transactions of different lengths commit in another order than they began
+        await tx`select pg_sleep(${((seed * 7 + round * 3) % 11) / 1000})`
+        await recordEvents(tx, made.slice(1))
+      })
+      written.push(...made.map(({ id }) => id))
+    }
+  }
+  const follow = async () => {
+    while (writing || seen.length < written.length) {
+      const rows = (await feed.list(world.pool, tenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
+      seen.push(...rows.map(({ id }) => id))
+    }
+  }
+  // a newest-first reader hands out cursors too: what lies before its newest event must have been final
+  const before = new Map<string, number>()
+  const look = async () => {
+    while (writing) {
+      const [newest] = await feed.list(world.pool, tenant, {}, page(1))
+      if (newest !== undefined) before.set(newest.id, (await world.pool`select 1 from events where position < (select position from events where id = ${newest.id})`).length)
+    }
+  }
+  const reading = Promise.all([follow(), look()])
+  await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(write))
+  writing = false
+  await reading
+
+  assert.equal(new Set(seen).size, seen.length)
+  assert.deepEqual(seen.toSorted(), written.toSorted())
+  for (const [id, count] of before) {
+    assert.equal((await world.pool`select 1 from events where position < (select position from events where id = ${id})`).length, count)
+  }
+})
+
+test('the fan-out misses nothing either, and makes each delivery once, with several processes at it', async (t) => {
+  const { world } = await start(t)
+  await world.pool`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
+    select ${tenant.account_id}, 'test', '*', 'we_1', pg_current_snapshot(), 0`
+  const writers = openPool(world.database_url, { max: 6, application_name: 'writers' })
+  t.after(() => writers.end({ timeout: 1 }))
+  const written: string[] = []
+  let writing = true
+  const write = async (seed: number) => {
+    for (let round = 0; round < 30; round++) {
+      const made = event(world)
+      await transact(writers, async (tx) => {
+        await recordEvents(tx, [made])
+        await tx`select pg_sleep(${((seed * 5 + round) % 9) / 1000})`
+      })
+      written.push(made.id)
+    }
+  }
+  const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
+  const run = async (lane: (typeof lanes)[number]) => {
+    while (writing || (await lane.tick()) > 0) await lane.tick()
+  }
+  const running = Promise.all(lanes.map(run))
+  await Promise.all([1, 2, 3, 4, 5, 6].map(write))
+  writing = false
+  await running
+
+  const queued = await world.pool<{ event_id: string; id: string }[]>`select event_id, id from webhook_queue where endpoint_id = 'we_1'`
+  assert.deepEqual(queued.map(({ event_id }) => event_id).toSorted(), written.toSorted())
+  assert.ok(queued.every(({ id }) => /^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)))
+})
