@@ -1,5 +1,6 @@
 /** Secrets at rest: AES-256-GCM under the key of the installation, rotation included, and the keyed hash of suppressed addresses. */
 import { createCipheriv, createDecipheriv, createHash, createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { Refusal } from '../contract/refusal.ts'
 import type { Db } from './database/sql.ts'
 
 export interface Secrets {
@@ -87,8 +88,8 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
 function proven(sealer: Secrets, row: { key_check: string; address_hash_key: string }): string {
   try {
     if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)
-  } catch (error) {
-    throw new Error('POSTHORN_SECRET_KEY does not fit this database: start with the key that the database was set up with, or name that key in POSTHORN_PREVIOUS_SECRET_KEYS', { cause: error })
+  } catch {
+    throw new Refusal('POSTHORN_SECRET_KEY does not fit this database: start with the key that the database was set up with, or name that key in POSTHORN_PREVIOUS_SECRET_KEYS.')
   }
   throw new Error('the proof of the secret key in `installation` is damaged')
 }

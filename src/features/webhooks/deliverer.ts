@@ -333,7 +333,9 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     async stop(grace_ms = 3_000) {
       stopping = true
       await reading?.catch(() => undefined)
-      await Promise.race([idle(), clock.sleep(grace_ms)])
+      const enough = new AbortController()
+      await Promise.race([idle(), clock.sleep(grace_ms, enough.signal)])
+      enough.abort()
       end.abort()
       await idle()
       await store.releaseTurns(pool, process_id, [...hands.keys()]).catch(() => undefined) // a dead database: the lease runs out by itself
