@@ -9,6 +9,7 @@ import { billingService } from './features/billing/service.ts'
 import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
 import { channelService } from './features/channels/service.ts'
+import { channelChores } from './features/channels/worker.ts'
 import { contactInvariants } from './features/contacts/invariants.ts'
 import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
@@ -104,7 +105,7 @@ function compose(platform: Platform, dispatches: boolean) {
 
   const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...messageRoutes(messages), ...webhookRoutes(webhooks), ...feedRoutes(feed)]
   const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts }), fanOutLane(platform), deliver.lane]
-  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...contacts.chores, ...webhookChores(platform)]
+  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...channelChores(platform), ...contacts.chores, ...webhookChores(platform)]
   const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...messageInvariants, ...webhookInvariants]
   return { services: { accounts, billing, channels, contacts, messages, webhooks, feed }, accepting, dispatch, deliver, routes, lanes, chores, invariants }
 }

@@ -1,0 +1,18 @@
+/** SQL of a rotation of the secret key: the sealed credentials of every account's channels, in pages. */
+import type { Db } from '../../platform/database/sql.ts'
+
+export interface SealedChannel {
+  readonly id: string
+  readonly credentials: string
+}
+
+/** Sealed credentials by id; deleted channels have none. */
+export async function listSealed(sql: Db, after: string, rows_max: number): Promise<SealedChannel[]> {
+  return await sql<SealedChannel[]>`
+    select id, credentials from channels where id > ${after} and deleted_at is null and credentials <> '' order by id limit ${rows_max}`
+}
+
+/** Writes the credentials sealed anew, unless they have changed meanwhile. */
+export async function reseal(sql: Db, channel: SealedChannel, credentials: string): Promise<void> {
+  await sql`update channels set credentials = ${credentials} where id = ${channel.id} and credentials = ${channel.credentials}`
+}

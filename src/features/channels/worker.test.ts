@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { startWorld } from '../../../test/kit/world.ts'
+import { openSecrets } from '../../platform/secrets.ts'
+import { channelChores } from './worker.ts'
+
+test('after a rotation of the secret key credentials come under the new one, and the old one can be dropped', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+  const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+15550100', credentials: {} }
+  assert.equal((await api.post('/v1/channels', creation)).status, 201)
+  const before = Buffer.alloc(32, 7).toString('base64')
+  const current = randomBytes(32).toString('base64')
+  const rotated = { ...world.platform, secrets: await openSecrets(world.pool, { current, previous: [before] }) }
+  const [chore] = channelChores(rotated)
+
+  assert.equal(await chore!.run(), 1)
+  assert.equal(await chore!.run(), 0)
+
+  const alone = await openSecrets(world.pool, { current, previous: [] })
+  const [channel] = await world.pool<{ credentials: string }[]>`select credentials from channels`
+  assert.deepEqual(JSON.parse(alone.open(channel!.credentials)), {})
+})
