@@ -16,7 +16,10 @@ test('a message goes from queued to delivered, and each step is told once', asyn
   assert.equal(sent.status, 202)
   assert.equal(sent.body.status, 'queued')
   assert.equal(message.body.status, 'delivered')
-  assert.deepEqual(history.body.data.map((item: { type: string }) => item.type), ['message.delivered', 'message.sent', 'message.sending', 'message.queued'])
+  assert.deepEqual(
+    history.body.data.map((item: { type: string }) => item.type),
+    ['message.delivered', 'message.sent', 'message.sending', 'message.queued'],
+  )
   await world.invariants()
 })
 
@@ -24,20 +27,34 @@ test('each magic recipient has its outcome', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const outcomes: [string, string | number][] = [
-    ['+15005550010', 'read'], ['+15005550005', 'sent'], ['+15005550001', 'failed'], ['+15005550002', 'failed'], ['+15005550008', 'read'], ['+15005550014', 'read'],
-    ['+15005550003', 422], ['+15005550004', 422], ['+15005550009', 422], ['+15005550013', 422], ['+15005550011', 402], ['+15005550012', 503], ['+4915112345678', 'delivered'],
+    ['+15005550010', 'read'],
+    ['+15005550005', 'sent'],
+    ['+15005550001', 'failed'],
+    ['+15005550002', 'failed'],
+    ['+15005550008', 'read'],
+    ['+15005550014', 'read'],
+    ['+15005550003', 422],
+    ['+15005550004', 422],
+    ['+15005550009', 422],
+    ['+15005550013', 422],
+    ['+15005550011', 402],
+    ['+15005550012', 503],
+    ['+4915112345678', 'delivered'],
   ]
 
   for (const [to, outcome] of outcomes) {
     const sent = await api.post('/v1/messages', text(to))
     await world.settle()
-    world.clock.advance(100)
+    await world.clock.advance(100)
     await world.settle()
     if (typeof outcome === 'number') assert.equal(sent.status, outcome, to)
     else assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, outcome, to)
   }
   const inbound = await api.get('/v1/messages?direction=inbound')
-  assert.deepEqual(inbound.body.data.map((message: { content: object }) => message.content), [{ text: { body: 'Reply to: Hi' } }])
+  assert.deepEqual(
+    inbound.body.data.map((message: { content: object }) => message.content),
+    [{ text: { body: 'Reply to: Hi' } }],
+  )
   await world.invariants()
 })
 
@@ -70,7 +87,10 @@ test('a batch is answered item by item, and replayed as a whole', async (t) => {
   const again = await api.post('/v1/messages/batch', { messages }, { 'idempotency-key': 'b1' })
 
   assert.equal(first.status, 207)
-  assert.deepEqual(first.body.data.map((item: { status: number }) => item.status), [202, 400, 402, 400, 400])
+  assert.deepEqual(
+    first.body.data.map((item: { status: number }) => item.status),
+    [202, 400, 402, 400, 400],
+  )
   assert.equal(first.body.data[1].error.param, 'to')
   assert.deepEqual(again.body.data[0], first.body.data[0])
   assert.equal(again.body.accepted, 1)

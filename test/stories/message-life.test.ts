@@ -7,13 +7,20 @@ const text = (channel: string, to = '+15005550006', more: object = {}) => ({ cha
 async function liveWorld(t: TestContext, credit_micros = 1_000_000_000, settings: object = {}) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live', credit_micros })
-  const channel = await account.api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {}, settings: { max_messages_per_second: 10_000, ...settings } })
+  const channel = await account.api.post('/v1/channels', {
+    type: 'sms',
+    provider: 'simulator',
+    name: 'Alerts',
+    identifier: '+4915100000001',
+    credentials: {},
+    settings: { max_messages_per_second: 10_000, ...settings },
+  })
   assert.equal(channel.status, 201)
   return { world, account, api: account.api, channel: channel.body.id as string }
 }
 
 const wait = async (world: World, ms: number) => {
-  world.clock.advance(ms)
+  await world.clock.advance(ms)
   await world.settle()
 }
 
@@ -72,7 +79,11 @@ test('a message that is not handed over in time fails as expired and is refunded
   await world.invariants()
 })
 
-for (const [name, digits] of [['throttles', '0021'], ['cannot be reached', '0022'], ['does not answer', '0023']] as const) {
+for (const [name, digits] of [
+  ['throttles', '0021'],
+  ['cannot be reached', '0022'],
+  ['does not answer', '0023'],
+] as const) {
   test(`a message is repeated when its provider ${name}, and stays in sending meanwhile`, async (t) => {
     const { world, api, channel } = await liveWorld(t)
 
@@ -90,7 +101,9 @@ for (const [name, digits] of [['throttles', '0021'], ['cannot be reached', '0022
 test('the wallet pays for exactly what it holds, however many send at once', async (t) => {
   const { world, api, channel } = await liveWorld(t, 120 * 7500)
 
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => api.post('/v1/messages', text(channel, `+49151123${10_000 + i}`), i % 2 === 0 ? { 'idempotency-key': `k${i}` } : {})))
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => api.post('/v1/messages', text(channel, `+49151123${10_000 + i}`), i % 2 === 0 ? { 'idempotency-key': `k${i}` } : {})),
+  )
 
   const statuses = answers.map((answer) => answer.status)
   assert.equal(statuses.filter((status) => status === 202).length, 120)
@@ -102,22 +115,32 @@ test('the wallet pays for exactly what it holds, however many send at once', asy
 
 test('items of a batch are charged in order, each by itself', async (t) => {
   const { world, account, api, channel } = await liveWorld(t, 8000)
-  const whatsapp = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'simulator', name: 'WA', identifier: '+4915100000002', credentials: {} })).body.id
+  const whatsapp = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'simulator', name: 'WA', identifier: '+4915100000002', credentials: {} })).body
+    .id
   const template = { channel: whatsapp, to: '+4915112345678', type: 'template', template: { name: 'hello', language: { code: 'en' } } }
 
   const batch = await api.post('/v1/messages/batch', { messages: [template, text(channel, '+4915112345678'), { ...template, to: '+4915112345679' }] })
 
-  assert.deepEqual(batch.body.data.map((item: { status: number }) => item.status), [202, 402, 402])
+  assert.deepEqual(
+    batch.body.data.map((item: { status: number }) => item.status),
+    [202, 402, 402],
+  )
   assert.equal(account.mode, 'live')
   await world.invariants()
 })
 
 test('free-form outside the service window is refused on live whatsapp, and a template passes', async (t) => {
   const { api } = await liveWorld(t)
-  const whatsapp = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'simulator', name: 'WA', identifier: '+4915100000002', credentials: {} })).body.id
+  const whatsapp = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'simulator', name: 'WA', identifier: '+4915100000002', credentials: {} })).body
+    .id
 
   const refused = await api.post('/v1/messages', text(whatsapp, '+4915112345678'))
-  const template = await api.post('/v1/messages', { channel: whatsapp, to: '+4915112345678', type: 'template', template: { name: 'hello', language: { code: 'en' } } })
+  const template = await api.post('/v1/messages', {
+    channel: whatsapp,
+    to: '+4915112345678',
+    type: 'template',
+    template: { name: 'hello', language: { code: 'en' } },
+  })
 
   assert.equal(refused.status, 422)
   assert.equal(refused.body.error.code, 'policy_violation')
@@ -158,8 +181,14 @@ test('a message that breaks a rule of the database is refused alone', async (t) 
   ])
 
   assert.equal(alone.status, 400)
-  assert.deepEqual(batch.body.data.map((item: { status: number }) => item.status), [202, 400, 202])
-  assert.deepEqual(keyed.body.data.map((item: { status: number }) => item.status), [400, 202])
+  assert.deepEqual(
+    batch.body.data.map((item: { status: number }) => item.status),
+    [202, 400, 202],
+  )
+  assert.deepEqual(
+    keyed.body.data.map((item: { status: number }) => item.status),
+    [400, 202],
+  )
   assert.equal(good.status, 202)
   await world.settle()
   await world.invariants()

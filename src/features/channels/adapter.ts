@@ -50,8 +50,18 @@ export type Report = Receipt | InboundMessage
  * (the sandbox), the reports to come after so many milliseconds.
  */
 export type Outcome =
-  | { readonly kind: 'accepted'; readonly provider_ids: readonly [string, ...string[]]; readonly reports?: readonly { readonly after_ms: number; readonly report: Report }[] }
-  | { readonly kind: 'refused'; readonly code: MessageErrorCode; readonly provider_code: string | null; readonly message: string; readonly channel_lost?: boolean }
+  | {
+      readonly kind: 'accepted'
+      readonly provider_ids: readonly [string, ...string[]]
+      readonly reports?: readonly { readonly after_ms: number; readonly report: Report }[]
+    }
+  | {
+      readonly kind: 'refused'
+      readonly code: MessageErrorCode
+      readonly provider_code: string | null
+      readonly message: string
+      readonly channel_lost?: boolean
+    }
   | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly provider_code: string | null; readonly message: string }
   | { readonly kind: 'unavailable'; readonly provider_code: string | null; readonly message: string }
   | { readonly kind: 'unknown'; readonly message: string }
@@ -105,7 +115,10 @@ export interface Adapter {
   /** What is known beforehand to be refused, asked at acceptance. */
   refuses?(message: { readonly to: string; readonly type: string; readonly content: unknown }): { readonly code: ErrorCode; readonly message: string } | null
   /** Tries the credentials: at creation and reconnect. */
-  connect?(connection: Connection, signal: AbortSignal): Promise<{ readonly kind: 'connected'; readonly identifier?: string } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
+  connect?(
+    connection: Connection,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: 'connected'; readonly identifier?: string } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
   /** null: the signature is wrong. Several reports may come in one callback, in any order. */
   receive?(callback: Callback, connection: Connection): { readonly reports: readonly Report[]; readonly answer?: string } | null
   templates?(connection: Connection, signal: AbortSignal): Promise<readonly TemplateRecord[]>

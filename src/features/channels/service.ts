@@ -41,8 +41,20 @@ export function channelService(platform: Platform) {
   const cache = new Map<string, { row: ChannelRow | null; until: number }>()
 
   const sandboxRow = (tenant: Tenant, type: ChannelType): ChannelRow => ({
-    account_id: tenant.account_id, mode: 'test', id: `ch_test_${type}`, type, provider: 'sandbox', name: sandboxNames[type], identifier: sandboxIdentifiers[type],
-    status: 'active', connection_status: 'connected', capabilities: adapterOf('sandbox')!.capabilities(type, {}), settings: {}, credentials: '', deleted_at: null, created_at: standingSince,
+    account_id: tenant.account_id,
+    mode: 'test',
+    id: `ch_test_${type}`,
+    type,
+    provider: 'sandbox',
+    name: sandboxNames[type],
+    identifier: sandboxIdentifiers[type],
+    status: 'active',
+    connection_status: 'connected',
+    capabilities: adapterOf('sandbox')!.capabilities(type, {}),
+    settings: {},
+    credentials: '',
+    deleted_at: null,
+    created_at: standingSince,
   })
 
   /** The channel, or null where this tenant has none of the id. Served from memory for at most 4 seconds. */
@@ -61,6 +73,9 @@ export function channelService(platform: Platform) {
     return row
   }
 
+  /** The connected channel that a provider's callback names; the callback carries no tenant. */
+  const findForCallback = async (id: string): Promise<ChannelRow | null> => (isId('ch', id) ? await store.findAnyChannel(pool, id) : null)
+
   async function get(tenant: Tenant, id: string): Promise<ChannelRow> {
     const row = await find(tenant, id)
     if (row === null) throw missing('channel', id)
@@ -68,13 +83,25 @@ export function channelService(platform: Platform) {
   }
 
   const object = (row: ChannelRow): Channel => ({
-    id: row.id, object: 'channel', mode: row.mode, type: row.type, provider: row.provider, name: row.name, identifier: row.identifier, status: row.status,
-    connection_status: row.connection_status, capabilities: [...row.capabilities] as Channel['capabilities'], settings: row.settings,
-    webhook_url: row.mode === 'live' ? `${settings.base_url}/hooks/channels/${row.id}` : null, created_at: row.created_at,
+    id: row.id,
+    object: 'channel',
+    mode: row.mode,
+    type: row.type,
+    provider: row.provider,
+    name: row.name,
+    identifier: row.identifier,
+    status: row.status,
+    connection_status: row.connection_status,
+    capabilities: [...row.capabilities] as Channel['capabilities'],
+    settings: row.settings,
+    webhook_url: row.mode === 'live' ? `${settings.base_url}/hooks/channels/${row.id}` : null,
+    created_at: row.created_at,
   })
 
   const connection = (row: ChannelRow): Connection => ({
-    channel_id: row.id, identifier: row.identifier, settings: row.settings,
+    channel_id: row.id,
+    identifier: row.identifier,
+    settings: row.settings,
     credentials: row.credentials === '' ? {} : (JSON.parse(secrets.open(row.credentials)) as Record<string, unknown>),
   })
 
@@ -94,10 +121,22 @@ export function channelService(platform: Platform) {
   async function templates(tenant: Tenant, id: string): Promise<Template[]> {
     const row = await get(tenant, id)
     if (row.type !== 'whatsapp') return []
-    const records = row.provider === 'sandbox' ? sandboxTemplates : ((await adapterOf(row.provider)?.templates?.(connection(row), AbortSignal.timeout(connectTimeout_ms))) ?? [])
+    const records =
+      row.provider === 'sandbox'
+        ? sandboxTemplates
+        : ((await adapterOf(row.provider)?.templates?.(connection(row), AbortSignal.timeout(connectTimeout_ms))) ?? [])
     return records.map((record) => ({
-      id: `tpl_${row.provider === 'sandbox' ? 'test_' : ''}${record.provider_id}`, object: 'template', channel_id: row.id, name: record.name, language: record.language, category: record.category,
-      status: record.status, parameter_format: record.parameter_format, components: record.components.map((component) => ({ ...component })), rejected_reason: record.rejected_reason, updated_at: record.updated_at,
+      id: `tpl_${row.provider === 'sandbox' ? 'test_' : ''}${record.provider_id}`,
+      object: 'template',
+      channel_id: row.id,
+      name: record.name,
+      language: record.language,
+      category: record.category,
+      status: record.status,
+      parameter_format: record.parameter_format,
+      components: record.components.map((component) => ({ ...component })),
+      rejected_reason: record.rejected_reason,
+      updated_at: record.updated_at,
     }))
   }
 
@@ -114,26 +153,60 @@ export function channelService(platform: Platform) {
     const rate = checkedSettings(type, creation.settings ?? {})
     const id = ids('ch')
     if (creation.identifier !== undefined && (await store.identifierTaken(sql, type, creation.identifier))) throw taken(type, creation.identifier)
-    const identifier = await tryConnection(adapter, { channel_id: id, identifier: creation.identifier ?? '', credentials: creation.credentials, settings: rate })
+    const identifier = await tryConnection(adapter, {
+      channel_id: id,
+      identifier: creation.identifier ?? '',
+      credentials: creation.credentials,
+      settings: rate,
+    })
     const created_at = isoTime(clock.now())
     return await transact(sql, async (tx) => {
-      const row = await store.insertChannel(tx, {
-        account_id: caller.account_id, mode: 'live', id, type, provider: adapter.provider, name: creation.name, identifier, status: 'active', connection_status: 'connected',
-        capabilities: adapter.capabilities(type, rate), settings: rate, credentials: secrets.seal(JSON.stringify(creation.credentials)), created_at,
-      }).catch((error: unknown) => {
-        throw violatedConstraint(error) === 'channels_identifier' ? taken(type, identifier) : error
-      })
+      const row = await store
+        .insertChannel(tx, {
+          account_id: caller.account_id,
+          mode: 'live',
+          id,
+          type,
+          provider: adapter.provider,
+          name: creation.name,
+          identifier,
+          status: 'active',
+          connection_status: 'connected',
+          capabilities: adapter.capabilities(type, rate),
+          settings: rate,
+          credentials: secrets.seal(JSON.stringify(creation.credentials)),
+          created_at,
+        })
+        .catch((error: unknown) => {
+          throw violatedConstraint(error) === 'channels_identifier' ? taken(type, identifier) : error
+        })
       const channel = object(row)
-      await recordEvents(tx, [{ id: ids('evt'), account_id: row.account_id as Tenant['account_id'], mode: row.mode, type: 'channel.connected', object_id: row.id, object: channel, created_at }])
+      await recordEvents(tx, [
+        {
+          id: ids('evt'),
+          account_id: row.account_id as Tenant['account_id'],
+          mode: row.mode,
+          type: 'channel.connected',
+          object_id: row.id,
+          object: channel,
+          created_at,
+        },
+      ])
       return channel
     })
   }
 
-  async function update(sql: Db, tenant: Tenant, id: string, change: { name?: string; status?: 'active' | 'disabled'; settings?: Record<string, unknown> }): Promise<Channel> {
+  async function update(
+    sql: Db,
+    tenant: Tenant,
+    id: string,
+    change: { name?: string; status?: 'active' | 'disabled'; settings?: Record<string, unknown> },
+  ): Promise<Channel> {
     const row = await getChangeable(tenant, id)
     const rate = change.settings === undefined ? undefined : checkedSettings(row.type, change.settings)
     const changed = await store.updateChannel(sql, tenant, id, {
-      ...change, ...(rate === undefined ? {} : { settings: rate, capabilities: adapterOf(row.provider)?.capabilities(row.type, rate) ?? row.capabilities }),
+      ...change,
+      ...(rate === undefined ? {} : { settings: rate, capabilities: adapterOf(row.provider)?.capabilities(row.type, rate) ?? row.capabilities }),
     })
     forget(tenant, id)
     if (changed === null) throw missing('channel', id)
@@ -167,7 +240,16 @@ export function channelService(platform: Platform) {
       if (before === null) throw missing('channel', row.id)
       if (before.connection_status === connection_status) return object(before)
       const changed = object((await store.updateChannel(tx, tenant, row.id, { connection_status }))!)
-      await recordEvents(tx, [{ id: ids('evt'), ...tenant, type: connection_status === 'connected' ? 'channel.connected' : 'channel.disconnected', object_id: row.id, object: changed, created_at: isoTime(clock.now()) }])
+      await recordEvents(tx, [
+        {
+          id: ids('evt'),
+          ...tenant,
+          type: connection_status === 'connected' ? 'channel.connected' : 'channel.disconnected',
+          object_id: row.id,
+          object: changed,
+          created_at: isoTime(clock.now()),
+        },
+      ])
       return changed
     })
     forget(tenant, row.id)
@@ -177,7 +259,8 @@ export function channelService(platform: Platform) {
 
   async function getChangeable(tenant: Tenant, id: string): Promise<ChannelRow> {
     const row = await get(tenant, id)
-    if (row.provider === 'sandbox') throw new Problem('live_mode_required', 'Sandbox channels cannot be changed. Use a key that starts with svc_live_ and a channel of your own.')
+    if (row.provider === 'sandbox')
+      throw new Problem('live_mode_required', 'Sandbox channels cannot be changed. Use a key that starts with svc_live_ and a channel of your own.')
     return row
   }
 
@@ -188,19 +271,47 @@ export function channelService(platform: Platform) {
     return typeof set === 'number' ? set : defaultRate[row.type]
   }
 
-  return { find, get, list, object, connection, templates, create, update, remove, reconnect, setConnection, rateOf, adapterOf: (row: ChannelRow) => adapterOf(row.provider) }
+  return {
+    find,
+    findForCallback,
+    get,
+    list,
+    object,
+    connection,
+    templates,
+    create,
+    update,
+    remove,
+    reconnect,
+    setConnection,
+    rateOf,
+    adapterOf: (row: ChannelRow) => adapterOf(row.provider),
+  }
 }
 
 const badCursor = () => invalid('starting_after', 'invalid_value', 'No channel has the id given in starting_after. Use the next_cursor of the page before.')
-const taken = (type: string, identifier: string) => new Problem('channel_identifier_taken', `A ${type} channel with the identifier ${identifier} is already connected. Delete it first, or connect another sender.`, { param: 'identifier' })
+const taken = (type: string, identifier: string) =>
+  new Problem(
+    'channel_identifier_taken',
+    `A ${type} channel with the identifier ${identifier} is already connected. Delete it first, or connect another sender.`,
+    { param: 'identifier' },
+  )
 
 function chooseAdapter(creation: ChannelCreation, simulatorAllowed: boolean): { adapter: Adapter; type: ChannelType } {
   const type = channelTypes.find((candidate) => candidate === creation.type)
-  if (type === undefined) throw invalid('type', 'invalid_value', `The channel type ${JSON.stringify(creation.type.slice(0, 40))} is not built. Use one of ${channelTypes.join(', ')}.`)
+  if (type === undefined)
+    throw invalid(
+      'type',
+      'invalid_value',
+      `The channel type ${JSON.stringify(creation.type.slice(0, 40))} is not built. Use one of ${channelTypes.join(', ')}.`,
+    )
   const choices = connectable(type, simulatorAllowed)
   const adapter = creation.provider === undefined && choices.length === 1 ? choices[0] : choices.find((candidate) => candidate.provider === creation.provider)
   if (adapter !== undefined) return { adapter, type }
-  const offered = choices.length === 0 ? 'This installation has no provider for it yet; send with a test key on the sandbox channel instead.' : `Use one of ${choices.map((choice) => choice.provider).join(', ')}.`
+  const offered =
+    choices.length === 0
+      ? 'This installation has no provider for it yet; send with a test key on the sandbox channel instead.'
+      : `Use one of ${choices.map((choice) => choice.provider).join(', ')}.`
   throw invalid('provider', creation.provider === undefined ? 'missing_field' : 'invalid_value', `Name a provider that carries ${type}. ${offered}`)
 }
 
@@ -211,7 +322,14 @@ const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
 function checkIdentifier(type: ChannelType, identifier: string | undefined): void {
   if (identifier === undefined || !isPhoneChannel(type)) return
   const fits = phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier)))
-  if (!fits) throw invalid('identifier', 'invalid_format', type === 'sms' ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.' : 'Give an E.164 number such as +4915112345678.')
+  if (!fits)
+    throw invalid(
+      'identifier',
+      'invalid_format',
+      type === 'sms'
+        ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.'
+        : 'Give an E.164 number such as +4915112345678.',
+    )
 }
 
 function checkedSettings(type: ChannelType, given: Record<string, unknown>): Record<string, unknown> {

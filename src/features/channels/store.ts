@@ -37,6 +37,12 @@ export async function findChannel(sql: Db, { account_id, mode }: Tenant, id: str
   return channel ?? null
 }
 
+/** A channel by its id alone: for providers' callbacks, which know no tenant. */
+export async function findAnyChannel(sql: Db, id: string): Promise<ChannelRow | null> {
+  const [channel] = await sql<ChannelRow[]>`select * from channels where id = ${id} and deleted_at is null`
+  return channel ?? null
+}
+
 /** A page of channels, newest first, with one row more than asked. */
 export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: Page): Promise<ChannelRow[]> {
   return await sql<ChannelRow[]>`

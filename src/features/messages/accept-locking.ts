@@ -74,9 +74,18 @@ export async function acceptLocked(tx: Db, billing: BillingService, rows: readon
   if (rows.length === 0) return []
   const standing = new Map((await standings(tx, rows, at)).map((entry) => [entry.n, entry]))
   const clear = rows.filter((row) => standing.get(row.n)?.verdict === null)
-  const charges = await billing.chargeInOrder(tx, clear.map((row) => ({
-    message_id: row.id, account_id: row.account_id, mode: row.mode as 'live' | 'test', channel_type: row.channel_type, channel_id: row.channel_id, price_micros: row.price, created_at: at,
-  })))
+  const charges = await billing.chargeInOrder(
+    tx,
+    clear.map((row) => ({
+      message_id: row.id,
+      account_id: row.account_id,
+      mode: row.mode as 'live' | 'test',
+      channel_type: row.channel_type,
+      channel_id: row.channel_id,
+      price_micros: row.price,
+      created_at: at,
+    })),
+  )
   const charged = new Map(clear.map((row, index) => [row.n, charges[index]!]))
   const outcomes = rows.map((row): LockedOutcome => {
     const { verdict, contact_id } = standing.get(row.n)!
@@ -85,10 +94,13 @@ export async function acceptLocked(tx: Db, billing: BillingService, rows: readon
     return charge.outcome === 'charged' ? { kind: 'accepted', contact_id, charge } : { kind: 'refused', code: 'insufficient_balance' }
   })
   await insertAccepted(tx, rows, outcomes, at)
-  await billing.addUsage(tx, rows.flatMap((row, index) => {
-    const outcome = outcomes[index]!
-    return outcome.kind === 'accepted' ? [usageOfCharge({ ...row, mode: row.mode as 'live' | 'test', created_at: at }, outcome.charge)] : []
-  }))
+  await billing.addUsage(
+    tx,
+    rows.flatMap((row, index) => {
+      const outcome = outcomes[index]!
+      return outcome.kind === 'accepted' ? [usageOfCharge({ ...row, mode: row.mode as 'live' | 'test', created_at: at }, outcome.charge)] : []
+    }),
+  )
   return outcomes
 }
 
@@ -96,13 +108,25 @@ async function insertAccepted(tx: Db, rows: readonly AcceptRow[], outcomes: read
   const accepted = rows.flatMap((row, index) => {
     const outcome = outcomes[index]!
     if (outcome.kind !== 'accepted') return []
-    return [{ ...row, contact_id: outcome.contact_id, billing_source: outcome.charge.source, amount_micros: outcome.charge.amount_micros, package_grant_id: outcome.charge.package_grant_id }]
+    return [
+      {
+        ...row,
+        contact_id: outcome.contact_id,
+        billing_source: outcome.charge.source,
+        amount_micros: outcome.charge.amount_micros,
+        package_grant_id: outcome.charge.package_grant_id,
+      },
+    ]
   })
   if (accepted.length > 0) await insertMessages(tx, accepted, at)
 }
 
 /** Writes messages and their jobs. */
-export async function insertMessages(tx: Db, rows: readonly (AcceptRow & { contact_id: string | null; billing_source: string; amount_micros: number; package_grant_id: string | null })[], at: string): Promise<void> {
+export async function insertMessages(
+  tx: Db,
+  rows: readonly (AcceptRow & { contact_id: string | null; billing_source: string; amount_micros: number; package_grant_id: string | null })[],
+  at: string,
+): Promise<void> {
   await tx`
     with i as materialized (
       select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(n int, id text, account_id text, mode text, channel_id text, channel_type text, "to" text, "from" text, type text,

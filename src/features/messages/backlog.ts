@@ -46,14 +46,15 @@ export function backlog(): Backlog {
     take(count, allowance) {
       const taken: Job[] = []
       const share = Math.max(1, Math.ceil(count / Math.max(queues.size, 1)))
-      for (const [queue, lists] of [...queues]) {
+      // a queue that still has jobs goes to the end of the turn order, so the turns of this pass are fixed first
+      const turns = Array.from(queues)
+      for (const [queue, lists] of turns) {
         if (taken.length >= count) break
         const first = lists.find((list) => list.length > 0)?.[0]
         const waiting = lists[0].length + lists[1].length + lists[2].length
         const allowed = first === undefined ? 0 : allowance(queue, first, Math.min(waiting, share, count - taken.length))
         taken.push(...takeFrom(lists, allowed))
         queues.delete(queue)
-        // to the end of the turn order
         if (allowed < waiting) queues.set(queue, lists)
       }
       for (const job of taken) ids.delete(job.row.id)
@@ -61,7 +62,7 @@ export function backlog(): Backlog {
     },
     drop(predicate) {
       const dropped: Job[] = []
-      for (const [queue, lists] of [...queues]) {
+      for (const [queue, lists] of queues) {
         const kept = lists.map((list) => list.filter((job) => !predicate(job) || (dropped.push(job), false))) as [Job[], Job[], Job[]]
         if (kept.every((list) => list.length === 0)) queues.delete(queue)
         else queues.set(queue, kept)

@@ -30,7 +30,10 @@ export interface ClaimedRow extends MessageRow {
 }
 
 /** Claims due jobs of these queues, priority first, at most `each_max` a queue and priority. */
-export async function claimJobs(sql: Db, claim: { queues: readonly string[]; at: string; lease_until: string; process_id: string; each_max: number; rows_max: number }): Promise<ClaimedRow[]> {
+export async function claimJobs(
+  sql: Db,
+  claim: { queues: readonly string[]; at: string; lease_until: string; process_id: string; each_max: number; rows_max: number },
+): Promise<ClaimedRow[]> {
   return await sql<ClaimedRow[]>`
     with picked as materialized (
       select j.message_id, j.due_at from unnest(${[...claim.queues]}::text[]) q(queue)
@@ -66,7 +69,14 @@ export async function releaseJobs(sql: Db, process_id: string, message_ids: read
 }
 
 /** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */
-export async function leaseChannels(sql: Db, channel_ids: readonly string[], process_id: string, at: string, lease_until: string, beat_cutoff: string): Promise<string[]> {
+export async function leaseChannels(
+  sql: Db,
+  channel_ids: readonly string[],
+  process_id: string,
+  at: string,
+  lease_until: string,
+  beat_cutoff: string,
+): Promise<string[]> {
   if (channel_ids.length === 0) return []
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_leases as l (channel_id, process_id, lease_until)
@@ -83,7 +93,10 @@ export async function releaseChannels(sql: Db, process_id: string): Promise<void
 }
 
 /** The messages among these whose recipients may not be written to any more. */
-export async function listBlocked(sql: Db, recipients: readonly { account_id: string; mode: string; message_id: string; channel_type: string; kind: string; address: string; suppression: string }[]): Promise<Set<string>> {
+export async function listBlocked(
+  sql: Db,
+  recipients: readonly { account_id: string; mode: string; message_id: string; channel_type: string; kind: string; address: string; suppression: string }[],
+): Promise<Set<string>> {
   if (recipients.length === 0) return new Set()
   const rows = await sql<{ message_id: string }[]>`
     select i.message_id

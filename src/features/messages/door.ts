@@ -1,31 +1,15 @@
 /** The accepting door: requests that arrive while a batch is being committed form the next one (architecture: "The hot path"). Answers 'accepted' only after the commit. */
-import type { ErrorCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { connectionLost, neverSent } from '../../platform/database/lost.ts'
 import { sqlState, transact } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
 import { acceptBatch, type AcceptRow } from './accept.ts'
-import { acceptLocked, insertMessages, keyText, storeReplies, takeKeys, type StoredReply, type UnitKey } from './accept-locking.ts'
-import { timesOf, type Item } from './item.ts'
+import { acceptLocked, insertMessages, keyText, storeReplies, takeKeys } from './accept-locking.ts'
 import { findMessages } from './store.ts'
-
-export type ItemOutcome =
-  | { readonly kind: 'accepted'; readonly row: MessageRow }
-  | { readonly kind: 'refused'; readonly code: ErrorCode }
-
-/** What one request hands in: one message, or the valid ones of a batch. */
-export interface Unit {
-  readonly items: readonly Item[]
-  readonly key?: UnitKey
-  /** What the key of a batch stores; a single message stores itself. Its presence sends the unit through the locking path. */
-  readonly storedReply?: (outcomes: readonly ItemOutcome[]) => StoredReply
-}
-
-/** `known`: the key was used before, and its stored answer is to be given. */
-export type UnitOutcome = { readonly kind: 'done'; readonly items: readonly ItemOutcome[] } | { readonly kind: 'known' }
+import { messageOf, momentAt, replyToStore, rowOf, type Handoff, type ItemOutcome, type Moment, type Pending, type Unit, type UnitOutcome } from './unit.ts'
 
 export interface Door {
   /** Resolves once the unit is committed or refused; rejects when the database could not take it. */
@@ -34,48 +18,25 @@ export interface Door {
   drained(): Promise<void>
 }
 
-/** Where accepted messages go next: in memory, when this process dispatches their channel, else through the table alone. */
-export interface Handoff {
-  /** True when this process takes the item in memory; its job is then written as claimed until `lease_until`. */
-  takes(item: Item): boolean
-  readonly process_id: string
-  readonly lease_ms: number
-  offer(rows: readonly MessageRow[], lease_until_ms: number): void
-}
-
-interface Pending {
-  readonly unit: Unit
-  readonly rows: AcceptRow[]
-  /** Outcomes by position in the unit. */
-  readonly outcomes: (ItemOutcome | undefined)[]
-  readonly resolve: (outcome: UnitOutcome) => void
-  readonly reject: (error: unknown) => void
-  settled: boolean
-}
-
-interface Moment {
-  readonly at: string
-  readonly at_ms: number
-  readonly key_cutoff: string
-  readonly low_cutoff: string
-  readonly lease_until_ms: number
-}
-
 const pendingRowsMax = 20_000
 const repeatsMax = 8
 const lookups_max = 20
-const ranks = { high: 0, normal: 1, low: 2 } as const
 
 export function door(platform: Platform, billing: BillingService, handoff: Handoff): Door {
   const { pool, clock, ids, log, metrics } = platform
   let queue: Pending[] = []
   let queuedRows = 0
   let running = false
-  let idle: (() => void)[] = []
+  const idle: (() => void)[] = []
 
   function submit(unit: Unit): Promise<UnitOutcome> {
     if (queuedRows + unit.items.length > pendingRowsMax) {
-      return Promise.reject(new Problem('upstream_unavailable', 'Too many messages are waiting to be stored. Repeat with backoff and the same Idempotency-Key; nothing was charged.'))
+      return Promise.reject(
+        new Problem(
+          'upstream_unavailable',
+          'Too many messages are waiting to be stored. Repeat with backoff and the same Idempotency-Key; nothing was charged.',
+        ),
+      )
     }
     queuedRows += unit.items.length
     const promise = new Promise<UnitOutcome>((resolve, reject) => {
@@ -105,7 +66,8 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
   function take(): Pending[] {
     let rows = 0
     let count = 0
-    while (count < queue.length && (count === 0 || rows + queue[count]!.unit.items.length <= limits.group_commit_rows_max)) rows += queue[count++]!.unit.items.length
+    while (count < queue.length && (count === 0 || rows + queue[count]!.unit.items.length <= limits.group_commit_rows_max))
+      rows += queue[count++]!.unit.items.length
     const batch = queue.slice(0, count)
     queue = queue.slice(count)
     queuedRows -= rows
@@ -113,32 +75,15 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
   }
 
   async function commit(batch: readonly Pending[]): Promise<void> {
-    const moment = momentNow()
+    const moment = momentAt(clock.now(), handoff.lease_ms)
     let n = 0
-    for (const pending of batch) pending.rows.push(...pending.unit.items.map((item) => rowOf(item, pending.unit.key, n++, moment)))
+    for (const pending of batch) pending.rows.push(...pending.unit.items.map((item) => rowOf(ids, handoff, item, pending.unit.key, n++, moment)))
     metrics.group_commit_rows.observe(n)
     const quick = batch.filter((pending) => pending.unit.storedReply === undefined)
     const locked = batch.filter((pending) => pending.unit.storedReply !== undefined)
     if (quick.length > 0) await guarded(quick, moment, quickly)
     const uncovered = quick.filter((pending) => !pending.settled)
     if (uncovered.length + locked.length > 0) await guarded([...uncovered, ...locked], moment, underLocks)
-  }
-
-  const momentNow = (): Moment => {
-    const at_ms = clock.now()
-    return { at: isoTime(at_ms), at_ms, key_cutoff: isoTime(at_ms - limits.idempotency_window_ms), low_cutoff: isoTime(at_ms - 24 * 3600_000), lease_until_ms: at_ms + handoff.lease_ms }
-  }
-
-  function rowOf(item: Item, key: UnitKey | undefined, n: number, moment: Moment): AcceptRow {
-    const { due_at, expires_at } = timesOf(item, moment.at_ms)
-    const inMemory = due_at === moment.at && handoff.takes(item)
-    return {
-      n, id: ids('msg'), txn: ids('txn'), account_id: item.account_id, mode: item.mode, channel_id: item.channel_id, channel_type: item.channel_type, to: item.to, from: item.from, type: item.type,
-      content: item.content, reference: item.reference, metadata: item.metadata, price: item.price_micros, origin_type: item.origin_type, origin_id: item.origin_id, reply_to: item.reply_to,
-      segments: item.segments, encoding: item.encoding, priority: item.priority, rank: ranks[item.priority], send_at: item.send_at, expires_at, queue: `${item.account_id}:${item.channel_id}`,
-      due_at: inMemory ? isoTime(moment.lease_until_ms) : due_at, process_id: inMemory ? handoff.process_id : null, kind: item.kind, address: item.address, suppression: item.suppression,
-      windowed: item.windowed, ignores_suppression: item.ignores_suppression, operation: key?.operation ?? null, key: key?.key ?? null, fingerprint: key?.fingerprint ?? null,
-    }
   }
 
   /** Runs one path over units, and answers its failures: split at data errors, repeat at deadlocks, look up after a lost connection. */
@@ -161,7 +106,12 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
     }
   }
 
-  async function afterDataError(units: readonly Pending[], moment: Moment, path: (units: readonly Pending[], moment: Moment) => Promise<void>, error: unknown): Promise<void> {
+  async function afterDataError(
+    units: readonly Pending[],
+    moment: Moment,
+    path: (units: readonly Pending[], moment: Moment) => Promise<void>,
+    error: unknown,
+  ): Promise<void> {
     const [only] = units
     if (units.length > 1) {
       const half = Math.ceil(units.length / 2)
@@ -198,7 +148,11 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
   /** After a failure of the connection: true when the units may be tried again, those that had been committed being answered. */
   async function recovered(units: readonly Pending[], moment: Moment, error: unknown): Promise<boolean> {
     if (!connectionLost(error)) return false
-    if (neverSent(error)) throw new Problem('upstream_unavailable', 'The service cannot store messages right now. Repeat with backoff and the same Idempotency-Key; nothing was charged.')
+    if (neverSent(error))
+      throw new Problem(
+        'upstream_unavailable',
+        'The service cannot store messages right now. Repeat with backoff and the same Idempotency-Key; nothing was charged.',
+      )
     for (let attempt = 0; attempt < lookups_max; attempt++) {
       try {
         await alreadyStored(units, moment)
@@ -212,12 +166,20 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
   }
 
   /** Answers the units whose messages stand in the database; true when there was one. */
-  async function alreadyStored(units: readonly Pending[], moment = momentNow()): Promise<boolean> {
-    const tenants = Map.groupBy(units.flatMap((pending) => pending.rows), (row) => `${row.account_id}|${row.mode}`)
+  async function alreadyStored(units: readonly Pending[], moment = momentAt(clock.now(), handoff.lease_ms)): Promise<boolean> {
+    const tenants = Map.groupBy(
+      units.flatMap((pending) => pending.rows),
+      (row) => `${row.account_id}|${row.mode}`,
+    )
     const stored = new Map<string, MessageRow>()
     for (const rows of tenants.values()) {
       const tenant = { account_id: rows[0]!.account_id as `acc_${string}`, mode: rows[0]!.mode as 'live' | 'test' }
-      for (const row of await findMessages(pool, tenant, rows.map(({ id }) => id))) stored.set(row.id, row)
+      for (const row of await findMessages(
+        pool,
+        tenant,
+        rows.map(({ id }) => id),
+      ))
+        stored.set(row.id, row)
     }
     for (const pending of units) {
       pending.rows.forEach((row, index) => {
@@ -243,7 +205,18 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
       const { pending, index } = places.get(n)!
       const row = pending.rows[index]!
       if (verdict === 'known') settle(pending, () => pending.resolve({ kind: 'known' }))
-      else if (verdict === 'accepted') pending.outcomes[index] = { kind: 'accepted', row: messageOf(row, contact_id, package_grant_id === null ? 'wallet' : 'package', package_grant_id === null ? row.price : 0, package_grant_id, moment.at) }
+      else if (verdict === 'accepted')
+        pending.outcomes[index] = {
+          kind: 'accepted',
+          row: messageOf(
+            row,
+            contact_id,
+            package_grant_id === null ? 'wallet' : 'package',
+            package_grant_id === null ? row.price : 0,
+            package_grant_id,
+            moment.at,
+          ),
+        }
       // a keyed refusal is stored with its key, which the locking path does
       else if (verdict !== 'uncovered' && pending.unit.key === undefined) pending.outcomes[index] = { kind: 'refused', code: verdict }
     }
@@ -258,14 +231,22 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
       const rows = open.flatMap((pending) => pending.rows.filter((_, index) => pending.outcomes[index] === undefined))
       const locked = await acceptLocked(tx, billing, rows, moment.at)
       const byN = new Map(rows.map((row, index) => [row.n, locked[index]!]))
-      const outcomes = new Map(open.map((pending) => [pending, pending.rows.map((row, index): ItemOutcome => {
-        const outcome = byN.get(row.n)
-        if (outcome === undefined) return pending.outcomes[index]!
-        if (outcome.kind === 'refused') return outcome
-        const { source, amount_micros, package_grant_id } = outcome.charge
-        return { kind: 'accepted', row: messageOf(row, outcome.contact_id, source, amount_micros, package_grant_id, moment.at) }
-      })]))
-      await storeReplies(tx, open.flatMap((pending) => (pending.unit.key === undefined ? [] : [{ ...pending.unit.key, ...replyToStore(pending.unit, outcomes.get(pending)!) }])))
+      const outcomes = new Map(
+        open.map((pending) => [
+          pending,
+          pending.rows.map((row, index): ItemOutcome => {
+            const outcome = byN.get(row.n)
+            if (outcome === undefined) return pending.outcomes[index]!
+            if (outcome.kind === 'refused') return outcome
+            const { source, amount_micros, package_grant_id } = outcome.charge
+            return { kind: 'accepted', row: messageOf(row, outcome.contact_id, source, amount_micros, package_grant_id, moment.at) }
+          }),
+        ]),
+      )
+      await storeReplies(
+        tx,
+        open.flatMap((pending) => (pending.unit.key === undefined ? [] : [{ ...pending.unit.key, ...replyToStore(pending.unit, outcomes.get(pending)!) }])),
+      )
       return outcomes
     })
     for (const pending of units) {
@@ -299,27 +280,3 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
 
   return { submit, drained: () => (running ? new Promise((resolve) => idle.push(resolve)) : Promise.resolve()) }
 }
-
-/** What the key of a unit answers from now on: a message stands for its own 202, a refusal for itself. */
-function replyToStore(unit: Unit, outcomes: readonly ItemOutcome[]): StoredReply {
-  if (unit.storedReply !== undefined) return unit.storedReply(outcomes)
-  const outcome = outcomes[0]!
-  if (outcome.kind === 'accepted') return { status: 202, message_id: outcome.row.id, response: null }
-  const problem = new Problem(outcome.code)
-  return { status: problem.status, message_id: null, response: { code: outcome.code } }
-}
-
-function messageOf(row: AcceptRow, contact_id: string | null, billing_source: 'wallet' | 'package', amount_micros: number, package_grant_id: string | null, at: string): MessageRow {
-  return {
-    account_id: row.account_id, mode: row.mode as MessageRow['mode'], id: row.id, channel_id: row.channel_id, channel_type: row.channel_type, direction: 'outbound', to: row.to, from: row.from,
-    type: row.type, content: row.content, status: 'queued', error: null, reference: row.reference, metadata: row.metadata as Record<string, unknown>, billing_source, amount_micros, package_grant_id,
-    refunded: false, contact_id, origin_type: row.origin_type as MessageRow['origin_type'], origin_id: row.origin_id, reply_to: row.reply_to, segments: row.segments,
-    encoding: row.encoding as MessageRow['encoding'], priority: row.priority as MessageRow['priority'], send_at: row.send_at, expires_at: row.expires_at, created_at: at, updated_at: at,
-    sending_at: null, sent_at: null, delivered_at: null, read_at: null, failed_at: null,
-  }
-}
-
-const lostCodes = new Set(['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', '57P01', '57P02', '57P03'])
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-const connectionLost = (error: unknown): boolean => lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
-const neverSent = (error: unknown): boolean => ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', '57P03'].includes(codeOf(error))

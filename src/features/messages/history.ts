@@ -8,8 +8,14 @@ export function historyOf(row: MessageRow, events: readonly EventOfMessage[]): M
   const eventIds = new Map(events.map((event) => [event.type, event.id]))
   const reached = new Set(events.map((event) => event.type))
   const item = (status: MessageStatus, created_at: string): MessageHistoryItem => ({
-    id: historyId(row.id, status), object: 'message_event', message_id: row.id, type: `message.${status}`, status,
-    error: status === 'failed' ? row.error : null, event_id: eventIds.get(`message.${status}`) ?? null, created_at,
+    id: historyId(row.id, status),
+    object: 'message_event',
+    message_id: row.id,
+    type: `message.${status}`,
+    status,
+    error: status === 'failed' ? row.error : null,
+    event_id: eventIds.get(`message.${status}`) ?? null,
+    created_at,
   })
   if (row.direction === 'inbound') return [item('received', row.created_at)]
   const items = [item('queued', row.created_at)]
@@ -20,7 +26,7 @@ export function historyOf(row: MessageRow, events: readonly EventOfMessage[]): M
   if (row.delivered_at !== null && !overtaken('delivered', row.read_at, row.delivered_at)) items.push(item('delivered', row.delivered_at))
   if (row.read_at !== null) items.push(item('read', row.read_at))
   if (row.failed_at !== null) items.push(item('failed', row.failed_at))
-  return items.reverse()
+  return items.toReversed()
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -31,20 +31,48 @@ export interface InboundDeps {
 /** Stores inbound messages in the transaction `tx`; resolves to the rows stored, those told before left out. */
 export async function storeInbound({ platform, contacts }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<MessageRow[]> {
   const at = isoTime(platform.clock.now())
-  const fresh = await onlyFresh(tx, given.map((inbound) => ({ inbound, id: platform.ids('msg') })), at)
+  const fresh = await onlyFresh(
+    tx,
+    given.map((inbound) => ({ inbound, id: platform.ids('msg') })),
+    at,
+  )
   if (fresh.length === 0) return []
   const facts = fresh.map(({ inbound, id }): InboundFact => ({
-    account_id: inbound.account_id, mode: inbound.mode, message_id: id, channel_id: inbound.channel.id, channel_type: inbound.channel.type, from: inbound.from,
-    profile_name: inbound.profile_name, type: inbound.type, content: inbound.content, received_at: at,
+    account_id: inbound.account_id,
+    mode: inbound.mode,
+    message_id: id,
+    channel_id: inbound.channel.id,
+    channel_type: inbound.channel.type,
+    from: inbound.from,
+    profile_name: inbound.profile_name,
+    type: inbound.type,
+    content: inbound.content,
+    received_at: at,
   }))
   const received = await contacts.receiveInbound(tx, facts)
   const rows = fresh.map(({ inbound, id }, index) => rowOf(inbound, id, at, received[index]?.contact_id ?? null))
   await insertInbound(tx, rows)
-  await recordEvents(tx, rows.map((row, index) => ({ id: platform.ids('evt'), account_id: fresh[index]!.inbound.account_id, mode: row.mode, type: 'message.received' as const, object_id: row.id, object: messageObject(row), created_at: at })))
-  await sendReplies(platform, tx, fresh.flatMap(({ inbound }, index) => {
-    const text = received[index]?.reply
-    return text === null || text === undefined ? [] : [{ inbound, row: rows[index]!, text }]
-  }), at)
+  await recordEvents(
+    tx,
+    rows.map((row, index) => ({
+      id: platform.ids('evt'),
+      account_id: fresh[index]!.inbound.account_id,
+      mode: row.mode,
+      type: 'message.received' as const,
+      object_id: row.id,
+      object: messageObject(row),
+      created_at: at,
+    })),
+  )
+  await sendReplies(
+    platform,
+    tx,
+    fresh.flatMap(({ inbound }, index) => {
+      const text = received[index]?.reply
+      return text === null || text === undefined ? [] : [{ inbound, row: rows[index]!, text }]
+    }),
+    at,
+  )
   await platform.reactions.publish(tx, 'inbound_stored', facts)
   return rows
 }
@@ -52,7 +80,13 @@ export async function storeInbound({ platform, contacts }: InboundDeps, tx: Db, 
 async function onlyFresh<T extends { inbound: NewInbound; id: string }>(tx: Db, given: readonly T[], at: string): Promise<T[]> {
   const named = given.filter(({ inbound }) => inbound.provider_id !== null)
   if (named.length === 0) return [...given]
-  const rows = named.map(({ inbound, id }) => ({ account_id: inbound.account_id, channel_id: inbound.channel.id, provider_id: inbound.provider_id, message_id: id, created_at: at }))
+  const rows = named.map(({ inbound, id }) => ({
+    account_id: inbound.account_id,
+    channel_id: inbound.channel.id,
+    provider_id: inbound.provider_id,
+    message_id: id,
+    created_at: at,
+  }))
   const stored = await tx<{ message_id: string }[]>`
     insert into inbound_references (account_id, channel_id, provider_id, message_id, created_at)
     select account_id, channel_id, provider_id, message_id, created_at
@@ -66,10 +100,40 @@ async function onlyFresh<T extends { inbound: NewInbound; id: string }>(tx: Db, 
 
 function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string | null): MessageRow {
   return {
-    account_id: inbound.account_id, mode: inbound.mode, id, channel_id: inbound.channel.id, channel_type: inbound.channel.type, direction: 'inbound', to: inbound.channel.identifier, from: inbound.from,
-    type: inbound.type, content: inbound.content, status: 'received', error: null, reference: null, metadata: {}, billing_source: 'wallet', amount_micros: 0, package_grant_id: null, refunded: false,
-    contact_id, origin_type: 'inbound', origin_id: null, reply_to: inbound.reply_to, segments: null, encoding: null, priority: 'normal', send_at: null, expires_at: null, created_at: at, updated_at: at,
-    sending_at: null, sent_at: null, delivered_at: null, read_at: null, failed_at: null,
+    account_id: inbound.account_id,
+    mode: inbound.mode,
+    id,
+    channel_id: inbound.channel.id,
+    channel_type: inbound.channel.type,
+    direction: 'inbound',
+    to: inbound.channel.identifier,
+    from: inbound.from,
+    type: inbound.type,
+    content: inbound.content,
+    status: 'received',
+    error: null,
+    reference: null,
+    metadata: {},
+    billing_source: 'wallet',
+    amount_micros: 0,
+    package_grant_id: null,
+    refunded: false,
+    contact_id,
+    origin_type: 'inbound',
+    origin_id: null,
+    reply_to: inbound.reply_to,
+    segments: null,
+    encoding: null,
+    priority: 'normal',
+    send_at: null,
+    expires_at: null,
+    created_at: at,
+    updated_at: at,
+    sending_at: null,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
   }
 }
 
@@ -83,14 +147,51 @@ async function insertInbound(tx: Db, rows: readonly MessageRow[]): Promise<void>
 /** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */
 async function sendReplies(platform: Platform, tx: Db, replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[], at: string): Promise<void> {
   if (replies.length === 0) return
-  await insertMessages(tx, replies.map(({ inbound, row, text }, n) => {
-    const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
-    return {
-      n, id: platform.ids('msg'), txn: '', account_id: inbound.account_id, mode: inbound.mode, channel_id: inbound.channel.id, channel_type: inbound.channel.type, to: inbound.from,
-      from: inbound.channel.identifier, type: 'text', content: { body: text }, reference: null, metadata: {}, price: 0, origin_type: 'inbound', origin_id: row.id, reply_to: row.id,
-      segments: sms?.segments ?? null, encoding: sms?.encoding ?? null, priority: 'high', rank: 0, send_at: null, expires_at: null, queue: `${inbound.account_id}:${inbound.channel.id}`, due_at: at,
-      process_id: null, kind: '', address: '', suppression: '', windowed: false, ignores_suppression: true, operation: null, key: null, fingerprint: null,
-      contact_id: row.contact_id, billing_source: 'wallet', amount_micros: 0, package_grant_id: null,
-    }
-  }), at)
+  await insertMessages(
+    tx,
+    replies.map(({ inbound, row, text }, n) => {
+      const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
+      return {
+        n,
+        id: platform.ids('msg'),
+        txn: '',
+        account_id: inbound.account_id,
+        mode: inbound.mode,
+        channel_id: inbound.channel.id,
+        channel_type: inbound.channel.type,
+        to: inbound.from,
+        from: inbound.channel.identifier,
+        type: 'text',
+        content: { body: text },
+        reference: null,
+        metadata: {},
+        price: 0,
+        origin_type: 'inbound',
+        origin_id: row.id,
+        reply_to: row.id,
+        segments: sms?.segments ?? null,
+        encoding: sms?.encoding ?? null,
+        priority: 'high',
+        rank: 0,
+        send_at: null,
+        expires_at: null,
+        queue: `${inbound.account_id}:${inbound.channel.id}`,
+        due_at: at,
+        process_id: null,
+        kind: '',
+        address: '',
+        suppression: '',
+        windowed: false,
+        ignores_suppression: true,
+        operation: null,
+        key: null,
+        fingerprint: null,
+        contact_id: row.contact_id,
+        billing_source: 'wallet',
+        amount_micros: 0,
+        package_grant_id: null,
+      }
+    }),
+    at,
+  )
 }

@@ -85,7 +85,13 @@ export async function checkItem(deps: ItemDeps, caller: Caller, written: unknown
 }
 
 /** The rounds that follow once the channel is known. */
-export async function itemFor(deps: ItemDeps, tenant: Tenant, channel: ChannelRow, body: Body, origin: { origin_type: OriginType; origin_id: string | null }): Promise<Item> {
+export async function itemFor(
+  deps: ItemDeps,
+  tenant: Tenant,
+  channel: ChannelRow,
+  body: Body,
+  origin: { origin_type: OriginType; origin_id: string | null },
+): Promise<Item> {
   if (!channel.capabilities.includes(body.type)) throw unsupported(channel, body.type)
   const content = body[body.type]
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
@@ -152,25 +158,38 @@ async function checkReplyTo({ platform }: ItemDeps, tenant: Tenant, id: string):
 }
 
 function unsupported(channel: ChannelRow, type: string): Problem {
-  return new Problem('unsupported_message_type', `The channel ${channel.id} cannot send ${JSON.stringify(type.slice(0, 80))}. Its capabilities are ${channel.capabilities.join(', ')}.`, { param: 'type' })
+  return new Problem(
+    'unsupported_message_type',
+    `The channel ${channel.id} cannot send ${JSON.stringify(type.slice(0, 80))}. Its capabilities are ${channel.capabilities.join(', ')}.`,
+    { param: 'type' },
+  )
 }
 
 /** What is wrong with a recipient on a channel of this type (decisions 4, first line). */
 export function checkRecipient(channel_type: string, to: string): Detail[] {
   if (!isPhoneChannel(channel_type) || e164.test(to) || (channel_type === 'whatsapp' && businessScopedId.test(to))) return []
-  return [{ param: 'to', code: 'invalid_format', message: '`to` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.' }]
+  return [
+    { param: 'to', code: 'invalid_format', message: '`to` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.' },
+  ]
 }
 
 function refuseBeforehand({ channels }: ItemDeps, channel: ChannelRow, body: Body, content: unknown): void {
   const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content })
   if (refusal !== null && refusal !== undefined) throw new Problem(refusal.code, refusal.message)
   if (channel.status !== 'active' || channel.connection_status !== 'connected') {
-    throw new Problem('channel_not_connected', `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Reconnect it, then send again.`)
+    throw new Problem(
+      'channel_not_connected',
+      `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Reconnect it, then send again.`,
+    )
   }
 }
 
 /** The times that the door gives an item, for the moment of its commit. */
 export function timesOf(item: Item, now_ms: number): { created_at: string; due_at: string; expires_at: string | null } {
   const due_ms = item.send_at === null ? now_ms : Math.max(now_ms, Date.parse(item.send_at))
-  return { created_at: isoTime(now_ms), due_at: isoTime(due_ms), expires_at: item.expires_in_seconds === null ? null : isoTime(due_ms + item.expires_in_seconds * 1000) }
+  return {
+    created_at: isoTime(now_ms),
+    due_at: isoTime(due_ms),
+    expires_at: item.expires_in_seconds === null ? null : isoTime(due_ms + item.expires_in_seconds * 1000),
+  }
 }

@@ -96,10 +96,23 @@ async function readRows(tx: Db, requests: readonly Pick<MoveRequest, 'account_id
 /** Writes the rows whose status is still what it was; resolves to their ids. */
 async function writeSteps(tx: Db, steps: readonly Step[]): Promise<Set<string>> {
   if (steps.length === 0) return new Set()
-  const writes = steps.map(({ before, after }) => ({
-    account_id: after.account_id, mode: after.mode, id: after.id, was: before.status, status: after.status, error: after.error, refunded: after.refunded, updated_at: after.updated_at,
-    sending_at: after.sending_at, sent_at: after.sent_at, delivered_at: after.delivered_at, read_at: after.read_at, failed_at: after.failed_at,
-  })).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const writes = steps
+    .map(({ before, after }) => ({
+      account_id: after.account_id,
+      mode: after.mode,
+      id: after.id,
+      was: before.status,
+      status: after.status,
+      error: after.error,
+      refunded: after.refunded,
+      updated_at: after.updated_at,
+      sending_at: after.sending_at,
+      sent_at: after.sent_at,
+      delivered_at: after.delivered_at,
+      read_at: after.read_at,
+      failed_at: after.failed_at,
+    }))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const rows = await tx<{ id: string }[]>`
     update messages m set status = t.status, error = t.error, refunded = t.refunded, updated_at = t.updated_at, sending_at = t.sending_at, sent_at = t.sent_at,
       delivered_at = t.delivered_at, read_at = t.read_at, failed_at = t.failed_at
@@ -113,7 +126,11 @@ async function writeSteps(tx: Db, steps: readonly Step[]): Promise<Set<string>> 
 async function tell(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
   const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
   if (failed.length > 0) {
-    await billing.refund(tx, failed.map((row) => ({ ...row, message_id: row.id })), failed[0]!.updated_at)
+    await billing.refund(
+      tx,
+      failed.map((row) => ({ ...row, message_id: row.id })),
+      failed[0]!.updated_at,
+    )
   }
   const events: NewEvent[] = []
   const facts: MessageMovedFact[] = []

@@ -8,16 +8,23 @@ import { endJobs } from './settle.ts'
 
 const blocked = { code: 'recipient_blocked', message: 'The recipient opted out before the message was handed over.', provider_code: null }
 
-export const cancelForOptOut = (deps: MoveDeps) => async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
-  const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>
-    recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })))
-  const waiting = await sql<{ account_id: `acc_${string}`; mode: 'live' | 'test'; id: string }[]>`
+export const cancelForOptOut =
+  (deps: MoveDeps) =>
+  async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
+    const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>
+      recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })),
+    )
+    const waiting = await sql<{ account_id: `acc_${string}`; mode: 'live' | 'test'; id: string }[]>`
     select m.account_id, m.mode, m.id
     from json_to_recordset(${jsonRows(recipients)}::text::json) as t(account_id text, mode text, channel_type text, "to" text)
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m."to" = t."to" and m.channel_type = t.channel_type
     where m.status = 'queued' and m.origin_type <> 'inbound'
     order by m.id`
-  const at = isoTime(deps.platform.clock.now())
-  const moved = await applyMoves(deps, sql, waiting.map(({ account_id, mode, id }) => ({ account_id, mode, message_id: id, move: 'cancel' as const, at, error: blocked })))
-  await endJobs(sql, [...moved.keys()])
-}
+    const at = isoTime(deps.platform.clock.now())
+    const moved = await applyMoves(
+      deps,
+      sql,
+      waiting.map(({ account_id, mode, id }) => ({ account_id, mode, message_id: id, move: 'cancel' as const, at, error: blocked })),
+    )
+    await endJobs(sql, [...moved.keys()])
+  }

@@ -41,7 +41,11 @@ export function reportsLane(deps: ReportDeps): Lane {
         if (rows.length === 0) return 0
         const receipts = rows.filter((row) => row.report.kind === 'receipt')
         const late = await applyReceipts(deps, tx, receipts, isoTime(now))
-        await applyInbound(deps, tx, rows.filter((row) => row.report.kind === 'inbound'))
+        await applyInbound(
+          deps,
+          tx,
+          rows.filter((row) => row.report.kind === 'inbound'),
+        )
         const postponed = late.filter((row) => now - Date.parse(row.created_at) < keep_ms)
         await postpone(tx, postponed, now)
         const kept = new Set(postponed.map(({ id }) => id))
@@ -71,22 +75,35 @@ interface ReferenceRow {
 async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
   if (rows.length === 0) return []
   const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
-  const references = new Map((await tx<ReferenceRow[]>`
+  const references = new Map(
+    (
+      await tx<ReferenceRow[]>`
     select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
     from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
-    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`).map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
+    ).map((row) => [`${row.channel_id} ${row.provider_id}`, row]),
+  )
   const known = rows.flatMap((row) => {
     const reference = references.get(`${row.channel_id} ${row.provider_id}`)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
   })
   const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => moveOf(reference, receipt, receipt.move, at))
-  const parts = await movesOfParts(tx, known.filter(({ reference }) => reference.parts > 1), at)
+  const parts = await movesOfParts(
+    tx,
+    known.filter(({ reference }) => reference.parts > 1),
+    at,
+  )
   await applyMoves(deps, tx, [...whole, ...parts])
   return rows.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
 }
 
 const moveOf = (reference: ReferenceRow, receipt: Receipt, move: Receipt['move'], at: string): MoveRequest => ({
-  account_id: reference.account_id, mode: reference.mode, message_id: reference.message_id, move, at, ...(receipt.error === undefined ? {} : { error: receipt.error }),
+  account_id: reference.account_id,
+  mode: reference.mode,
+  message_id: reference.message_id,
+  move,
+  at,
+  ...(receipt.error === undefined ? {} : { error: receipt.error }),
 })
 
 const ranks: readonly (string | null)[] = [null, 'accept', 'deliver', 'open']
@@ -113,7 +130,17 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
     const { from, profile_name, type, content, reply_to, provider_id } = report as InboundMessage
     // a channel deleted since has nobody to tell
     if (channel === null) continue
-    inbound.push({ account_id, mode, channel, from, profile_name, type, content, provider_id, reply_to: reply_to === null ? null : await messageOf(tx, channel_id, reply_to) })
+    inbound.push({
+      account_id,
+      mode,
+      channel,
+      from,
+      profile_name,
+      type,
+      content,
+      provider_id,
+      reply_to: reply_to === null ? null : await messageOf(tx, channel_id, reply_to),
+    })
   }
   await storeInbound(deps, tx, inbound)
 }

@@ -14,20 +14,35 @@ const tag = 'Messages'
 
 const Batch = Type.Object({
   object: Type.Literal('batch'),
-  data: Type.Array(Type.Object({ index: Type.Integer(), status: Type.Integer({ description: 'As the status of a single send.' }), message: Type.Optional(Message), error: Type.Optional(ErrorBody) })),
+  data: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      status: Type.Integer({ description: 'As the status of a single send.' }),
+      message: Type.Optional(Message),
+      error: Type.Optional(ErrorBody),
+    }),
+  ),
   accepted: Type.Integer(),
   rejected: Type.Integer(),
 })
 
 const BatchRequest = Type.Object(
-  { messages: Type.Array(DocumentedSendMessage, { minItems: 1, maxItems: 100, description: 'Each is validated, billed and accepted by itself; they may target different channels.' }) },
   {
-    examples: [{
-      messages: [
-        { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' } },
-        { channel: 'ch_test_sms', to: '+15005550010', type: 'text', text: { body: 'Your parcel arrives today.' } },
-      ],
-    }],
+    messages: Type.Array(DocumentedSendMessage, {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Each is validated, billed and accepted by itself; they may target different channels.',
+    }),
+  },
+  {
+    examples: [
+      {
+        messages: [
+          { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' } },
+          { channel: 'ch_test_sms', to: '+15005550010', type: 'text', text: { body: 'Your parcel arrives today.' } },
+        ],
+      },
+    ],
   },
 )
 
@@ -54,53 +69,121 @@ const filters = {
 }
 
 const sendErrors = [
-  'resource_missing', 'unsupported_message_type', 'insufficient_balance', 'channel_not_connected', 'recipient_blocked', 'policy_violation', 'upstream_rejected', 'upstream_unavailable',
+  'resource_missing',
+  'unsupported_message_type',
+  'insufficient_balance',
+  'channel_not_connected',
+  'recipient_blocked',
+  'policy_violation',
+  'upstream_rejected',
+  'upstream_unavailable',
 ] as const
 
 export const messageRoutes = (messages: MessageService): Route[] => [
   route({
-    method: 'POST', path: '/v1/messages', scope: 'messages:write', idempotent: 'own', tag, summary: 'Send a message',
+    method: 'POST',
+    path: '/v1/messages',
+    scope: 'messages:write',
+    idempotent: 'own',
+    tag,
+    summary: 'Send a message',
     description: 'Answers 202 once the message is stored and charged; its outcome is read back with GET /v1/messages/{id} or told by webhooks.',
-    body: DocumentedSendMessage, body_optional: false, body_unchecked: true, known_fields: [...messageTypes], replies: { 202: Message }, errors: sendErrors,
+    body: DocumentedSendMessage,
+    body_optional: false,
+    body_unchecked: true,
+    known_fields: [...messageTypes],
+    replies: { 202: Message },
+    errors: sendErrors,
     handler: ({ caller, body, idempotency_key }) => messages.send(caller, body, idempotency_key),
   }),
   route({
-    method: 'POST', path: '/v1/messages/batch', scope: 'messages:write', idempotent: 'own', tag, summary: 'Send up to 100 messages',
+    method: 'POST',
+    path: '/v1/messages/batch',
+    scope: 'messages:write',
+    idempotent: 'own',
+    tag,
+    summary: 'Send up to 100 messages',
     description: 'Answers 207 whenever the batch itself is well-formed, even if every item was rejected. The Idempotency-Key applies to the whole batch.',
-    body: BatchRequest, body_optional: false, body_unchecked: true, items_apart: 'messages', replies: { 207: Batch }, errors: ['upstream_unavailable'],
+    body: BatchRequest,
+    body_optional: false,
+    body_unchecked: true,
+    items_apart: 'messages',
+    replies: { 207: Batch },
+    errors: ['upstream_unavailable'],
     handler: ({ caller, body, idempotency_key }) => messages.sendBatch(caller, body, idempotency_key),
   }),
   route({
-    method: 'GET', path: '/v1/messages', scope: 'messages:read', tag, summary: 'List messages', description: 'Newest first. `updated_after` covers new messages and changes of status; poll with an overlap of a few seconds.',
-    query: listQuery(filters), replies: { 200: listOf(Message) }, errors: [],
+    method: 'GET',
+    path: '/v1/messages',
+    scope: 'messages:read',
+    tag,
+    summary: 'List messages',
+    description: 'Newest first. `updated_after` covers new messages and changes of status; poll with an overlap of a few seconds.',
+    query: listQuery(filters),
+    replies: { 200: listOf(Message) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
       return reply(200, pageReply(await messages.list(sql, caller, query, page), page.limit))
     },
   }),
   route({
-    method: 'GET', path: '/v1/messages/{id}', scope: 'messages:read', tag, summary: 'Retrieve a message', replies: { 200: Message }, errors: ['resource_missing'],
+    method: 'GET',
+    path: '/v1/messages/{id}',
+    scope: 'messages:read',
+    tag,
+    summary: 'Retrieve a message',
+    replies: { 200: Message },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, messageObject(await messages.get(sql, caller, params['id']!))),
   }),
   route({
-    method: 'GET', path: '/v1/messages/{id}/events', scope: 'messages:read', tag, summary: "List a message's history", description: 'Newest first, in one page.',
-    query: listQuery({}), replies: { 200: listOf(MessageHistoryItem) }, errors: ['resource_missing'],
+    method: 'GET',
+    path: '/v1/messages/{id}/events',
+    scope: 'messages:read',
+    tag,
+    summary: "List a message's history",
+    description: 'Newest first, in one page.',
+    query: listQuery({}),
+    replies: { 200: listOf(MessageHistoryItem) },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) => reply(200, onePage(await messages.history(sql, caller, params['id']!), query)),
   }),
   route({
-    method: 'GET', path: '/v1/messages/{id}/attempts', scope: 'messages:read', tag, summary: "List a message's hand-overs to its provider", description: 'Newest first, in one page.',
-    query: listQuery({}), replies: { 200: listOf(MessageAttempt) }, errors: ['resource_missing'],
+    method: 'GET',
+    path: '/v1/messages/{id}/attempts',
+    scope: 'messages:read',
+    tag,
+    summary: "List a message's hand-overs to its provider",
+    description: 'Newest first, in one page.',
+    query: listQuery({}),
+    replies: { 200: listOf(MessageAttempt) },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) => reply(200, onePage(await messages.attempts(sql, caller, params['id']!), query)),
   }),
   route({
-    method: 'POST', path: '/v1/messages/{id}/cancel', scope: 'messages:write', tag, summary: 'Cancel a message that is still queued',
-    description: 'The message becomes `failed` with the error code `cancelled`, and is refunded.', replies: { 200: Message }, errors: ['resource_missing', 'message_state_invalid'],
+    method: 'POST',
+    path: '/v1/messages/{id}/cancel',
+    scope: 'messages:write',
+    tag,
+    summary: 'Cancel a message that is still queued',
+    description: 'The message becomes `failed` with the error code `cancelled`, and is refunded.',
+    replies: { 200: Message },
+    errors: ['resource_missing', 'message_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, await messages.cancel(sql, caller, params['id']!)),
   }),
   route({
-    method: 'POST', path: '/v1/test/inbound_messages', scope: 'messages:write', mode: 'test', tag, summary: 'Simulate an inbound message',
+    method: 'POST',
+    path: '/v1/test/inbound_messages',
+    scope: 'messages:write',
+    mode: 'test',
+    tag,
+    summary: 'Simulate an inbound message',
     description: 'On a sandbox channel: emits `message.received`, opens the service window, applies the opt-out keywords.',
-    body: InboundMessage, known_fields: [...messageTypes, ...inboundTypes], replies: { 201: Message }, errors: ['resource_missing', 'test_mode_required'],
+    body: InboundMessage,
+    known_fields: [...messageTypes, ...inboundTypes],
+    replies: { 201: Message },
+    errors: ['resource_missing', 'test_mode_required'],
     handler: async ({ caller, body, sql }) => reply(201, await messages.simulateInbound(sql, caller, body as unknown as InboundRequest)),
   }),
 ]

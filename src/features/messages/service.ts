@@ -10,7 +10,18 @@ import { inboundTypes, messageTypes } from '../../contract/resources/channel.ts'
 import { acceptedObject, messageObject, type Message, type MessageHistoryItem, type MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import { canonicalFingerprint, findKey, inFlight, isStoredRefusal, replay, replayedHeaders, sameRequest, storedRefusal, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency.ts'
+import {
+  canonicalFingerprint,
+  findKey,
+  inFlight,
+  isStoredRefusal,
+  replay,
+  replayedHeaders,
+  sameRequest,
+  storedRefusal,
+  type KeyedRequest,
+  type KeyRow,
+} from '../../platform/http/idempotency.ts'
 import { reply, type Reply } from '../../platform/http/route.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -18,7 +29,8 @@ import type { BillingService } from '../billing/service.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
 import { storeReplies, takeKeys } from './accept-locking.ts'
-import type { Door, ItemOutcome } from './door.ts'
+import type { Door } from './door.ts'
+import type { ItemOutcome } from './unit.ts'
 import { historyOf } from './history.ts'
 import { storeInbound } from './inbound.ts'
 import { checkItem, checkRecipient, type Item } from './item.ts'
@@ -54,7 +66,9 @@ const words: Partial<Record<ErrorCode, string>> = {
 }
 
 /** One item of a batch as its key stores it. */
-type StoredItem = { readonly status: 202; readonly message_id: string } | { readonly status: number; readonly error: { code: ErrorCode; message: string; param?: string; details?: readonly Detail[] } }
+type StoredItem =
+  | { readonly status: 202; readonly message_id: string }
+  | { readonly status: number; readonly error: { code: ErrorCode; message: string; param?: string; details?: readonly Detail[] } }
 
 export function messageService(deps: MessageDeps) {
   const { platform, channels, door } = deps
@@ -102,11 +116,16 @@ export function messageService(deps: MessageDeps) {
 
   async function submitBatch(items: readonly Item[], request: KeyedRequest | undefined, merge: (outcomes: readonly ItemOutcome[]) => (MessageRow | Problem)[]) {
     if (request !== undefined) {
-      return await door.submit({ items, key: request, storedReply: (outcomes) => ({ status: 207, message_id: null, response: { items: merge(outcomes).map(storedItem) } }) })
+      return await door.submit({
+        items,
+        key: request,
+        storedReply: (outcomes) => ({ status: 207, message_id: null, response: { items: merge(outcomes).map(storedItem) } }),
+      })
     }
     // a batch is well-formed, so what the database cannot take now is its items' 503
     return await door.submit({ items }).catch((error: unknown) => {
-      if (error instanceof Problem && error.code === 'upstream_unavailable') return { kind: 'done' as const, items: items.map((): ItemOutcome => ({ kind: 'refused', code: 'upstream_unavailable' })) }
+      if (error instanceof Problem && error.code === 'upstream_unavailable')
+        return { kind: 'done' as const, items: items.map((): ItemOutcome => ({ kind: 'refused', code: 'upstream_unavailable' })) }
       throw error
     })
   }
@@ -166,7 +185,15 @@ export function messageService(deps: MessageDeps) {
   }
 
   async function replayBatch(caller: Caller, { items }: { items: StoredItem[] }): Promise<Reply> {
-    const rows = new Map((await store.findMessages(pool, caller, items.flatMap((item) => ('message_id' in item ? [item.message_id] : [])))).map((row) => [row.id, row]))
+    const rows = new Map(
+      (
+        await store.findMessages(
+          pool,
+          caller,
+          items.flatMap((item) => ('message_id' in item ? [item.message_id] : [])),
+        )
+      ).map((row) => [row.id, row]),
+    )
     const results = items.flatMap((item): (MessageRow | Problem)[] => {
       if ('message_id' in item) return rows.has(item.message_id) ? [rows.get(item.message_id)!] : []
       const { code, message, param, details } = item.error
@@ -177,7 +204,10 @@ export function messageService(deps: MessageDeps) {
 
   function batchReply(results: readonly (MessageRow | Problem)[], caller: Caller, show: (row: MessageRow) => Message = messageObject): Reply {
     const data = results.map((result, index) =>
-      result instanceof Problem ? { index, status: result.status, error: errorBody(result, caller.request_id, platform.settings.base_url) } : { index, status: 202, message: show(result) })
+      result instanceof Problem
+        ? { index, status: result.status, error: errorBody(result, caller.request_id, platform.settings.base_url) }
+        : { index, status: 202, message: show(result) },
+    )
     const rejected = results.filter((result) => result instanceof Problem).length
     return reply(207, { object: 'batch', data, accepted: results.length - rejected, rejected })
   }
@@ -211,7 +241,9 @@ export function messageService(deps: MessageDeps) {
     await get(sql, tenant, id)
     const row = await transact(sql, async (tx) => {
       const error = { code: 'cancelled', message: 'The message was cancelled before it was handed over.', provider_code: null }
-      const moved = await applyMoves(deps, tx, [{ account_id: tenant.account_id, mode: tenant.mode, message_id: id, move: 'cancel', at: isoTime(clock.now()), error }])
+      const moved = await applyMoves(deps, tx, [
+        { account_id: tenant.account_id, mode: tenant.mode, message_id: id, move: 'cancel', at: isoTime(clock.now()), error },
+      ])
       if (moved.size > 0) await endJobs(tx, [id])
       return moved.get(id)
     })
@@ -226,16 +258,33 @@ export function messageService(deps: MessageDeps) {
   /** `POST /v1/test/inbound_messages`: what a recipient would write, on a sandbox channel (decisions 6). */
   async function simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<Message> {
     const type = body.type ?? 'text'
-    if (![...messageTypes, ...inboundTypes].includes(type as never) || type === 'template') throw invalid('type', 'invalid_value', `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.`)
+    if (![...messageTypes, ...inboundTypes].includes(type as never) || type === 'template')
+      throw invalid('type', 'invalid_value', `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.`)
     const channel = await channels.find(tenant, body.channel)
     if (channel === null || channel.provider !== 'sandbox') throw missing('sandbox channel', body.channel, 'channel')
     const reply_to = body.reply_to ?? null
-    if (reply_to !== null && (!isId('msg', reply_to) || (await store.findMessage(sql, tenant, reply_to)) === null)) throw missing('message', reply_to, 'reply_to')
-    const failures = [...validateInboundContent(type, body[type]), ...checkRecipient(channel.type, body.from).map((detail) => ({ ...detail, param: 'from', message: detail.message.replace('`to`', '`from`') }))]
+    if (reply_to !== null && (!isId('msg', reply_to) || (await store.findMessage(sql, tenant, reply_to)) === null))
+      throw missing('message', reply_to, 'reply_to')
+    const failures = [
+      ...validateInboundContent(type, body[type]),
+      ...checkRecipient(channel.type, body.from).map((detail) => ({ ...detail, param: 'from', message: detail.message.replace('`to`', '`from`') })),
+    ]
     if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
-    const [row] = await transact(sql, (tx) => storeInbound(deps, tx, [{
-      account_id: tenant.account_id, mode: tenant.mode, channel, from: body.from, profile_name: body.profile_name ?? null, type, content: body[type], reply_to, provider_id: null,
-    }]))
+    const [row] = await transact(sql, (tx) =>
+      storeInbound(deps, tx, [
+        {
+          account_id: tenant.account_id,
+          mode: tenant.mode,
+          channel,
+          from: body.from,
+          profile_name: body.profile_name ?? null,
+          type,
+          content: body[type],
+          reply_to,
+          provider_id: null,
+        },
+      ]),
+    )
     platform.wake('fan-out', 'dispatch')
     return messageObject(row!)
   }
@@ -261,6 +310,7 @@ function itemsOf(body: unknown): unknown[] {
   if (items === undefined) throw invalid('messages', 'missing_field', '`messages` is required: an array of 1 to 100 messages.')
   if (!Array.isArray(items)) throw invalid('messages', 'invalid_type', '`messages` must be an array of 1 to 100 messages.')
   if (items.length === 0) throw invalid('messages', 'too_few', '`messages` must have at least 1 message.')
-  if (items.length > limits.batch_messages_max) throw invalid('messages', 'too_many', '`messages` may have at most 100 messages. Send the rest in further batches.')
+  if (items.length > limits.batch_messages_max)
+    throw invalid('messages', 'too_many', '`messages` may have at most 100 messages. Send the rest in further batches.')
   return items
 }

@@ -32,11 +32,17 @@ export async function settle(deps: MoveDeps, settlements: readonly Settlement[])
     await insertReferences(tx, settlements)
     await insertReports(tx, deps, settlements)
     await insertAttempts(tx, deps, settlements)
-    await endJobs(tx, settlements.filter((settlement) => nextDue(settlement) === null).map(({ job }) => job.row.id))
-    await giveBackJobs(tx, settlements.flatMap((settlement) => {
-      const due_ms = nextDue(settlement)
-      return due_ms === null ? [] : [{ message_id: settlement.job.row.id, due_at: isoTime(due_ms), attempts: settlement.job.attempts + 1 }]
-    }))
+    await endJobs(
+      tx,
+      settlements.filter((settlement) => nextDue(settlement) === null).map(({ job }) => job.row.id),
+    )
+    await giveBackJobs(
+      tx,
+      settlements.flatMap((settlement) => {
+        const due_ms = nextDue(settlement)
+        return due_ms === null ? [] : [{ message_id: settlement.job.row.id, due_at: isoTime(due_ms), attempts: settlement.job.attempts + 1 }]
+      }),
+    )
   })
 }
 
@@ -55,15 +61,34 @@ function moveOf(settlement: Settlement): MoveRequest[] {
   const request = { account_id: row.account_id as MoveRequest['account_id'], mode: row.mode, message_id: row.id, at: isoTime(at_ms), row }
   switch (outcome.kind) {
     case 'accepted':
-      return [{ ...request, move: 'accept' }, ...soonReceipts(outcome, instant).map((receipt) => ({ ...request, move: receipt.move, ...(receipt.error === undefined ? {} : { error: receipt.error }) }))]
+      return [
+        { ...request, move: 'accept' },
+        ...soonReceipts(outcome, instant).map((receipt) => ({
+          ...request,
+          move: receipt.move,
+          ...(receipt.error === undefined ? {} : { error: receipt.error }),
+        })),
+      ]
     case 'refused':
       return [{ ...request, move: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
     case 'expired':
       return [{ ...request, move: 'fail', error: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null } }]
     case 'blocked':
-      return [{ ...request, move: 'fail', error: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the message was handed over.', provider_code: null } }]
+      return [
+        {
+          ...request,
+          move: 'fail',
+          error: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the message was handed over.', provider_code: null },
+        },
+      ]
     case 'channel_deleted':
-      return [{ ...request, move: 'fail', error: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null } }]
+      return [
+        {
+          ...request,
+          move: 'fail',
+          error: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null },
+        },
+      ]
     default:
       return []
   }
@@ -77,9 +102,19 @@ function soonReceipts(outcome: Outcome & { kind: 'accepted' }, instant: boolean)
 
 async function insertReferences(tx: Db, settlements: readonly Settlement[]): Promise<void> {
   const references = settlements.flatMap(({ job: { row }, outcome, at_ms }) =>
-    outcome.kind !== 'accepted' ? [] : outcome.provider_ids.map((provider_id, part) => ({
-      channel_id: row.channel_id, provider_id, account_id: row.account_id, mode: row.mode, message_id: row.id, part, parts: outcome.provider_ids.length, created_at: isoTime(at_ms),
-    })))
+    outcome.kind !== 'accepted'
+      ? []
+      : outcome.provider_ids.map((provider_id, part) => ({
+          channel_id: row.channel_id,
+          provider_id,
+          account_id: row.account_id,
+          mode: row.mode,
+          message_id: row.id,
+          part,
+          parts: outcome.provider_ids.length,
+          created_at: isoTime(at_ms),
+        })),
+  )
   if (references.length === 0) return
   await tx`
     insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
@@ -90,10 +125,16 @@ async function insertReferences(tx: Db, settlements: readonly Settlement[]): Pro
 
 async function insertReports(tx: Db, { platform }: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
   const reports = settlements.flatMap((settlement) => {
-    const { job: { row }, outcome, at_ms } = settlement
+    const {
+      job: { row },
+      outcome,
+      at_ms,
+    } = settlement
     if (outcome.kind !== 'accepted') return []
     const soon = new Set<Report>(soonReceipts(outcome, 'instant' in settlement && settlement.instant))
-    return (outcome.reports ?? []).filter(({ report }) => !soon.has(report)).map(({ after_ms, report }) => newReport(platform.ids('req'), row, report, at_ms, after_ms))
+    return (outcome.reports ?? [])
+      .filter(({ report }) => !soon.has(report))
+      .map(({ after_ms, report }) => newReport(platform.ids('req'), row, report, at_ms, after_ms))
   })
   await storeReports(tx, reports)
 }
@@ -110,7 +151,14 @@ export interface NewReport {
 }
 
 const newReport = (id: string, row: Pick<MessageRow, 'account_id' | 'mode' | 'channel_id'>, report: Report, at_ms: number, after_ms: number): NewReport => ({
-  id, account_id: row.account_id, mode: row.mode, channel_id: row.channel_id, provider_id: report.kind === 'receipt' ? report.provider_id : null, report, due_at: isoTime(at_ms + after_ms), created_at: isoTime(at_ms),
+  id,
+  account_id: row.account_id,
+  mode: row.mode,
+  channel_id: row.channel_id,
+  provider_id: report.kind === 'receipt' ? report.provider_id : null,
+  report,
+  due_at: isoTime(at_ms + after_ms),
+  created_at: isoTime(at_ms),
 })
 
 /** Keeps reports until they are applied by the lane `reports`. */
@@ -126,10 +174,21 @@ async function insertAttempts(tx: Db, { platform }: MoveDeps, settlements: reado
   const attempts = settlements.flatMap((settlement) => {
     if (!('provider' in settlement)) return []
     const { job, provider, outcome, duration_ms, at_ms } = settlement
-    return [{
-      account_id: job.row.account_id, mode: job.row.mode, message_id: job.row.id, number: job.attempts + 1, id: platform.ids('att'), provider, outcome: outcome.kind,
-      provider_code: 'provider_code' in outcome ? outcome.provider_code : null, provider_message: 'message' in outcome ? outcome.message : null, duration_ms, created_at: isoTime(at_ms),
-    }]
+    return [
+      {
+        account_id: job.row.account_id,
+        mode: job.row.mode,
+        message_id: job.row.id,
+        number: job.attempts + 1,
+        id: platform.ids('att'),
+        provider,
+        outcome: outcome.kind,
+        provider_code: 'provider_code' in outcome ? outcome.provider_code : null,
+        provider_message: 'message' in outcome ? outcome.message : null,
+        duration_ms,
+        created_at: isoTime(at_ms),
+      },
+    ]
   })
   if (attempts.length === 0) return
   await tx`

@@ -28,4 +28,10 @@ export const stamps: Readonly<Record<MessageStatus, readonly ('sending_at' | 'se
 }
 
 /** The public event of reaching a status; `queued` and `sending` have none. */
-export const eventOf = { sent: 'message.sent', delivered: 'message.delivered', read: 'message.read', failed: 'message.failed', received: 'message.received' } as const
+export const eventOf = {
+  sent: 'message.sent',
+  delivered: 'message.delivered',
+  read: 'message.read',
+  failed: 'message.failed',
+  received: 'message.received',
+} as const

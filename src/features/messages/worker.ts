@@ -7,8 +7,9 @@ import type { Outcome } from '../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
 import { backlog as newBacklog } from './backlog.ts'
+import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
-import type { Handoff } from './door.ts'
+import type { Handoff } from './unit.ts'
 import { applyMoves, type MoveDeps } from './moves.ts'
 import { settle, validity_ms, type Job, type Settlement } from './settle.ts'
 
@@ -20,8 +21,6 @@ export interface DispatcherDeps extends MoveDeps {
 
 export interface Dispatcher extends Handoff {
   readonly lane: Lane
-  /** Takes over what the only process left behind, at its start. */
-  takeOverAll(): Promise<void>
   /** Finishes what was handed over, gives back the rest, uncounted. */
   stop(): Promise<void>
 }
@@ -30,7 +29,6 @@ const lease_ms = 60_000
 /** A hand-over is not begun so shortly before its claim ends. */
 const leaseMargin_ms = 35_000
 const sendTimeout_ms = 30_000
-const channelLease_ms = 15_000
 const inFlightMax = 1000
 const inFlightPerQueueMax = 400
 const memoryMax = 20_000
@@ -47,9 +45,9 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const waiting = newBacklog()
   const inHand = new Set<string>()
   const perQueue = new Map<string, number>()
-  const held = new Map<string, number>()
-  const buckets = new Map<string, { tokens: number; at_ms: number }>()
-  let settlements: Settlement[] = []
+  const leases = channelLeases(platform)
+  const rates = channelRates()
+  const settlements: Settlement[] = []
   let settling: Promise<void> | undefined
   let stopping = false
   let tookOver_ms = 0
@@ -59,7 +57,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
 
   function takes(item: { account_id: string; channel_id: string; sandbox: boolean }): boolean {
     if (stopping || !deps.inMemory || waiting.size >= memoryMax) return false
-    return item.sandbox || (held.get(item.channel_id) ?? 0) > clock.now()
+    return item.sandbox || leases.holds(item.channel_id)
   }
 
   const lane: Lane = {
@@ -86,21 +84,16 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     tookOver_ms = now
     const lost = waiting.drop((job) => job.lease_until_ms - leaseMargin_ms <= now)
     for (const job of lost) inHand.delete(job.row.id)
-    if (lost.length > 0) await store.releaseJobs(pool, process_id, lost.map(({ row }) => row.id), isoTime(now))
-    await renewLeases(now)
+    if (lost.length > 0)
+      await store.releaseJobs(
+        pool,
+        process_id,
+        lost.map(({ row }) => row.id),
+        isoTime(now),
+      )
+    await leases.renew()
     const taken = await store.takeOverJobs(pool, process_id, isoTime(now), isoTime(now - heartbeatOld_ms))
     if (taken > 0) log.warn({ jobs: taken }, 'took over messages that another process had claimed')
-  }
-
-  async function renewLeases(now: number): Promise<void> {
-    const mine = [...held.entries()].filter(([, until]) => until > now).map(([channel_id]) => channel_id)
-    await lease(mine, now)
-  }
-
-  async function lease(channel_ids: readonly string[], now: number): Promise<void> {
-    const until = now + channelLease_ms
-    for (const channel_id of channel_ids) held.delete(channel_id)
-    for (const channel_id of await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(until), isoTime(now - heartbeatOld_ms))) held.set(channel_id, until - 2000)
   }
 
   /** Claims due jobs of the queues whose channels this process may dispatch; resolves to how many. */
@@ -111,12 +104,19 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     const due = await store.listDueQueues(pool, isoTime(now), queueCursor, queuesMax)
     queueCursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
     if (due.length === 0) return 0
-    const wanted = due.filter(({ mode, channel_id }) => mode === 'live' && (held.get(channel_id) ?? 0) <= now).map(({ channel_id }) => channel_id)
-    await lease([...new Set(wanted)], now)
-    const queues = due.filter(({ mode, channel_id }) => mode === 'test' || (held.get(channel_id) ?? 0) > now).map(({ queue }) => queue)
+    const wanted = due.filter(({ mode, channel_id }) => mode === 'live' && !leases.holds(channel_id)).map(({ channel_id }) => channel_id)
+    await leases.take([...new Set(wanted)])
+    const queues = due.filter(({ mode, channel_id }) => mode === 'test' || leases.holds(channel_id)).map(({ queue }) => queue)
     if (queues.length === 0) return 0
     const lease_until_ms = now + lease_ms
-    const rows = await store.claimJobs(pool, { queues, at: isoTime(now), lease_until: isoTime(lease_until_ms), process_id, each_max: Math.max(10, Math.ceil(room / queues.length)), rows_max: room })
+    const rows = await store.claimJobs(pool, {
+      queues,
+      at: isoTime(now),
+      lease_until: isoTime(lease_until_ms),
+      process_id,
+      each_max: Math.max(10, Math.ceil(room / queues.length)),
+      rows_max: room,
+    })
     for (const { job_attempts, job_due_at, ...row } of rows) {
       if (inHand.has(row.id)) continue
       inHand.add(row.id)
@@ -129,25 +129,11 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     const now = clock.now()
     return waiting.take(Math.min(memoryPerTickMax, inFlightMax - running()), (queue, job, wanted) => {
       const free = inFlightPerQueueMax - (perQueue.get(queue) ?? 0)
-      return Math.max(0, Math.min(free, wanted, tokensOf(job.row.channel_id, now, wanted)))
+      return Math.max(0, Math.min(free, wanted, rates.take(job.row.channel_id, now, wanted)))
     })
   }
 
   const running = () => inHand.size - waiting.size
-
-  const rates = new Map<string, number | null>()
-  /** How many messages the channel's rate lets go now; they are counted as gone. A bucket holds at most a second's worth. */
-  function tokensOf(channel_id: string, now: number, wanted: number): number {
-    const rate = rates.get(channel_id)
-    if (rate === null || rate === undefined) return wanted
-    const bucket = buckets.get(channel_id) ?? { tokens: rate, at_ms: now }
-    bucket.tokens = Math.min(rate, bucket.tokens + ((now - bucket.at_ms) * rate) / 1000)
-    bucket.at_ms = now
-    const granted = Math.min(wanted, Math.floor(bucket.tokens))
-    bucket.tokens -= granted
-    buckets.set(channel_id, bucket)
-    return granted
-  }
 
   async function handOver(jobs: readonly Job[]): Promise<void> {
     for (const { row } of jobs) perQueue.set(queueOf(row), (perQueue.get(queueOf(row)) ?? 0) + 1)
@@ -156,7 +142,14 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       await Promise.all(ready.map(({ job, channel }) => perform(job, channel)))
     } catch (error) {
       log.error({ err: error }, 'messages could not be handed over; they are claimed again')
-      await store.releaseJobs(pool, process_id, jobs.map(({ row }) => row.id), isoTime(clock.now() + 1000)).catch(() => undefined)
+      await store
+        .releaseJobs(
+          pool,
+          process_id,
+          jobs.map(({ row }) => row.id),
+          isoTime(clock.now() + 1000),
+        )
+        .catch(() => undefined)
       for (const job of jobs) release(job)
     }
     await settled()
@@ -183,18 +176,40 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const validUntil = ({ row }: Job): number => (row.expires_at === null ? Date.parse(row.send_at ?? row.created_at) + validity_ms : Date.parse(row.expires_at))
 
   async function blockedAmong(jobs: readonly Job[]): Promise<Set<string>> {
-    return await store.listBlocked(pool, jobs.filter(({ row }) => row.origin_type !== 'inbound').map(({ row }) => {
-      const key = addressKeyOf(row.channel_type, row.to)
-      const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
-      return { ...tenant, message_id: row.id, channel_type: row.channel_type, ...key, suppression: suppressionHash(platform.secrets, tenant, row.channel_type, key.address) }
-    }))
+    return await store.listBlocked(
+      pool,
+      jobs
+        .filter(({ row }) => row.origin_type !== 'inbound')
+        .map(({ row }) => {
+          const key = addressKeyOf(row.channel_type, row.to)
+          const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+          return {
+            ...tenant,
+            message_id: row.id,
+            channel_type: row.channel_type,
+            ...key,
+            suppression: suppressionHash(platform.secrets, tenant, row.channel_type, key.address),
+          }
+        }),
+    )
   }
 
   /** Writes `sending` where the provider takes its time; a message that was cancelled meanwhile is dropped. */
   async function markSending(ready: { job: Job; channel: ChannelRow }[], now: number): Promise<{ job: Job; channel: ChannelRow }[]> {
     const slow = ready.filter(({ job, channel }) => job.row.status === 'queued' && channels.adapterOf(channel)?.instant !== true)
     if (slow.length === 0) return ready
-    const moved = await applyMoves(deps, pool, slow.map(({ job: { row } }) => ({ account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id, move: 'claim' as const, at: isoTime(now), row })))
+    const moved = await applyMoves(
+      deps,
+      pool,
+      slow.map(({ job: { row } }) => ({
+        account_id: row.account_id as Tenant['account_id'],
+        mode: row.mode,
+        message_id: row.id,
+        move: 'claim' as const,
+        at: isoTime(now),
+        row,
+      })),
+    )
     const slowIds = new Set(slow.map(({ job }) => job.row.id))
     return ready.flatMap(({ job, channel }) => {
       const row = moved.get(job.row.id)
@@ -212,10 +227,26 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     let outcome: Outcome
     try {
       const { row } = job
-      const message = { id: row.id, channel_id: row.channel_id, to: row.to, from: row.from, type: row.type, content: row.content, reply_to: await replyReference(row), attempt: job.attempts + 1 }
-      outcome = adapter === undefined
-        ? { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
-        : await adapter.send(message, channel.provider === 'sandbox' ? { channel_id: channel.id, identifier: channel.identifier, credentials: {}, settings: {} } : channels.connection(channel), AbortSignal.timeout(sendTimeout_ms))
+      const message = {
+        id: row.id,
+        channel_id: row.channel_id,
+        to: row.to,
+        from: row.from,
+        type: row.type,
+        content: row.content,
+        reply_to: await replyReference(row),
+        attempt: job.attempts + 1,
+      }
+      outcome =
+        adapter === undefined
+          ? { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
+          : await adapter.send(
+              message,
+              channel.provider === 'sandbox'
+                ? { channel_id: channel.id, identifier: channel.identifier, credentials: {}, settings: {} }
+                : channels.connection(channel),
+              AbortSignal.timeout(sendTimeout_ms),
+            )
     } catch (error) {
       log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
       outcome = { kind: 'unknown', message: 'The provider did not answer.' }
@@ -226,7 +257,10 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /** The provider's id of the message that this one answers. */
-  const replyReference = async (row: Job['row']): Promise<string | null> => (row.reply_to === null ? null : await store.findProviderId(pool, { account_id: row.account_id as Tenant['account_id'], mode: row.mode }, row.channel_id, row.reply_to))
+  const replyReference = async (row: Job['row']): Promise<string | null> =>
+    row.reply_to === null
+      ? null
+      : await store.findProviderId(pool, { account_id: row.account_id as Tenant['account_id'], mode: row.mode }, row.channel_id, row.reply_to)
 
   function finish(settlement: Settlement): void {
     settlements.push(settlement)
@@ -240,7 +274,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   /** Answers that arrive while a batch is being settled form the next one; a database that is away is waited for. */
   async function settleAll(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
-    for (let failures = 0; settlements.length > 0; ) {
+    for (let failures = 0; settlements.length > 0;) {
       const batch = settlements.splice(0, limits.group_commit_rows_max)
       try {
         await settle(deps, batch)
@@ -277,21 +311,21 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       }
       platform.wake('dispatch')
     },
-    async takeOverAll() {
-      const now = isoTime(clock.now())
-      await store.takeOverJobs(pool, process_id, now, now)
-    },
     async stop() {
       stopping = true
       const given = waiting.drop(() => true)
       for (const job of given) inHand.delete(job.row.id)
-      await store.releaseJobs(pool, process_id, given.map(({ row }) => row.id), isoTime(clock.now()))
+      await store.releaseJobs(
+        pool,
+        process_id,
+        given.map(({ row }) => row.id),
+        isoTime(clock.now()),
+      )
       while (running() > 0) {
         await settled()
         await clock.sleep(20)
       }
-      await store.releaseChannels(pool, process_id)
+      await leases.release()
     },
   }
 }
-

@@ -9,22 +9,44 @@ type Follow = { readonly after_ms: number; readonly move: 'deliver' | 'open' | '
 /** What happens after `sent`, by the last four digits of the magic recipient. */
 const followUps: Readonly<Record<string, readonly Follow[]>> = {
   '0006': [{ after_ms: 0, move: 'deliver' }],
-  '0010': [{ after_ms: 0, move: 'deliver' }, { after_ms: 40, move: 'open' }],
+  '0010': [
+    { after_ms: 0, move: 'deliver' },
+    { after_ms: 40, move: 'open' },
+  ],
   '0005': [],
   '0002': [{ after_ms: 40, move: 'fail' }],
   '0007': [{ after_ms: 5000, move: 'deliver' }],
-  '0008': [{ after_ms: 0, move: 'deliver' }, { after_ms: 40, move: 'open' }, { after_ms: 80, reply: true }],
-  '0014': [{ after_ms: 0, move: 'open' }, { after_ms: 40, move: 'deliver' }],
+  '0008': [
+    { after_ms: 0, move: 'deliver' },
+    { after_ms: 40, move: 'open' },
+    { after_ms: 80, reply: true },
+  ],
+  '0014': [
+    { after_ms: 0, move: 'open' },
+    { after_ms: 40, move: 'deliver' },
+  ],
 }
 
 /** What is refused at acceptance. */
 const refusals: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
   '0003': { code: 'policy_violation', message: 'The sandbox recipient +15005550003 always meets the channel policy. Send to +15005550006 to see a delivery.' },
-  '0004': { code: 'recipient_blocked', message: 'The sandbox recipient +15005550004 has always opted out. Do not retry; send to +15005550006 to see a delivery.' },
+  '0004': {
+    code: 'recipient_blocked',
+    message: 'The sandbox recipient +15005550004 has always opted out. Do not retry; send to +15005550006 to see a delivery.',
+  },
   '0009': { code: 'upstream_rejected', message: 'The sandbox provider always refuses messages to +15005550009. Send to +15005550006 to see a delivery.' },
-  '0013': { code: 'channel_not_connected', message: 'For +15005550013 the sandbox channel always counts as disconnected. Send to +15005550006 to see a delivery.' },
-  '0011': { code: 'insufficient_balance', message: 'For +15005550011 the sandbox wallet is always empty; nothing was created. Send to +15005550006 to see a delivery.' },
-  '0012': { code: 'upstream_unavailable', message: 'For +15005550012 the sandbox provider is always unreachable; nothing was created. Send to +15005550006 to see a delivery.' },
+  '0013': {
+    code: 'channel_not_connected',
+    message: 'For +15005550013 the sandbox channel always counts as disconnected. Send to +15005550006 to see a delivery.',
+  },
+  '0011': {
+    code: 'insufficient_balance',
+    message: 'For +15005550011 the sandbox wallet is always empty; nothing was created. Send to +15005550006 to see a delivery.',
+  },
+  '0012': {
+    code: 'upstream_unavailable',
+    message: 'For +15005550012 the sandbox provider is always unreachable; nothing was created. Send to +15005550006 to see a delivery.',
+  },
 }
 
 const magic = (to: string): string => /^\+?1500555(\d{4})$/.exec(to)?.[1] ?? '0006'
@@ -36,15 +58,32 @@ function send(message: OutboundMessage): Outcome {
   }
   const provider_id = `sandbox-${message.id}`
   const steps = followUps[digits] ?? followUps['0006']!
-  return { kind: 'accepted', provider_ids: [provider_id], reports: steps.map((step) => ({ after_ms: step.after_ms, report: reportOf(step, message, provider_id) })) }
+  return {
+    kind: 'accepted',
+    provider_ids: [provider_id],
+    reports: steps.map((step) => ({ after_ms: step.after_ms, report: reportOf(step, message, provider_id) })),
+  }
 }
 
 function reportOf(step: Follow, message: OutboundMessage, provider_id: string): Report {
   if ('reply' in step) {
-    return { kind: 'inbound', provider_id: `${provider_id}-reply`, from: message.to, profile_name: null, type: 'text', content: { body: `Reply to: ${textOf(message)}` }, reply_to: provider_id }
+    return {
+      kind: 'inbound',
+      provider_id: `${provider_id}-reply`,
+      from: message.to,
+      profile_name: null,
+      type: 'text',
+      content: { body: `Reply to: ${textOf(message)}` },
+      reply_to: provider_id,
+    }
   }
   if (step.move !== 'fail') return { kind: 'receipt', provider_id, move: step.move }
-  return { kind: 'receipt', provider_id, move: 'fail', error: { code: 'provider_error', message: 'The sandbox provider could not deliver the message.', provider_code: 'sandbox_undeliverable' } }
+  return {
+    kind: 'receipt',
+    provider_id,
+    move: 'fail',
+    error: { code: 'provider_error', message: 'The sandbox provider could not deliver the message.', provider_code: 'sandbox_undeliverable' },
+  }
 }
 
 function textOf(message: OutboundMessage): string {
@@ -55,8 +94,15 @@ function textOf(message: OutboundMessage): string {
 
 const sampleTime = '2026-01-01T00:00:00.000Z'
 const sample = (name: string, status: string, body: string, rejected_reason: string | null = null): TemplateRecord => ({
-  provider_id: name, name, language: 'en_US', category: 'UTILITY', status, parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: body }], rejected_reason, updated_at: sampleTime,
+  provider_id: name,
+  name,
+  language: 'en_US',
+  category: 'UTILITY',
+  status,
+  parameter_format: 'POSITIONAL',
+  components: [{ type: 'BODY', text: body }],
+  rejected_reason,
+  updated_at: sampleTime,
 })
 
 /** The templates of `ch_test_whatsapp`; any other name is accepted on a sandbox channel all the same. */

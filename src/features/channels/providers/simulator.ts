@@ -5,13 +5,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../../contract/resources/channel.ts'
-import type { Adapter, Connection, Outcome, OutboundMessage, Report } from '../adapter.ts'
+import { hmacHex, sameText } from '../../../lib/hmac.ts'
+import type { Adapter, Callback, Connection, Outcome, OutboundMessage, Report } from '../adapter.ts'
 
 /** Recipients `+1999555nnnn` bring about outcomes; `nnnn` as in the sandbox where it has a twin. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
   '0001': () => ({ kind: 'refused', code: 'provider_error', provider_code: 'simulator_rejected', message: 'The simulated provider rejected the message.' }),
-  '0021': (message) => (message.attempt < 3 ? { kind: 'throttled', retry_after_ms: 500, provider_code: 'simulator_throttled', message: 'Too many messages at once.' } : accepted(message, ['deliver'])),
-  '0022': (message) => (message.attempt < 3 ? { kind: 'unavailable', provider_code: 'simulator_down', message: 'The simulated provider could not be reached.' } : accepted(message, ['deliver'])),
+  '0021': (message) =>
+    message.attempt < 3
+      ? { kind: 'throttled', retry_after_ms: 500, provider_code: 'simulator_throttled', message: 'Too many messages at once.' }
+      : accepted(message, ['deliver']),
+  '0022': (message) =>
+    message.attempt < 3
+      ? { kind: 'unavailable', provider_code: 'simulator_down', message: 'The simulated provider could not be reached.' }
+      : accepted(message, ['deliver']),
   '0023': (message) => (message.attempt < 2 ? { kind: 'unknown', message: 'The simulated provider did not answer.' } : accepted(message, ['deliver'])),
   '0024': () => ({ kind: 'throttled', provider_code: 'simulator_throttled', message: 'Too many messages at once.' }),
   '0002': (message) => accepted(message, ['fail']),
@@ -27,7 +34,12 @@ function accepted(message: OutboundMessage, steps: readonly ('deliver' | 'open' 
 
 function receipt(provider_id: string, move: 'deliver' | 'open' | 'fail'): Report {
   if (move !== 'fail') return { kind: 'receipt', provider_id, move }
-  return { kind: 'receipt', provider_id, move, error: { code: 'provider_error', message: 'The simulated provider could not deliver the message.', provider_code: 'simulator_undeliverable' } }
+  return {
+    kind: 'receipt',
+    provider_id,
+    move,
+    error: { code: 'provider_error', message: 'The simulated provider could not deliver the message.', provider_code: 'simulator_undeliverable' },
+  }
 }
 
 async function send(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
@@ -37,12 +49,40 @@ async function send(message: OutboundMessage, connection: Connection, signal: Ab
   return (digits === undefined ? undefined : outcomes[digits])?.(message) ?? accepted(message, ['deliver'])
 }
 
+/** `{"reports": […]}` with reports as adapters tell them; what is none is left out. */
+function readCallback(callback: Callback, { credentials }: Connection): { reports: readonly Report[] } | null {
+  const secret = credentials['callback_secret']
+  const signature = callback.headers['x-simulator-signature'] ?? ''
+  if (typeof secret !== 'string' || !sameText(hmacHex(secret, callback.body), signature)) return null
+  let told: unknown
+  try {
+    told = JSON.parse(Buffer.from(callback.body).toString('utf8'))
+  } catch {
+    return { reports: [] } // signed nonsense: acknowledged, kept raw, and nothing to apply
+  }
+  const reports = (told as { reports?: unknown } | null)?.reports
+  return { reports: Array.isArray(reports) ? reports.filter(isReport) : [] }
+}
+
+function isReport(value: unknown): value is Report {
+  if (typeof value !== 'object' || value === null) return false
+  const report = value as Record<string, unknown>
+  if (typeof report['provider_id'] !== 'string') return false
+  if (report['kind'] === 'receipt') return ['accept', 'deliver', 'open', 'fail'].includes(String(report['move']))
+  return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string'
+}
+
 export const simulator: Adapter = {
   provider: 'simulator',
   types: ['whatsapp', 'sms', 'telegram'],
   capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
-  credentials: Type.Object({ refuse: Type.Optional(Type.Boolean({ description: 'Refuse these credentials.' })) }),
+  credentials: Type.Object({
+    refuse: Type.Optional(Type.Boolean({ description: 'Refuse these credentials.' })),
+    callback_secret: Type.Optional(Type.String({ description: 'Key of the hex HMAC-SHA256 in `x-simulator-signature` over the raw body of callbacks.' })),
+  }),
   real: false,
   send,
-  connect: async ({ credentials }) => (credentials['refuse'] === true ? { kind: 'refused', message: 'The simulated provider refuses these credentials.' } : { kind: 'connected' }),
+  receive: (callback, connection) => readCallback(callback, connection),
+  connect: async ({ credentials }) =>
+    credentials['refuse'] === true ? { kind: 'refused', message: 'The simulated provider refuses these credentials.' } : { kind: 'connected' },
 }

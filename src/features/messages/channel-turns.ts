@@ -1,0 +1,61 @@
+/** Whose turn a channel is: the lease by which one process dispatches it, and the rate at which messages may go. */
+import { isoTime } from '../../lib/clock.ts'
+import type { Platform } from '../../platform/platform.ts'
+import * as store from './dispatch-store.ts'
+
+const lease_ms = 15_000
+/** Given up so long before it ends, so that two processes never both think they hold it. */
+const margin_ms = 2000
+const heartbeatOld_ms = 10_000
+
+export interface ChannelLeases {
+  holds(channel_id: string): boolean
+  take(channel_ids: readonly string[]): Promise<void>
+  renew(): Promise<void>
+  release(): Promise<void>
+}
+
+/** The channels that this process dispatches: it owns their rate and their session, and may be handed messages in memory. */
+export function channelLeases({ pool, clock, process_id }: Platform): ChannelLeases {
+  const held = new Map<string, number>()
+  const take = async (channel_ids: readonly string[]) => {
+    const now = clock.now()
+    for (const channel_id of channel_ids) held.delete(channel_id)
+    const taken = await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(now + lease_ms), isoTime(now - heartbeatOld_ms))
+    for (const channel_id of taken) held.set(channel_id, now + lease_ms - margin_ms)
+  }
+  const holds = (channel_id: string) => (held.get(channel_id) ?? 0) > clock.now()
+  return {
+    holds,
+    take,
+    renew: () => take([...held.keys()].filter(holds)),
+    release: () => store.releaseChannels(pool, process_id),
+  }
+}
+
+export interface ChannelRates {
+  /** Messages a second; null: as many as come. */
+  set(channel_id: string, rate: number | null): void
+  /** How many of the wanted messages may go now; they are counted as gone. */
+  take(channel_id: string, now_ms: number, wanted: number): number
+}
+
+/** A bucket for each channel that holds at most a second's worth. */
+export function channelRates(): ChannelRates {
+  const rates = new Map<string, number | null>()
+  const buckets = new Map<string, { tokens: number; at_ms: number }>()
+  return {
+    set: (channel_id, rate) => void rates.set(channel_id, rate),
+    take(channel_id, now_ms, wanted) {
+      const rate = rates.get(channel_id)
+      if (rate === null || rate === undefined) return wanted
+      const bucket = buckets.get(channel_id) ?? { tokens: rate, at_ms: now_ms }
+      bucket.tokens = Math.min(rate, bucket.tokens + ((now_ms - bucket.at_ms) * rate) / 1000)
+      bucket.at_ms = now_ms
+      const granted = Math.min(wanted, Math.floor(bucket.tokens))
+      bucket.tokens -= granted
+      buckets.set(channel_id, bucket)
+      return granted
+    },
+  }
+}

@@ -1,0 +1,25 @@
+/** Tells failures of the connection from failures of the statement: after the one, what was sent may have been committed all the same. */
+
+const lostCodes = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+])
+const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', '57P03']
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+/** True when the connection broke; nobody knows whether the statement was carried out. */
+export const connectionLost = (error: unknown): boolean => lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
+
+/** True when no connection came about at all: the statement was certainly not carried out. */
+export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hmacHex } from '../../src/lib/hmac.ts'
+import { startWorld } from '../kit/world.ts'
+
+test('a callback is taken once signed, kept until its message is known, and applied in any order and number', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
+  const credentials = { callback_secret: 's3cret' }
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const tell = (reports: object[], secret = 's3cret') => {
+    const body = JSON.stringify({ reports })
+    return world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex(secret, body) })
+  }
+  const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
+  const receipt = (move: string) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })
+  const inbound = {
+    kind: 'inbound',
+    provider_id: 'in-1',
+    from: '+4915112345678',
+    profile_name: 'Ada',
+    type: 'text',
+    content: { body: 'Hello' },
+    reply_to: null,
+  }
+
+  const early = await tell([receipt('open'), inbound])
+  await world.tick('reports')
+  const forged = await tell([receipt('fail')], 'wrong')
+  const unknown = await world.api().post('/hooks/channels/ch_00000000000000000000000000', '{}')
+  await world.settle()
+  const again = await tell([receipt('deliver'), receipt('open'), receipt('fail'), inbound])
+  await world.clock.advance(5000)
+  await world.settle()
+
+  assert.equal(early.status, 200)
+  assert.equal(again.status, 200)
+  assert.equal(forged.status, 401)
+  assert.equal(unknown.status, 404)
+  const message = await api.get(`/v1/messages/${sent.body.id}`)
+  assert.equal(message.body.status, 'read')
+  assert.equal(message.body.delivered_at, message.body.read_at)
+  assert.equal((await api.get('/v1/messages?direction=inbound')).body.data.length, 1)
+  await world.invariants()
+})
