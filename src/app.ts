@@ -10,6 +10,12 @@ import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
 import { channelService } from './features/channels/service.ts'
 import { channelChores } from './features/channels/worker.ts'
+import { exportRoutes } from './features/contacts/export-routes.ts'
+import { exportService } from './features/contacts/export.ts'
+import { importInvariants } from './features/contacts/imports/invariants.ts'
+import { importRoutes } from './features/contacts/imports/routes.ts'
+import { importService } from './features/contacts/imports/service.ts'
+import { importsLane } from './features/contacts/imports/worker.ts'
 import { contactInvariants } from './features/contacts/invariants.ts'
 import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
@@ -95,6 +101,7 @@ function compose(platform: Platform, dispatches: boolean) {
   const billing = billingService(platform)
   const channels = channelService(platform)
   const contacts = contactService(platform)
+  const imports = importService(platform)
   const dispatch = dispatcher({ platform, billing, channels, inMemory: dispatches })
   const accepting = door(platform, billing, dispatch)
   const messages = messageService({ platform, channels, contacts, billing, door: accepting })
@@ -103,11 +110,11 @@ function compose(platform: Platform, dispatches: boolean) {
   const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing }))
 
-  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...messageRoutes(messages), ...webhookRoutes(webhooks), ...feedRoutes(feed)]
-  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts }), fanOutLane(platform), deliver.lane]
-  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...channelChores(platform), ...contacts.chores, ...webhookChores(platform)]
-  const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...messageInvariants, ...webhookInvariants]
-  return { services: { accounts, billing, channels, contacts, messages, webhooks, feed }, accepting, dispatch, deliver, routes, lanes, chores, invariants }
+  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...importRoutes(imports), ...exportRoutes(exportService(platform, contacts)), ...messageRoutes(messages), ...webhookRoutes(webhooks), ...feedRoutes(feed)]
+  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts }), fanOutLane(platform), deliver.lane, importsLane(platform)]
+  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...channelChores(platform), ...contacts.chores, ...imports.chores, ...webhookChores(platform)]
+  const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...importInvariants, ...messageInvariants, ...webhookInvariants]
+  return { services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed }, accepting, dispatch, deliver, routes, lanes, chores, invariants }
 }
 
 export function buildApp(parts: AppParts): App {

@@ -13,7 +13,7 @@ import type { ContactService, TaggingBody } from './service.ts'
 const tag = 'Contacts'
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
 
-const contactFilters = {
+export const contactFilters = {
   phone: text('Exact; any national variant of the number.'),
   email: text('Exact, without regard to case.'),
   external_id: text('Exact.'),

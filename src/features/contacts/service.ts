@@ -16,6 +16,7 @@ import * as consentStore from './consent-store.ts'
 import { foldCounters, insertDeltas } from './counter-store.ts'
 import { readFilters, type ContactQuery } from './filters.ts'
 import { inboundPart } from './inbound.ts'
+import { deleteErrorsOf } from './imports/store.ts'
 import { deleteMemberships } from './list-store.ts'
 import { listService } from './lists.ts'
 import { saveContacts, withRaces, type SaveContext, type SaveItem, type SaveResult } from './saving.ts'
@@ -105,6 +106,7 @@ export function contactService(platform: Platform) {
       const listIds = await deleteMemberships(tx, tenant, id)
       await consentStore.deleteConsentChanges(tx, tenant, id)
       await consentStore.deleteWindows(tx, tenant, addresses.map((key) => key.address))
+      await deleteErrorsOf(tx, tenant, row.phone_key, row.email === null ? null : foldText(row.email))
       await store.deleteContact(tx, tenant, id)
       await store.insertTombstone(tx, tenant, id, false)
       const counted = new Counted()

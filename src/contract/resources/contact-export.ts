@@ -1,0 +1,22 @@
+/** Everything that is kept about one contact, in one object: what a person who asks for their data is to get. */
+import { Type, type Static } from 'typebox'
+import { ConsentChange, Contact, contactLimits } from './contact.ts'
+import { Timestamp } from './nullable.ts'
+
+export const ContactExport = Type.Object(
+  {
+    object: Type.Literal('contact_export'),
+    contact: Contact,
+    consent_history: Type.Array(ConsentChange, { description: 'Every change, newest first.' }),
+    lists: Type.Array(Type.Object({ id: Type.String(), object: Type.Literal('contact_list'), name: Type.String({ maxLength: contactLimits.list_name_length_max }), added_at: Timestamp() }), {
+      description: 'The contact lists that the contact is a member of.',
+    }),
+    rejected_import_rows: Type.Array(
+      Type.Object({ import_id: Type.String(), row: Type.Integer(), reason: Type.String(), cells: Type.Array(Type.String()), created_at: Timestamp() }),
+      { description: 'Rows of imports that name this contact and were not applied, or not wholly.' },
+    ),
+    exported_at: Timestamp(),
+  },
+  { $id: 'ContactExport', description: 'The whole record of one contact. Its messages are listed by GET /v1/messages with `to`.' },
+)
+export type ContactExport = Static<typeof ContactExport>

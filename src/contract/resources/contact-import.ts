@@ -1,0 +1,101 @@
+/** Imports of contacts from CSV files (decisions 10). */
+import { Type, type Static } from 'typebox'
+import { NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+
+export const importStatuses = ['pending', 'running', 'completed', 'failed'] as const
+export type ImportStatus = (typeof importStatuses)[number]
+
+export const importLimits = {
+  columns_max: 500,
+  /** Characters of one record. */
+  record_length_max: 1024 * 1024,
+  /** How long rejected rows can be fetched. */
+  errors_kept_ms: 30 * 24 * 3600_000,
+} as const
+
+export const ContactImport = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('contact_import'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    status: Type.String({ enum: [...importStatuses], description: '`pending` until the first rows are applied.' }),
+    file_name: NullableString(),
+    columns: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'The header of the column.' }),
+        field: NullableString({ description: 'The field that it is; null where it is left out.' }),
+      }),
+    ),
+    default_country: NullableString({ description: 'ISO 3166 alpha-2: how phone numbers without a country code are read.' }),
+    consent_declared: Type.Boolean(),
+    bytes: Type.Integer({ description: 'Size of the file.' }),
+    total: Type.Integer({ description: 'Rows of the file, the header and blank rows not counted.' }),
+    processed: Type.Integer({ description: 'Rows dealt with until now: `created`, `updated` and `rejected` together.' }),
+    created: Type.Integer({ description: 'Rows that made a contact.' }),
+    updated: Type.Integer({ description: 'Rows whose contact was there before, changed or not.' }),
+    rejected: Type.Integer({ description: 'Rows that changed nothing; GET /v1/contact_imports/{id}/errors gives them back with reasons.' }),
+    warnings: Type.Integer({
+      description: 'Rows applied without some of their cells, such as an `opted_in` for somebody who has opted out; they stand among the errors, too.',
+    }),
+    error: NullableObject({ description: 'Why the import failed: {`code`, `message`}; else null.' }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+    started_at: NullableTimestamp(),
+    completed_at: NullableTimestamp(),
+  },
+  { $id: 'ContactImport', description: 'A CSV file of contacts on its way in.' },
+)
+export type ContactImport = Static<typeof ContactImport>
+
+/** A row of `contact_imports`. */
+export interface ContactImportRow {
+  account_id: `acc_${string}`
+  mode: 'live' | 'test'
+  id: string
+  status: ImportStatus | 'uploading'
+  file_name: string | null
+  request_id: string
+  consent_declared: boolean
+  default_country: string | null
+  delimiter: string
+  header: string[]
+  columns: (string | null)[]
+  bytes: number
+  total: number
+  created: number
+  updated: number
+  rejected: number
+  warnings: number
+  error: { code: string; message: string } | null
+  created_at: string
+  updated_at: string
+  started_at: string | null
+  completed_at: string | null
+}
+
+/** The ContactImport of a row, as the interface shows it. */
+export function importObject(row: ContactImportRow): ContactImport {
+  const { id, mode, file_name, default_country, consent_declared, bytes, total, created, updated, rejected, warnings, error } = row
+  return {
+    id,
+    object: 'contact_import',
+    mode,
+    status: row.status,
+    file_name,
+    columns: row.header.map((name, at) => ({ name, field: row.columns[at] ?? null })),
+    default_country,
+    consent_declared,
+    bytes,
+    total,
+    processed: created + updated + rejected,
+    created,
+    updated,
+    rejected,
+    warnings,
+    error,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    started_at: row.started_at,
+    completed_at: row.completed_at,
+  }
+}

@@ -1,0 +1,86 @@
+/** Contacts on their way out: all of them as CSV that an import reads back, and one of them as JSON with everything kept about them. */
+import { Readable } from 'node:stream'
+import type { Tenant } from '../../contract/caller.ts'
+import { isId } from '../../contract/ids.ts'
+import { missing } from '../../contract/problem.ts'
+import type { ContactRow } from '../../contract/resources/contact.ts'
+import type { ContactExport } from '../../contract/resources/contact-export.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { foldText } from './contact.ts'
+import { csvLine } from './csv.ts'
+import * as exports from './export-store.ts'
+import { readFilters, type ContactQuery } from './filters.ts'
+import type { ContactService } from './service.ts'
+import { findContact, listContacts, type Condition } from './store.ts'
+
+/** Contacts read at a time: what memory holds, however many there are and however slowly the client reads. */
+const rowsPerPage = 500
+
+export type ExportService = ReturnType<typeof exportService>
+
+export function exportService(platform: Platform, contacts: ContactService) {
+  /** Contacts that fit the filters of `GET /v1/contacts`, newest first. */
+  async function csv(sql: Db, tenant: Tenant, query: ContactQuery): Promise<Readable> {
+    const [used, keys] = [await exports.usedTypes(sql, tenant), await exports.attributeKeys(sql, tenant)]
+    const columns = columnsOf(used, keys)
+    const filters = readFilters(query)
+    const audience = query.segment === undefined ? undefined : await contacts.segments.audience(sql, tenant, query.segment)
+    const isEmpty = filters === null || audience === null || (filters.list_id !== undefined && !(await contacts.lists.exists(sql, tenant, filters.list_id)))
+    const page = isEmpty ? async () => [] : (after: string | undefined) => listContacts(sql, tenant, filters, audience?.where(sql) as Condition | undefined, { limit: rowsPerPage, starting_after: after })
+    return Readable.from(lines(columns, page), { objectMode: false })
+  }
+
+  /** 404 `resource_missing` when there is none. */
+  async function record(sql: Db, tenant: Tenant, id: string): Promise<ContactExport> {
+    const row = isId('ct', id) ? await findContact(sql, tenant, id) : null
+    if (row === null) throw missing('contact', id)
+    const [contact] = await contacts.shownAll(sql, tenant, [row])
+    return {
+      object: 'contact_export',
+      contact: contact!,
+      consent_history: await exports.wholeHistory(sql, tenant, id),
+      lists: await exports.listsOf(sql, tenant, id),
+      rejected_import_rows: await exports.importRowsOf(sql, tenant, row, row.email === null ? null : foldText(row.email)),
+      exported_at: isoTime(platform.clock.now()),
+    }
+  }
+
+  return { csv, record }
+}
+
+async function* lines(columns: readonly ExportColumn[], page: (after: string | undefined) => Promise<ContactRow[]>): AsyncGenerator<string> {
+  yield csvLine(columns.map(({ name }) => name))
+  for (let after: string | undefined; ; ) {
+    const rows = await page(after)
+    let text = ''
+    for (const row of rows.slice(0, rowsPerPage)) text += csvLine(columns.map(({ cell }) => cell(row)))
+    if (text !== '') yield text
+    if (rows.length <= rowsPerPage) return
+    after = rows[rowsPerPage - 1]!.id
+  }
+}
+
+interface ExportColumn {
+  readonly name: string
+  cell(row: ContactRow): string
+}
+
+const plain = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'country', 'external_id'] as const
+const times = ['last_seen_at', 'last_message_at', 'created_at', 'updated_at'] as const
+
+function columnsOf(used: Awaited<ReturnType<typeof exports.usedTypes>>, keys: readonly string[]): ExportColumn[] {
+  return [
+    { name: 'id', cell: (row) => row.id },
+    ...plain.map((name): ExportColumn => ({ name, cell: (row) => row[name] ?? '' })),
+    { name: 'blocked', cell: (row) => String(row.blocked) },
+    { name: 'tags', cell: (row) => row.tags.map((tag) => (/[;"]/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join(';') },
+    ...used.identifiers.map((type): ExportColumn => ({ name: `identifiers.${type}`, cell: (row) => row.identifiers[type] ?? '' })),
+    ...used.consent.map((type): ExportColumn => ({ name: `consent.${type}`, cell: (row) => row.consent[type]?.status ?? '' })),
+    ...used.marketing.map((type): ExportColumn => ({ name: `consent.${type}.marketing`, cell: (row) => row.consent[type]?.marketing ?? '' })),
+    ...keys.map((key): ExportColumn => ({ name: `attributes.${key}`, cell: (row) => String(row.attributes[key] ?? '') })),
+    { name: 'metadata', cell: (row) => (Object.keys(row.metadata).length === 0 ? '' : JSON.stringify(row.metadata)) },
+    ...times.map((name): ExportColumn => ({ name, cell: (row) => row[name] ?? '' })),
+  ]
+}

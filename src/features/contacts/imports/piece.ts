@@ -1,0 +1,156 @@
+/** Applies one piece of an import: its rows are saved, counted and reported, and the piece is gone, all in one transaction. */
+import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
+import { phoneKey } from '../../../lib/phone.ts'
+import { sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { foldText, type ContactChange } from '../contact.ts'
+import { saveContacts, type SaveContext, type SaveItem, type SaveResult } from '../saving.ts'
+import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
+import * as store from './store.ts'
+
+/** A piece cut into rows: everything that needs no database. */
+export interface CutPiece {
+  readonly number: number
+  readonly rows: readonly Row[]
+  /** What decides which contact a row means. Two pieces that share none may be applied in any order. */
+  readonly keys: ReadonlySet<string>
+}
+
+export function cutPiece(piece: store.PieceRow, row: ContactImportRow): CutPiece {
+  const rows = readRows({ text: piece.body, first_row: piece.first_row }, row.delimiter)
+  const keys = new Set<string>()
+  for (const [at, column] of row.columns.entries()) {
+    if (column !== 'phone' && column !== 'email' && column?.startsWith('identifiers.') !== true) continue
+    const isPhone = column === 'phone'
+    for (const { cells } of rows) {
+      // digits alone: the same number may be written in several ways, with and without its country
+      const text = cells[at]?.trim() ?? ''
+      if (text !== '') keys.add(isPhone ? text.replaceAll(/\D/g, '').slice(-7) : `${column}|${foldText(text)}`)
+    }
+  }
+  return { number: piece.number, rows, keys }
+}
+
+/** A row, or several of one contact that only its e-mail address tells, and what was asked. */
+interface Asked {
+  readonly rows: Row[]
+  change: ContactChange
+  id?: string
+}
+
+interface Report {
+  readonly errors: store.NewImportError[]
+  readonly progress: { created: number; updated: number; rejected: number; warnings: number }
+}
+
+/** False when the piece was applied before, by whomever. Call it inside `withRaces`. */
+export async function applyPiece(platform: Platform, tx: Transaction, row: ContactImportRow, piece: CutPiece, at: string): Promise<boolean> {
+  if (!(await store.deletePiece(tx, row.id, piece.number))) return false
+  const report: Report = { errors: [], progress: { created: 0, updated: 0, rejected: 0, warnings: 0 } }
+  const keys = row.columns.flatMap((column) => (column?.startsWith('attributes.') === true ? [column.slice('attributes.'.length)] : []))
+  const types = attributeTypes(piece.rows, row.columns, await store.definedTypes(tx, row, keys))
+  const asked: Asked[] = []
+  for (const each of piece.rows) {
+    const { change, reasons } = readRow(each, { columns: row.columns, types, default_country: row.default_country, at })
+    if (reasons.length === 0) asked.push({ rows: [each], change })
+    else reject(report, { rows: [each], change }, reasons.join(' '))
+  }
+  const known = await byEmail(tx, row, asked, report)
+  await save(platform, tx, row, known, { at, source: 'import', request_id: row.request_id, keep_opt_outs: true }, report)
+  await store.insertErrors(tx, row, row.id, report.errors.toSorted((a, b) => a.row - b.row), at)
+  // last, for it is what two pieces of one import wait for each other at
+  await store.addProgress(tx, row, row.id, report.progress, at)
+  return true
+}
+
+/** Rows that only an e-mail address identifies find their contact by it; those of the same address become one. */
+async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly Asked[], report: Report): Promise<Asked[]> {
+  const byKey = new Map<string, Asked>()
+  const others: Asked[] = []
+  for (const each of asked) {
+    const { phone, identifiers, email } = each.change
+    if (phone || identifiers !== undefined || !email) {
+      others.push(each)
+      continue
+    }
+    const key = foldText(email)
+    const before = byKey.get(key)
+    if (before === undefined) byKey.set(key, each)
+    else {
+      before.rows.push(...each.rows)
+      before.change = mergeChanges(before.change, each.change)
+    }
+  }
+  if (byKey.size === 0) return others
+  for (const { email_key, id, others: more } of await store.findByEmail(tx, row, [...byKey.keys()])) {
+    const each = byKey.get(email_key)!
+    each.id = id
+    if (more === 0) continue
+    byKey.delete(email_key)
+    reject(report, each, 'Several contacts have this e-mail address: name the one that is meant by its phone number.')
+  }
+  return [...others, ...byKey.values()]
+}
+
+const itemOf = ({ id, change }: Asked): SaveItem => (id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change })
+
+/** Saves together what can be saved. Where the database refuses a value, halves are tried until the one row stands alone. */
+async function save(platform: Platform, tx: Transaction, row: ContactImportRow, asked: readonly Asked[], context: SaveContext, report: Report): Promise<void> {
+  if (asked.length === 0) return
+  let results: SaveResult[]
+  try {
+    results = await transact(tx, (inner) => saveContacts(platform, inner, row, asked.map(itemOf), context))
+  } catch (error) {
+    if (!/^2[23]/.test(sqlState(error) ?? '')) throw error
+    if (asked.length === 1) {
+      platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')
+      reject(report, asked[0]!, 'The row holds a value that cannot be stored.')
+      return
+    }
+    const middle = asked.length >> 1
+    await save(platform, tx, row, asked.slice(0, middle), context, report)
+    await save(platform, tx, row, asked.slice(middle), context, report)
+    return
+  }
+  for (const [at, result] of results.entries()) settle(report, asked[at]!, result)
+}
+
+function settle(report: Report, asked: Asked, result: SaveResult): void {
+  const { progress } = report
+  if (result.outcome === 'refused') return reject(report, asked, refusals[result.reason] + (result.reason === 'contact_exists' ? ` It is ${result.contact_id}'s ${result.param}.` : ''))
+  progress.created += result.outcome === 'created' ? 1 : 0
+  progress.updated += asked.rows.length - (result.outcome === 'created' ? 1 : 0)
+  const kept = keptOptOuts(asked.change, result)
+  if (kept.length === 0) return
+  progress.warnings += asked.rows.length
+  for (const each of asked.rows) report.errors.push(errorOf(each, asked.change, true, `Applied without ${kept.join(' and ')}: the recipient has opted out, and an import does not undo that.`))
+}
+
+/** Consents that the row asked for and an opt-out stood against. */
+function keptOptOuts({ consent }: ContactChange, result: SaveResult & { outcome: 'created' | 'updated' | 'unchanged' }): string[] {
+  const kept: string[] = []
+  for (const [type, write] of Object.entries(consent ?? {})) {
+    const state = result.row.consent[type]
+    if (write?.status !== undefined && write.status !== 'opted_out' && state?.status === 'opted_out') kept.push(`consent.${type}`)
+    if (write?.marketing !== undefined && write.marketing !== 'opted_out' && state?.marketing === 'opted_out') kept.push(`consent.${type}.marketing`)
+  }
+  return kept
+}
+
+const refusals: Readonly<Record<(SaveResult & { outcome: 'refused' })['reason'], string>> = {
+  contact_exists: 'Another contact has an address of this row.',
+  contact_limit_reached: 'The account has as many contacts as it may have; rows of contacts that are there already are still applied.',
+  resource_missing: 'The contact was deleted while the row was being applied.',
+  address_missing: 'The row has no phone number, e-mail address or identifier.',
+  too_many_tags: 'The contact would have more than 50 tags.',
+  too_many_attributes: 'The contact would have more attributes than it may.',
+}
+
+function reject(report: Report, asked: Asked, reason: string): void {
+  report.progress.rejected += asked.rows.length
+  for (const row of asked.rows) report.errors.push(errorOf(row, asked.change, false, reason))
+}
+
+const errorOf = ({ row, cells }: Row, { phone, email }: ContactChange, applied: boolean, reason: string): store.NewImportError => ({
+  row, applied, reason, cells, phone_key: phone ? phoneKey(phone) : null, email_key: email ? foldText(email) : null,
+})

@@ -1,0 +1,214 @@
+/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds one piece, whatever the size of the file. */
+import type { IncomingMessage } from 'node:http'
+import busboy from 'busboy'
+import { invalid, Problem } from '../../../contract/problem.ts'
+import { importLimits } from '../../../contract/resources/contact-import.ts'
+import { readRows } from './cells.ts'
+import { delimiterOf, SplitError, Splitter, type Piece } from './splitter.ts'
+
+/** What comes with the file: query parameters, or fields of the form. Text as it was sent. */
+export interface UploadOptions {
+  readonly consent_declared?: string | undefined
+  readonly default_country?: string | undefined
+  readonly columns?: string | undefined
+  readonly file_name?: string | undefined
+}
+
+export interface UploadedFile {
+  readonly file_name: string | null
+  readonly delimiter: string
+  readonly header: readonly string[]
+  readonly bytes: number
+  readonly total: number
+}
+
+export interface UploadTarget {
+  readonly bytes_max: number
+  readonly rows_per_piece: number
+  /** Called once the header is read, with the options given until then; may throw a Problem. */
+  onHeader(header: readonly string[], options: UploadOptions): void
+  /** Called piece by piece; the next is read once it resolves. */
+  keep(piece: Piece, number: number): Promise<void>
+}
+
+/** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
+export async function receiveFile(request: IncomingMessage, given: UploadOptions, target: UploadTarget): Promise<{ file: UploadedFile; options: UploadOptions }> {
+  try {
+    const type = request.headers['content-type'] ?? ''
+    if (Number(request.headers['content-length'] ?? 0) > target.bytes_max + formOverhead) throw tooLarge(target.bytes_max)
+    if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity') throw new Problem('invalid_json', 'Send the file unpacked, without Content-Encoding.')
+    if (/^text\/csv\b/i.test(type)) return { file: await readFile(request.iterator({ destroyOnReturn: false }), given.file_name ?? null, given, target), options: given }
+    if (/^multipart\/form-data\b/i.test(type)) return await receiveForm(request, given, target)
+    throw new Problem('invalid_json', 'Send the file with the header Content-Type: text/csv, or as the field `file` of multipart/form-data.')
+  } catch (error) {
+    request.unpipe()
+    request.resume() // thrown away, so that the client can read the answer
+    if (error instanceof Problem) throw error
+    if (request.errored !== null || request.destroyed) throw new Problem('invalid_json', 'The body ended before it was complete. Send it again.')
+    throw error
+  }
+}
+
+const formFields: readonly string[] = ['consent_declared', 'default_country', 'columns']
+/** What a form may add to the size of its file. */
+const formOverhead = 64 * 1024
+
+async function receiveForm(request: IncomingMessage, given: UploadOptions, target: UploadTarget): Promise<{ file: UploadedFile; options: UploadOptions }> {
+  const fields: Record<string, string> = {}
+  let reading: Promise<UploadedFile> | undefined
+  const form = openForm(request)
+  await new Promise<void>((resolve, reject) => {
+    form.on('field', (name, value) => {
+      if (formFields.includes(name) && (reading === undefined || name === 'consent_declared')) fields[name] = value
+      else if (formFields.includes(name)) reject(invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`))
+      else reject(invalid(name.slice(0, 80), 'unknown_field', `The form has a field ${JSON.stringify(name.slice(0, 80))} that is not known here. Known are file, consent_declared, default_country and columns.`))
+    })
+    form.on('file', (name, stream, { filename }) => {
+      if (name !== 'file') {
+        stream.resume()
+        reject(invalid(name.slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'))
+        return
+      }
+      reading = readFile(stream.iterator({ destroyOnReturn: false }), given.file_name ?? filename ?? null, { ...given, ...fields }, target)
+      reading.catch((error: unknown) => {
+        stream.resume()
+        reject(error as Error)
+      })
+    })
+    form.on('filesLimit', () => reject(invalid('file', 'too_many', 'Send one file at a time.')))
+    form.on('error', (error) => reject(new Problem('invalid_json', `The form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`)))
+    form.on('close', resolve)
+    request.on('error', reject)
+    request.on('aborted', () => reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.')))
+    request.pipe(form)
+  })
+  if (reading === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the CSV there.')
+  const options = { ...given, ...fields }
+  return { file: await reading, options }
+}
+
+function openForm(request: IncomingMessage) {
+  try {
+    return busboy({ headers: request.headers, limits: { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 }, defParamCharset: 'utf8' })
+  } catch {
+    // busboy says only that it found no boundary
+    throw new Problem('invalid_json', 'The header Content-Type: multipart/form-data has no boundary.')
+  }
+}
+
+/** Decodes, checks and cuts the bytes of the file. */
+async function readFile(chunks: AsyncIterable<unknown>, file_name: string | null, options: UploadOptions, target: UploadTarget): Promise<UploadedFile> {
+  const reader = new FileReader(options, target)
+  for await (const chunk of chunks) await reader.push(chunk as Buffer)
+  return { file_name: file_name === null ? null : file_name.slice(0, 255), ...(await reader.end()) }
+}
+
+class FileReader {
+  readonly #options: UploadOptions
+  readonly #target: UploadTarget
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
+  #bytes = 0
+  #total = 0
+  #pieces = 0
+  /** Text before the end of the header. */
+  #head = ''
+  #splitter: Splitter | undefined
+  #header: string[] = []
+  #delimiter = ','
+
+  constructor(options: UploadOptions, target: UploadTarget) {
+    this.#options = options
+    this.#target = target
+  }
+
+  async push(chunk: Buffer): Promise<void> {
+    if (this.#bytes === 0) refuseOtherEncodings(chunk)
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#target.bytes_max) throw tooLarge(this.#target.bytes_max)
+    await this.#take(this.#decode(chunk))
+  }
+
+  async end(): Promise<Omit<UploadedFile, 'file_name'>> {
+    await this.#take(this.#decode())
+    if (this.#splitter === undefined && this.#head.trim() === '') throw fileProblem('too_short', 'The file is empty. Its first row must name the columns.')
+    if (this.#splitter === undefined) await this.#take('\n')
+    await this.#keep(this.#cut(() => this.#splitter!.end()))
+    return { delimiter: this.#delimiter, header: this.#header, bytes: this.#bytes, total: this.#total }
+  }
+
+  #decode(chunk?: Buffer): string {
+    try {
+      const text = chunk === undefined ? this.#decoder.decode() : this.#decoder.decode(chunk, { stream: true })
+      if (!text.includes('\0')) return text
+    } catch {
+      throw fileProblem('invalid_format', `The file is not valid UTF-8 near byte ${this.#bytes - (chunk?.length ?? 0)}. Save it as CSV in UTF-8.`)
+    }
+    throw fileProblem('invalid_format', 'The file holds NUL characters, so it is no CSV. Save the sheet as CSV in UTF-8.')
+  }
+
+  async #take(text: string): Promise<void> {
+    if (this.#splitter !== undefined) return await this.#keep(this.#cut(() => this.#splitter!.push(text)))
+    this.#head += text
+    const end = endOfRecord(this.#head)
+    if (end === null) {
+      if (this.#head.length > importLimits.record_length_max) throw fileProblem('invalid_format', 'The first row does not end: it must name the columns, and rows must end with a line feed.')
+      return
+    }
+    const rest = this.#head.slice(end)
+    this.#readHeader(this.#head.slice(0, end))
+    this.#splitter = new Splitter({ delimiters: this.#delimiter, rows_max: this.#target.rows_per_piece, piece_length: pieceLength, record_length_max: importLimits.record_length_max }, 2)
+    this.#head = ''
+    await this.#take(rest)
+  }
+
+  #readHeader(text: string): void {
+    if (text.trim() === '') throw fileProblem('invalid_format', 'The first row is blank. It must name the columns.')
+    this.#delimiter = delimiterOf(text)
+    const [row] = readRows({ text, first_row: 1 }, this.#delimiter)
+    if (row === undefined || row.broken !== undefined) throw fileProblem('invalid_format', `The first row cannot be read. ${row?.broken ?? ''}`)
+    if (row.cells.length > importLimits.columns_max) throw fileProblem('too_many', `The file has ${row.cells.length} columns; ${importLimits.columns_max} are the most.`)
+    const last = row.cells.findLastIndex((cell) => cell.trim() !== '') // spreadsheets leave empty columns at the right
+    this.#header = row.cells.slice(0, last + 1).map((cell) => cell.trim())
+    this.#target.onHeader(this.#header, this.#options)
+  }
+
+  #cut(cut: () => Piece[]): Piece[] {
+    try {
+      return cut()
+    } catch (error) {
+      if (error instanceof SplitError) throw fileProblem('invalid_format', error.message)
+      throw error
+    }
+  }
+
+  async #keep(pieces: readonly Piece[]): Promise<void> {
+    for (const piece of pieces) {
+      this.#total += piece.rows
+      await this.#target.keep(piece, this.#pieces)
+      this.#pieces += 1
+    }
+  }
+}
+
+/** Characters after which a piece ends whatever its rows: applying it must not take long. */
+const pieceLength = 256 * 1024
+
+/** Behind the first line end that stands in no quotes. */
+function endOfRecord(text: string): number | null {
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 34) quoted = !quoted
+    else if (code === 10 && !quoted) return at + 1
+  }
+  return null
+}
+
+const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem => invalid('file', code, message)
+
+const tooLarge = (bytes_max: number): Problem => new Problem('payload_too_large', `The file is larger than ${Math.floor(bytes_max / 1024 / 1024)} MB, which is what an import takes. Split it.`)
+
+function refuseOtherEncodings(chunk: Buffer): void {
+  if ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff)) throw fileProblem('invalid_format', 'The file is UTF-16. Save it as CSV in UTF-8.')
+  if (chunk[0] === 0x50 && chunk[1] === 0x4b && chunk[2] === 3) throw fileProblem('invalid_format', 'The file is a spreadsheet or an archive. Save the sheet as CSV in UTF-8.')
+}

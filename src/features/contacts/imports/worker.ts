@@ -1,0 +1,87 @@
+/** The lane `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
+import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Lane } from '../../../lib/loop.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { withRaces } from '../saving.ts'
+import { applyPiece, cutPiece, type CutPiece } from './piece.ts'
+import * as store from './store.ts'
+
+/** Pieces of one turn. */
+const piecesPerTurn = 20
+/** Pieces applied at once: while PostgreSQL works on one, this process prepares the other. */
+const atOnce = 2
+const leaseMs = 60_000
+/** A process whose heartbeat is older is taken for dead (decisions 4). */
+const silentMs = 10_000
+/** Turns that may fail in a row before an import is given up: what is wrong then will not pass. */
+const failuresMax = 20
+const failed = { code: 'internal_error', message: 'Some rows could not be applied for a reason on our side. The rows before them are applied; start another import with the rest.' }
+
+export const importsLane = (platform: Platform): Lane => ({
+  name: 'imports',
+  idle_ms: 2000,
+  async tick() {
+    const { pool, clock, process_id } = platform
+    const now = clock.now()
+    const job = await store.claimJob(pool, process_id, isoTime(now), isoTime(now + leaseMs), isoTime(now - silentMs))
+    if (job === null) return 0
+    let done = false
+    try {
+      const row = await store.findImport(pool, job, job.import_id)
+      const applied = row === null ? 0 : await work(platform, row)
+      done = true
+      return applied
+    } catch (error) {
+      if (await store.countFailure(pool, job.import_id, process_id, failuresMax)) await transact(pool, (tx) => store.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
+      throw error
+    } finally {
+      await store.releaseJob(pool, job.import_id, process_id, done)
+    }
+  },
+})
+
+/** One turn of an import; resolves to the pieces applied, or 1 where it only ended. */
+async function work(platform: Platform, row: ContactImportRow): Promise<number> {
+  const running = new Map<Promise<void>, CutPiece>()
+  const failures: unknown[] = []
+  let applied = 0
+  let after = -1
+  let ended = false
+  while (applied < piecesPerTurn && failures.length === 0) {
+    const next = await store.nextPiece(platform.pool, row.id, after)
+    if (next === null) {
+      ended = true
+      break
+    }
+    const piece = cutPiece(next, row)
+    after = piece.number
+    while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(piece, other))) await Promise.race(running.keys())
+    if (failures.length > 0) break
+    const task: Promise<void> = apply(platform, row, piece)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(task))
+    running.set(task, piece)
+    applied += 1
+  }
+  await Promise.all(running.keys())
+  if (failures.length > 0) throw failures[0]
+  if (ended) await transact(platform.pool, (tx) => store.finishImport(tx, row, row.id, isoTime(platform.clock.now())))
+  return Math.max(applied, 1)
+}
+
+/** Of two rows for one contact the later one has the last word; and what the first piece makes of attributes holds for all. */
+function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
+  if (earlier.number === 0) return true
+  for (const key of piece.keys) if (earlier.keys.has(key)) return true
+  return false
+}
+
+async function apply(platform: Platform, row: ContactImportRow, piece: CutPiece): Promise<void> {
+  await withRaces(platform.pool, async (tx) => {
+    // another process may have taken the import over while this one stood still
+    if (!(await store.holdJob(tx, row.id, platform.process_id))) return
+    await applyPiece(platform, tx, row, piece, isoTime(platform.clock.now()))
+  })
+}
