@@ -98,12 +98,16 @@ export function channelService(platform: Platform) {
     created_at: row.created_at,
   })
 
-  const connection = (row: ChannelRow): Connection => ({
-    channel_id: row.id,
-    identifier: row.identifier,
-    settings: row.settings,
-    credentials: row.credentials === '' ? {} : (JSON.parse(secrets.open(row.credentials)) as Record<string, unknown>),
-  })
+  /** Opened once for each row read: rows live as long as the cache, and opening them costs more than sending. */
+  const opened = new WeakMap<ChannelRow, Connection>()
+  function connection(row: ChannelRow): Connection {
+    const known = opened.get(row)
+    if (known !== undefined) return known
+    const credentials = row.credentials === '' ? {} : (JSON.parse(secrets.open(row.credentials)) as Record<string, unknown>)
+    const made: Connection = { channel_id: row.id, identifier: row.identifier, settings: row.settings, credentials }
+    opened.set(row, made)
+    return made
+  }
 
   async function list(sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> {
     if (tenant.mode === 'live') {

@@ -139,7 +139,8 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     for (const { row } of jobs) perQueue.set(queueOf(row), (perQueue.get(queueOf(row)) ?? 0) + 1)
     try {
       const ready = await prepare(jobs)
-      await Promise.all(ready.map(({ job, channel }) => perform(job, channel)))
+      const signal = AbortSignal.timeout(sendTimeout_ms)
+      await Promise.all(ready.map(({ job, channel }) => perform(job, channel, signal)))
     } catch (error) {
       log.error({ err: error }, 'messages could not be handed over; they are claimed again')
       await store
@@ -220,7 +221,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     })
   }
 
-  async function perform(job: Job, channel: ChannelRow): Promise<void> {
+  async function perform(job: Job, channel: ChannelRow, signal: AbortSignal): Promise<void> {
     const adapter = channels.adapterOf(channel)
     const began = clock.now()
     metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began - job.due_ms) / 1000)
@@ -240,13 +241,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       outcome =
         adapter === undefined
           ? { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
-          : await adapter.send(
-              message,
-              channel.provider === 'sandbox'
-                ? { channel_id: channel.id, identifier: channel.identifier, credentials: {}, settings: {} }
-                : channels.connection(channel),
-              AbortSignal.timeout(sendTimeout_ms),
-            )
+          : await adapter.send(message, channels.connection(channel), signal)
     } catch (error) {
       log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
       outcome = { kind: 'unknown', message: 'The provider did not answer.' }
