@@ -1,5 +1,6 @@
 /** The HTTP server: Fastify around the pipeline, with a request id, an error envelope, metrics and a log line for every request. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ApiError, errorBody } from '../../contract/resources/api-error.ts'
@@ -38,7 +39,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     return503OnClosing: false,
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
     routerOptions: { maxParamLength: 300 },
-    http: { maxHeaderSize: 32 * 1024 },
+    http: { maxHeaderSize: 32 * 1024, requireHostHeader: false },
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, ids('req'), settings.base_url),
     frameworkErrors: (_error, request, reply) => fail(platform, unknownRoute(request as unknown as FastifyRequest), request as unknown as FastifyRequest, reply as unknown as FastifyReply),
   })
@@ -53,8 +54,11 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     request.arrived_at = platform.clock.now()
     reply.header('x-request-id', request.id)
     acceptAnyType(request)
-    done()
+    // Node itself would refuse it without a body and a request id
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') done(new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.'))
+    else done()
   })
+  server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   const otherTimes = new Map<number, Series>()
   server.addHook('onResponse', (request, reply, done) => {
     observe(platform, request, reply, otherTimes)
@@ -86,10 +90,12 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** Fastify itself refuses a Content-Type of an impossible form, before the checks that come first. */
+/** Fastify itself refuses a Content-Type of an impossible form, and a QUERY without one, before the checks that come first. */
 function acceptAnyType(request: FastifyRequest): void {
   const type = request.raw.headers['content-type']
-  if (type !== undefined && type !== 'application/json' && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type)) request.raw.headers['content-type'] = 'application/octet-stream'
+  if (type === undefined) {
+    if (request.method === 'QUERY') request.raw.headers['content-type'] = 'application/octet-stream'
+  } else if (type !== 'application/json' && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type)) request.raw.headers['content-type'] = 'application/octet-stream'
 }
 
 function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number): void {

@@ -1,0 +1,40 @@
+/** Requests as no library would write them: each still gets an answer with the envelope and a request id (interface: Conventions). */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test from 'node:test'
+import { startWorld } from '../kit/world.ts'
+
+/** What the service answers to these bytes. */
+async function answerTo(base_url: string, bytes: string): Promise<{ status: number; head: string; code: string | undefined }> {
+  const socket = connect(Number(new URL(base_url).port), '127.0.0.1')
+  socket.write(bytes)
+  const answer = await text(socket)
+  const [head, body] = answer.split('\r\n\r\n') as [string, string]
+  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), code: (JSON.parse(body) as { error?: { code: string } }).error?.code }
+}
+
+test('a method that nobody expects is 404, and 401 without a key', async (t) => {
+  const world = await startWorld(t)
+  const { key } = await world.account()
+
+  for (const method of ['QUERY', 'LOCK', 'PURGE']) {
+    const known = await answerTo(world.base_url, `${method} /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`)
+    assert.deepEqual([known.status, known.code], [404, 'resource_missing'], method)
+    assert.match(known.head, /ratelimit-limit: /)
+    const stranger = await answerTo(world.base_url, `${method} /v1/messages HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    assert.deepEqual([stranger.status, stranger.code], [401, 'api_key_missing'], method)
+  }
+})
+
+test('a missing Host and an unknown expectation are answered with a request id', async (t) => {
+  const world = await startWorld(t)
+  const { key } = await world.account()
+
+  const hostless = await answerTo(world.base_url, `GET /v1/me HTTP/1.1\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`)
+  assert.deepEqual([hostless.status, hostless.code], [400, 'parameter_invalid'])
+  assert.match(hostless.head, /x-request-id: req_/)
+  const expecting = await answerTo(world.base_url, `GET /v1/me HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`)
+  assert.equal(expecting.status, 200)
+  assert.match(expecting.head, /x-request-id: req_/)
+})
