@@ -25,6 +25,8 @@ import { takeCallback } from './features/messages/callbacks.ts'
 import { door } from './features/messages/door.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
 import { cancelForOptOut } from './features/messages/opt-out.ts'
+import { queueBound } from './features/messages/queue-bound.ts'
+import { messageChores } from './features/messages/chores.ts'
 import { reportsLane } from './features/messages/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
@@ -104,17 +106,46 @@ function compose(platform: Platform, dispatches: boolean) {
   const imports = importService(platform)
   const dispatch = dispatcher({ platform, billing, channels, inMemory: dispatches })
   const accepting = door(platform, billing, dispatch)
-  const messages = messageService({ platform, channels, contacts, billing, door: accepting })
+  const messages = messageService({ platform, channels, contacts, billing, door: accepting, queues: queueBound(platform) })
   const webhooks = webhookService(platform)
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing }))
 
-  const routes: Route[] = [...accountRoutes(accounts), ...billingRoutes(billing), ...channelRoutes(channels), ...contactRoutes(contacts), ...listRoutes(contacts.lists), ...segmentRoutes(contacts.segments), ...importRoutes(imports), ...exportRoutes(exportService(platform, contacts)), ...messageRoutes(messages), ...webhookRoutes(webhooks), ...feedRoutes(feed)]
+  const routes: Route[] = [
+    ...accountRoutes(accounts),
+    ...billingRoutes(billing),
+    ...channelRoutes(channels),
+    ...contactRoutes(contacts),
+    ...listRoutes(contacts.lists),
+    ...segmentRoutes(contacts.segments),
+    ...importRoutes(imports),
+    ...exportRoutes(exportService(platform, contacts)),
+    ...messageRoutes(messages),
+    ...webhookRoutes(webhooks),
+    ...feedRoutes(feed),
+  ]
   const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts }), fanOutLane(platform), deliver.lane, importsLane(platform)]
-  const chores: Chore[] = [...platformChores(platform), ...billingChores(platform, billing), ...channelChores(platform), ...contacts.chores, ...imports.chores, ...webhookChores(platform)]
+  const chores: Chore[] = [
+    ...platformChores(platform),
+    ...billingChores(platform, billing),
+    ...messageChores(platform),
+    ...channelChores(platform),
+    ...contacts.chores,
+    ...imports.chores,
+    ...webhookChores(platform),
+  ]
   const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...importInvariants, ...messageInvariants, ...webhookInvariants]
-  return { services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed }, accepting, dispatch, deliver, routes, lanes, chores, invariants }
+  return {
+    services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed },
+    accepting,
+    dispatch,
+    deliver,
+    routes,
+    lanes,
+    chores,
+    invariants,
+  }
 }
 
 export function buildApp(parts: AppParts): App {
@@ -141,7 +172,13 @@ export function buildApp(parts: AppParts): App {
     metrics.lane_failures.inc({ lane })
     log.error({ err: error, lane }, 'a lane failed and will try again')
   }
-  const everyProcess = [loop(heartbeatLane(platform, wanted, () => present.keep()), clock, onError)]
+  const everyProcess = [
+    loop(
+      heartbeatLane(platform, wanted, () => present.keep()),
+      clock,
+      onError,
+    ),
+  ]
   const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
   for (const lane of workers) rings.on(lane.name, () => lane.wake())
   rings.on('forget-keys', () => services.accounts.forgetKeys())
@@ -153,7 +190,13 @@ export function buildApp(parts: AppParts): App {
   const lanes = [...everyProcess, ...workers]
   let runningLanes: Promise<void>[] = []
   return {
-    platform, server, routes, services, lanes, chores, invariants,
+    platform,
+    server,
+    routes,
+    services,
+    lanes,
+    chores,
+    invariants,
     lane(name) {
       const found = lanes.find((lane) => lane.name === name)
       if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)

@@ -8,6 +8,7 @@ import { Message, messageObject, type MessageRow } from '../../src/contract/reso
 import { isoTime } from '../../src/lib/clock.ts'
 import type { BillingService } from '../../src/features/billing/service.ts'
 import type { ChannelService } from '../../src/features/channels/service.ts'
+import { queueBound } from '../../src/features/messages/queue-bound.ts'
 import { checkItem, type Item } from '../../src/features/messages/item.ts'
 import { admit, bearerOf, callerOf, type FindKey } from '../../src/platform/http/auth.ts'
 import { addressList } from '../../src/platform/http/client-address.ts'
@@ -25,6 +26,7 @@ export interface BareParts {
 export function bareServer({ platform, billing, channels, findKey, limiter }: BareParts): FastifyInstance {
   const { clock, ids, settings } = platform
   const isTrusted = addressList(settings.trusted_proxies)
+  const queues = queueBound(platform)
   const server: FastifyInstance = Fastify({ logger: false, genReqId: () => ids('req'), requestIdHeader: false })
   server.decorateRequest('caller', null)
   server.addHook('onRequest', async (request, reply) => {
@@ -37,7 +39,7 @@ export function bareServer({ platform, billing, channels, findKey, limiter }: Ba
   })
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }))
   server.post('/v1/messages', { schema: { response: { 202: withoutIds(Message) } } }, async (request, reply) => {
-    const item = await checkItem({ platform, channels, billing }, request.caller as Caller, request.body)
+    const item = await checkItem({ platform, channels, billing, queues }, request.caller as Caller, request.body)
     return reply.code(202).send(messageObject(rowOf(item, ids('msg'), isoTime(clock.now()))))
   })
   return server

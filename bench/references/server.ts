@@ -8,6 +8,7 @@ import { billingService } from '../../src/features/billing/service.ts'
 import { channelService } from '../../src/features/channels/service.ts'
 import { contactService } from '../../src/features/contacts/service.ts'
 import { messageRoutes } from '../../src/features/messages/routes.ts'
+import { queueBound } from '../../src/features/messages/queue-bound.ts'
 import { messageService } from '../../src/features/messages/service.ts'
 import { readConfig, secretKeys } from '../../src/config.ts'
 import { idMaker } from '../../src/lib/ids.ts'
@@ -39,7 +40,7 @@ const limiter = processRateLimiter(clock)
 function makeReference() {
   if (kind === 'bare') return bareServer({ platform, billing, channels, findKey: accounts.findKey, limiter })
   const door = kind === 'transaction' ? doorByTransaction(platform, billing) : doorByStatement(platform, billing)
-  const messages = messageService({ platform, channels, contacts: contactService(platform), billing, door })
+  const messages = messageService({ platform, channels, contacts: contactService(platform), billing, door, queues: queueBound(platform) })
   return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages) })
 }
 

@@ -116,3 +116,37 @@ export async function findProviderId(sql: Db, { account_id, mode }: Tenant, chan
     limit 1`
   return row?.provider_id ?? null
 }
+
+/** How many messages of a queue wait, counted up to `max`. */
+export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*) as count from (select 1 from dispatch_jobs where queue = ${queue} limit ${max}) q`
+  return row!.count
+}
+
+export interface Depths {
+  dispatch: number
+  scheduled: number
+  reports: number
+  connections: number
+}
+
+/** What an operator asks at night: how much is due, planned and unread, and how many sessions the database serves. */
+export async function measureDepths(sql: Db, at: string): Promise<Depths> {
+  const [row] = await sql<Depths[]>`
+    select count(*) filter (where due_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where due_at > ${at} and process_id is null) as scheduled,
+      (select count(*) from provider_reports) as reports,
+      (select count(*) from pg_stat_activity where datname = current_database()) as connections
+    from dispatch_jobs`
+  return row!
+}
+
+/** Forgets what providers told, and the references to it, before `cutoff`; at most `rows_max` of each. */
+export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
+  const callbacks =
+    await sql`delete from provider_callbacks where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`
+  const references = await sql`
+    delete from provider_references where (channel_id, provider_id) in (select channel_id, provider_id from provider_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+  const inbound = await sql`
+    delete from inbound_references where (account_id, channel_id, provider_id) in (select account_id, channel_id, provider_id from inbound_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+  return callbacks.count + references.count + inbound.count
+}

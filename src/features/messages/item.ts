@@ -16,6 +16,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
 import type { ChannelRow, ChannelService } from '../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
+import type { QueueBound } from './queue-bound.ts'
 import { findMessage } from './store.ts'
 
 /** A checked message on its way to the door; id and times are given there, when its batch is committed. */
@@ -72,6 +73,7 @@ export interface ItemDeps {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly billing: BillingService
+  readonly queues: QueueBound
 }
 
 /** Checks one message; throws the Problem that refuses it. The checks of the database (consent, window, funds) follow in the door. */
@@ -97,6 +99,7 @@ export async function itemFor(
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
   if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
   refuseBeforehand(deps, channel, body, content)
+  if (channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
   const { kind, address } = addressKeyOf(channel.type, body.to)
   const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
   return {

@@ -36,6 +36,7 @@ import { storeInbound } from './inbound.ts'
 import { checkItem, checkRecipient, type Item } from './item.ts'
 import { applyMoves } from './moves.ts'
 import { endJobs } from './settle.ts'
+import type { QueueBound } from './queue-bound.ts'
 import * as store from './store.ts'
 
 export interface MessageDeps {
@@ -44,6 +45,7 @@ export interface MessageDeps {
   readonly contacts: ContactService
   readonly billing: BillingService
   readonly door: Door
+  readonly queues: QueueBound
 }
 
 export interface InboundRequest {

@@ -51,7 +51,9 @@ function nextDue({ job, outcome, at_ms }: Settlement): number | null {
   if (outcome.kind === 'unknown') return at_ms + unknownWait_ms
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable') return null
   const wait_ms = Math.min(500 * 2 ** Math.min(job.attempts, 10), backoffMax_ms)
-  return at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMax_ms) : 0)
+  const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMax_ms) : 0)
+  // a message that expires while it waits is looked at when it does
+  return job.row.expires_at === null ? due_ms : Math.min(due_ms, Math.max(at_ms, Date.parse(job.row.expires_at)))
 }
 
 function moveOf(settlement: Settlement): MoveRequest[] {

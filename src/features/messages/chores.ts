@@ -1,0 +1,28 @@
+/** The chores of messages: gauges for operators, and forgetting what no provider will ever refer to again. */
+import { isoTime } from '../../lib/clock.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { forgetProviderRecords, measureDepths } from './dispatch-store.ts'
+
+/** Providers repeat receipts for days; a month later nobody refers to a message any more. */
+const providerRecords_ms = 30 * 24 * 3600_000
+const forgottenAtOnce = 5000
+
+export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
+  {
+    name: 'measure-queues',
+    every_ms: 5000,
+    async run() {
+      const { dispatch, scheduled, reports, connections } = await measureDepths(pool, isoTime(clock.now()))
+      metrics.queue_depth.set({ queue: 'dispatch' }, dispatch)
+      metrics.queue_depth.set({ queue: 'scheduled' }, scheduled)
+      metrics.queue_depth.set({ queue: 'reports' }, reports)
+      metrics.pool_connections.set({ state: 'in_use' }, connections)
+      return 0
+    },
+  },
+  {
+    name: 'forget-provider-records',
+    every_ms: 60_000,
+    run: () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecords_ms), forgottenAtOnce),
+  },
+]
