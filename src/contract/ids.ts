@@ -1,10 +1,30 @@
 /** Identifier prefixes (interface: Resources; decisions 1). The text after the prefix is a UUIDv7 in 26 characters of lower-case Crockford base32. */
 
 export const idPrefixes = {
-  account: 'acc', api_key: 'key', message: 'msg', message_event: 'mev', message_attempt: 'att', channel: 'ch', webhook_endpoint: 'we',
-  webhook_delivery: 'whd', event: 'evt', campaign: 'cmp', contact_list: 'lst', contact: 'ct', segment: 'seg', contact_import: 'imp',
-  integration_source: 'src', automation: 'aut', automation_event: 'aev', automation_run: 'run', template: 'tpl',
-  package: 'grant', ledger_entry: 'txn', user: 'usr', request: 'req', consent_change: 'cns',
+  account: 'acc',
+  api_key: 'key',
+  message: 'msg',
+  message_event: 'mev',
+  message_attempt: 'att',
+  channel: 'ch',
+  webhook_endpoint: 'we',
+  webhook_delivery: 'whd',
+  event: 'evt',
+  campaign: 'cmp',
+  contact_list: 'lst',
+  contact: 'ct',
+  segment: 'seg',
+  contact_import: 'imp',
+  integration_source: 'src',
+  automation: 'aut',
+  automation_event: 'aev',
+  automation_run: 'run',
+  template: 'tpl',
+  package: 'grant',
+  ledger_entry: 'txn',
+  user: 'usr',
+  request: 'req',
+  consent_change: 'cns',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

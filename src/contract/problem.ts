@@ -36,5 +36,9 @@ export function invalid(param: string, code: Detail['code'], message: string): P
 
 /** 404 for an object of this kind that the caller cannot see. */
 export function missing(kind: string, id: string, param?: string): Problem {
-  return new Problem('resource_missing', `No ${kind} ${JSON.stringify(id.slice(0, 80))} exists in this account and mode. Check the id and the mode of the key.`, param === undefined ? {} : { param })
+  return new Problem(
+    'resource_missing',
+    `No ${kind} ${JSON.stringify(id.slice(0, 80))} exists in this account and mode. Check the id and the mode of the key.`,
+    param === undefined ? {} : { param },
+  )
 }

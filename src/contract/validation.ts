@@ -77,7 +77,7 @@ function detailOf(error: ErrorObject, basePath: string): Detail | null {
   const { keyword, params } = error
   if (keyword === 'required') return missingField(join(path, String(params['missingProperty'])))
   if (keyword === 'additionalProperties') return unknownField(join(path, String(params['additionalProperty'])))
-  if (keyword === 'if' || keyword === 'propertyNames' && error.propertyName === undefined) return null
+  if (keyword === 'if' || (keyword === 'propertyNames' && error.propertyName === undefined)) return null
   const rule = rules[keyword]
   const param = error.propertyName === undefined ? path : join(path, error.propertyName)
   if (rule === undefined) return { param, code: 'invalid_value', message: `${name(param)} has a value that is not allowed here.` }
@@ -86,7 +86,11 @@ function detailOf(error: ErrorObject, basePath: string): Detail | null {
 }
 
 const missingField = (param: string): Detail => ({ param, code: 'missing_field', message: `${name(param)} is required. Add it.` })
-const unknownField = (param: string): Detail => ({ param, code: 'unknown_field', message: `${name(param)} is not known here. Remove it or correct its spelling.` })
+const unknownField = (param: string): Detail => ({
+  param,
+  code: 'unknown_field',
+  message: `${name(param)} is not known here. Remove it or correct its spelling.`,
+})
 const name = (param: string): string => (param === '' ? 'The value' : `\`${param}\``)
 
 type Rule = (error: ErrorObject) => [DetailCode, string]
@@ -96,7 +100,10 @@ const rules: Readonly<Record<string, Rule>> = {
   nullable: () => ['invalid_type', 'must not be null'],
   enum: ({ params }) => ['invalid_value', `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`],
   const: ({ params }) => ['invalid_value', `must be ${JSON.stringify(params['allowedValue'])}`],
-  pattern: ({ parentSchema }) => ['invalid_format', typeof parentSchema?.['x-format'] === 'string' ? `must be ${parentSchema['x-format']}` : `must match ${String(parentSchema?.['pattern'])}`],
+  pattern: ({ parentSchema }) => [
+    'invalid_format',
+    typeof parentSchema?.['x-format'] === 'string' ? `must be ${parentSchema['x-format']}` : `must match ${String(parentSchema?.['pattern'])}`,
+  ],
   format: ({ params }) => ['invalid_format', `must be ${formats[String(params['format'])]?.words ?? `of the format ${String(params['format'])}`}`],
   minLength: ({ params }) => ['too_short', params['limit'] === 1 ? 'must not be empty' : `must have at least ${String(params['limit'])} characters`],
   maxLength: ({ params }) => ['too_long', `must have at most ${String(params['limit'])} characters`],
@@ -115,7 +122,15 @@ const rules: Readonly<Record<string, Rule>> = {
 const plural = (count: unknown, word: string): string => `${String(count)} ${word}${count === 1 ? '' : 's'}`
 
 function typeWords(type: unknown): string {
-  const words: Record<string, string> = { string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false', object: 'an object', array: 'an array', null: 'null' }
+  const words: Record<string, string> = {
+    string: 'a string',
+    integer: 'a whole number',
+    number: 'a number',
+    boolean: 'true or false',
+    object: 'an object',
+    array: 'an array',
+    null: 'null',
+  }
   const types = Array.isArray(type) ? type : String(type).split(',')
   return types.map((entry) => words[String(entry)] ?? String(entry)).join(' or ')
 }

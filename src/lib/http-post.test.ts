@@ -24,7 +24,8 @@ function poster(t: TestContext, options: Partial<HttpPosterOptions> = {}) {
   const clock = handClock()
   const made = httpPoster({ clock, resolve: async () => [{ address: '127.0.0.1', family: 4 }], allowed_hosts: [], ...options })
   t.after(() => made.close())
-  const post = (url: string, body = '{}') => made.post({ url, headers: ['Service-Event-Id', 'evt_1', 'Content-Type', 'application/json'], body: Buffer.from(body), timeout_ms: 10_000 })
+  const post = (url: string, body = '{}') =>
+    made.post({ url, headers: ['Service-Event-Id', 'evt_1', 'Content-Type', 'application/json'], body: Buffer.from(body), timeout_ms: 10_000 })
   return { post, clock }
 }
 

@@ -66,7 +66,16 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       return known
     }
     forgetUnused(origins)
-    const pool = new Pool(url.origin, { connect: allowed ? connect.free : connect.guarded, connections: connectionsPerOriginMax, allowH2: false, pipelining: 1, keepAliveTimeout: keepAliveMs, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 })
+    const pool = new Pool(url.origin, {
+      connect: allowed ? connect.free : connect.guarded,
+      connections: connectionsPerOriginMax,
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 32 * 1024,
+    })
     const made = { pool, underWay: 0 }
     origins.set(url.origin, made)
     return made
@@ -102,7 +111,10 @@ function forgetUnused(origins: Map<string, Origin>): void {
   }
 }
 
-const notPublic = (address: string): PostError => ({ code: 'address_not_public', message: `The host leads to ${address}, which is not a public address; nothing was sent.` })
+const notPublic = (address: string): PostError => ({
+  code: 'address_not_public',
+  message: `The host leads to ${address}, which is not a public address; nothing was sent.`,
+})
 
 /** One deadline over at most two tries: a kept connection that the receiver had just closed is worth a second one at once. */
 async function exchange(pool: Pool, url: URL, post: Post, clock: Clock): Promise<PostOutcome> {
@@ -178,7 +190,10 @@ function statusError(status: number, location: string | string[] | undefined): P
   if (status >= 200 && status < 300) return null
   if (status >= 300 && status < 400 && status !== 304) {
     const to = typeof location === 'string' ? ` to ${JSON.stringify(location.slice(0, 200))}` : ''
-    return { code: 'redirect', message: `The receiver answered ${status}, a redirect${to}; redirects are not followed. Set the endpoint's url to the final address.` }
+    return {
+      code: 'redirect',
+      message: `The receiver answered ${status}, a redirect${to}; redirects are not followed. Set the endpoint's url to the final address.`,
+    }
   }
   return { code: `status_${status}`, message: `The receiver answered with status ${status}; any 2xx is success.` }
 }

@@ -57,8 +57,14 @@ function encode(bytes: Uint8Array): string {
   for (let i = 1; i < 16; i += 5) {
     const [a, b, c, d, e] = [bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!, bytes[i + 4]!]
     text +=
-      alphabet[a >>> 3]! + alphabet[((a & 7) << 2) | (b >>> 6)]! + alphabet[(b >>> 1) & 31]! + alphabet[((b & 1) << 4) | (c >>> 4)]! +
-      alphabet[((c & 15) << 1) | (d >>> 7)]! + alphabet[(d >>> 2) & 31]! + alphabet[((d & 3) << 3) | (e >>> 5)]! + alphabet[e & 31]!
+      alphabet[a >>> 3]! +
+      alphabet[((a & 7) << 2) | (b >>> 6)]! +
+      alphabet[(b >>> 1) & 31]! +
+      alphabet[((b & 1) << 4) | (c >>> 4)]! +
+      alphabet[((c & 15) << 1) | (d >>> 7)]! +
+      alphabet[(d >>> 2) & 31]! +
+      alphabet[((d & 3) << 3) | (e >>> 5)]! +
+      alphabet[e & 31]!
   }
   return text
 }

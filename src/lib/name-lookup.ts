@@ -21,7 +21,8 @@ export function nameResolver(timeout_ms = 2000): Resolve {
     const found = [...v4.addresses, ...v6.addresses]
     if (found.length > 0) return found
     // A name server that does not answer will not answer getaddrinfo either; only "no such name" may be in the hosts file.
-    if (v4.code === 'ETIMEOUT' || v6.code === 'ETIMEOUT') throw Object.assign(new Error(`the name servers did not answer for ${hostname}`), { code: 'ETIMEOUT' })
+    if (v4.code === 'ETIMEOUT' || v6.code === 'ETIMEOUT')
+      throw Object.assign(new Error(`the name servers did not answer for ${hostname}`), { code: 'ETIMEOUT' })
     return system(() => systemAddresses(hostname))
   }
 }

@@ -3,16 +3,39 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { countryOf, isE164, normalisePhone, phoneKey, phoneVariants } from './phone.ts'
 
-const e164 = fc.tuple(fc.constantFrom('1', '55', '52', '54', '549', '521', '5411', '44', '49', '7', '998'), fc.stringMatching(/^\d{6,11}$/)).map(([code, rest]) => `+${code}${rest}`).filter(isE164)
+const e164 = fc
+  .tuple(fc.constantFrom('1', '55', '52', '54', '549', '521', '5411', '44', '49', '7', '998'), fc.stringMatching(/^\d{6,11}$/))
+  .map(([code, rest]) => `+${code}${rest}`)
+  .filter(isE164)
 
 test('a number written with spaces, dots, dashes, slashes and brackets is read as E.164', () => {
-  for (const text of ['+49 151 1234 5678', '+49 (151) 1234-5678', '(+49) 151.1234.5678', '+49/151/12345678', '+49 (0) 151 12345678', '\u200e+49\u00a0151\u201012345678', ' +4915112345678 ']) {
+  for (const text of [
+    '+49 151 1234 5678',
+    '+49 (151) 1234-5678',
+    '(+49) 151.1234.5678',
+    '+49/151/12345678',
+    '+49 (0) 151 12345678',
+    '\u200e+49\u00a0151\u201012345678',
+    ' +4915112345678 ',
+  ]) {
     assert.equal(normalisePhone(text), '+4915112345678', text)
   }
 })
 
 test('what is no number with a country code is refused, unless a default country tells how to read it', () => {
-  for (const text of ['', '+', '0151 12345678', '4915112345678', '+0151123456', '+49151', '+49 151 CALL-ME', '+4915112345678901234', 'x'.repeat(100), '++4915112345678']) assert.equal(normalisePhone(text), null, text)
+  for (const text of [
+    '',
+    '+',
+    '0151 12345678',
+    '4915112345678',
+    '+0151123456',
+    '+49151',
+    '+49 151 CALL-ME',
+    '+4915112345678901234',
+    'x'.repeat(100),
+    '++4915112345678',
+  ])
+    assert.equal(normalisePhone(text), null, text)
   assert.equal(normalisePhone('0151 12345678', 'DE'), '+4915112345678')
   assert.equal(normalisePhone('(415) 555-0100', 'us'), '+14155550100')
   assert.equal(normalisePhone('0049 151 12345678', 'DE'), '+4915112345678')
@@ -22,7 +45,10 @@ test('what is no number with a country code is refused, unless a default country
 
 test('national variants of one number share a key', () => {
   for (const variants of [
-    ['+5511987654321', '+551187654321'], ['+525512345678', '+5215512345678'], ['+541123456789', '+5491123456789', '+54111523456789'], ['+543415123456', '+5493415123456'],
+    ['+5511987654321', '+551187654321'],
+    ['+525512345678', '+5215512345678'],
+    ['+541123456789', '+5491123456789', '+54111523456789'],
+    ['+543415123456', '+5493415123456'],
   ]) {
     assert.equal(new Set(variants.map(phoneKey)).size, 1, variants.join(' '))
   }
@@ -49,7 +75,15 @@ test('reading a number again changes nothing', () => {
 })
 
 test('the country follows from the number, also where countries share a calling code', () => {
-  for (const [number, country] of [['+4915112345678', 'DE'], ['+14155550100', 'US'], ['+14165550100', 'CA'], ['+77011234567', 'KZ'], ['+18765550100', 'JM'], ['+447400123456', 'GB'], ['+999123456789', null]] as const) {
+  for (const [number, country] of [
+    ['+4915112345678', 'DE'],
+    ['+14155550100', 'US'],
+    ['+14165550100', 'CA'],
+    ['+77011234567', 'KZ'],
+    ['+18765550100', 'JM'],
+    ['+447400123456', 'GB'],
+    ['+999123456789', null],
+  ] as const) {
     assert.equal(countryOf(number), country, number)
     assert.equal(countryOf(number), country, number)
   }

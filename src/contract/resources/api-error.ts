@@ -10,10 +10,9 @@ export const ErrorBody = Type.Object(
     message: Type.String({ description: 'For people; the wording may change.' }),
     param: Type.Optional(Type.String({ description: 'The request field, such as `text.body`.' })),
     details: Type.Optional(
-      Type.Array(
-        Type.Object({ param: Type.String(), code: Type.String({ enum: [...detailCodes] }), message: Type.String() }),
-        { description: 'Every failure of a validation round.' },
-      ),
+      Type.Array(Type.Object({ param: Type.String(), code: Type.String({ enum: [...detailCodes] }), message: Type.String() }), {
+        description: 'Every failure of a validation round.',
+      }),
     ),
     request_id: Type.String({ description: 'The same as the header `X-Request-Id`.' }),
     doc_url: Type.String({ description: 'The entry of `code` in the reference.' }),
@@ -34,7 +33,13 @@ export interface ErrorFacts {
 
 /** The error object of a request, as it stands in the envelope and in the items of a batch. */
 export function errorBody(error: ErrorFacts | Problem, request_id: string, base_url: string): ErrorBody {
-  const body: ErrorBody = { type: errorType(errorCatalogue[error.code].status), code: error.code, message: error.message, request_id, doc_url: `${base_url}/docs/errors#${error.code}` }
+  const body: ErrorBody = {
+    type: errorType(errorCatalogue[error.code].status),
+    code: error.code,
+    message: error.message,
+    request_id,
+    doc_url: `${base_url}/docs/errors#${error.code}`,
+  }
   if (error.param !== undefined) body.param = error.param
   if (error.details !== undefined) body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
   return body

@@ -11,7 +11,20 @@ export type ChannelType = (typeof channelTypes)[number]
 export const isPhoneChannel = (type: string): boolean => type === 'whatsapp' || type === 'sms'
 
 export const messageTypes = [
-  'text', 'attachments', 'template', 'button', 'list', 'cta_url', 'location', 'contacts', 'flow', 'product', 'product_list', 'catalog', 'carousel', 'location_request',
+  'text',
+  'attachments',
+  'template',
+  'button',
+  'list',
+  'cta_url',
+  'location',
+  'contacts',
+  'flow',
+  'product',
+  'product_list',
+  'catalog',
+  'carousel',
+  'location_request',
 ] as const
 export const inboundTypes = ['button_reply', 'list_reply', 'flow_reply', 'order', 'reaction', 'unsupported'] as const
 

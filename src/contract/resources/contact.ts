@@ -37,7 +37,10 @@ export const ConsentState = Type.Object({
   source: Type.String({ enum: [...consentSources], description: 'Where the last change came from.' }),
   updated_at: Timestamp({ description: 'When the change happened.' }),
   marketing: Type.Optional(
-    Type.String({ enum: [...consentStatuses], description: 'Where the recipient spoke of marketing alone: `opted_out` refuses marketing templates, everything else passes.' }),
+    Type.String({
+      enum: [...consentStatuses],
+      description: 'Where the recipient spoke of marketing alone: `opted_out` refuses marketing templates, everything else passes.',
+    }),
   ),
 })
 export interface ConsentState {
@@ -62,10 +65,16 @@ export const Contact = Type.Object(
     locale: NullableString({ description: 'BCP 47, such as `de-AT`.' }),
     timezone: NullableString({ description: 'IANA name, such as `Europe/Vienna`.' }),
     country: NullableString({ description: 'ISO 3166 alpha-2, derived from the phone number.' }),
-    identifiers: mapOf<string>({ type: 'string' }, { description: 'Channel type to identifier, for kinds without phone numbers; under `whatsapp` a business-scoped id. Each is unique.' }),
+    identifiers: mapOf<string>(
+      { type: 'string' },
+      { description: 'Channel type to identifier, for kinds without phone numbers; under `whatsapp` a business-scoped id. Each is unique.' },
+    ),
     consent: mapOf<ConsentState>(ConsentState, { description: 'Channel type to consent. A type that is absent is `unknown`.' }),
     tags: Type.Array(Type.String(), { description: 'Sorted; unique without regard to case.' }),
-    attributes: mapOf<AttributeValue>({ type: ['string', 'number', 'boolean'] }, { description: 'Your own fields, usable as merge tags `{{attributes.<key>}}`.' }),
+    attributes: mapOf<AttributeValue>(
+      { type: ['string', 'number', 'boolean'] },
+      { description: 'Your own fields, usable as merge tags `{{attributes.<key>}}`.' },
+    ),
     metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
     blocked: Type.Boolean({ description: 'A blocked contact is written to on no channel (`recipient_blocked`).' }),
     external_id: NullableString(),
@@ -73,7 +82,9 @@ export const Contact = Type.Object(
       description: 'Channel id to the 24-hour service window of that channel: opened by each inbound message. A channel that is absent has none open.',
     }),
     last_seen_at: NullableTimestamp({ description: 'When the last inbound message came in.' }),
-    last_message_at: NullableTimestamp({ description: 'When the last message either way was stored; may lag by a few seconds. Neither this nor `last_seen_at` moves `updated_at`.' }),
+    last_message_at: NullableTimestamp({
+      description: 'When the last message either way was stored; may lag by a few seconds. Neither this nor `last_seen_at` moves `updated_at`.',
+    }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
   },
@@ -153,7 +164,11 @@ const contactFields = {
   external_id: Type.Optional(NullableString({ maxLength: contactLimits.external_id_length_max, description: 'Your own id of this person; not unique.' })),
   blocked: Type.Optional(Type.Boolean()),
   identifiers: Type.Optional(
-    Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: { type: ['string', 'null'] }, description: 'Channel type to identifier; merged by key, null removes.' }),
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: ['string', 'null'] },
+      description: 'Channel type to identifier; merged by key, null removes.',
+    }),
   ),
   consent: Type.Optional(
     Type.Unsafe<Record<string, unknown> | null>({
@@ -164,7 +179,13 @@ const contactFields = {
       examples: [{ sms: 'opted_in', whatsapp: { status: 'opted_in', source: 'form', occurred_at: '2026-01-31T09:30:00.000Z' } }],
     }),
   ),
-  tags: Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string' }, description: 'Replaces the tags (upsert adds them): at most 50, each 1 to 64 characters, unique without regard to case.' })),
+  tags: Type.Optional(
+    Type.Unsafe<string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'Replaces the tags (upsert adds them): at most 50, each 1 to 64 characters, unique without regard to case.',
+    }),
+  ),
   attributes: Type.Optional(
     Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
@@ -172,12 +193,23 @@ const contactFields = {
       description: 'Keys `[a-z][a-z0-9_]{0,63}`; merged by key, null removes. An attribute becomes defined when a contact is first saved with it.',
     }),
   ),
-  metadata: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' })),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' }),
+  ),
 }
 
-export const ContactCreation = Type.Object(contactFields, { $id: 'ContactCreation', description: 'A new contact. One of `phone`, `email` or an identifier is required.' })
+export const ContactCreation = Type.Object(contactFields, {
+  $id: 'ContactCreation',
+  description: 'A new contact. One of `phone`, `email` or an identifier is required.',
+})
 export const ContactUpsert = Type.Object(
-  { ...contactFields, phone: Type.String({ description: 'E.164; spaces, dots, dashes and brackets are taken out. Decides which contact is meant.', examples: ['+4915112345678'] }) },
+  {
+    ...contactFields,
+    phone: Type.String({
+      description: 'E.164; spaces, dots, dashes and brackets are taken out. Decides which contact is meant.',
+      examples: ['+4915112345678'],
+    }),
+  },
   { $id: 'ContactUpsert', description: 'A contact to create, or to update by its phone number.' },
 )
 export const ContactUpdate = Type.Object(contactFields, { $id: 'ContactUpdate', description: 'What is to change; absent fields stay.' })
@@ -246,7 +278,9 @@ export type ContactList = Static<typeof ContactList>
 
 const listFields = {
   description: Type.Optional(NullableString({ maxLength: contactLimits.description_length_max })),
-  metadata: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' })),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' }),
+  ),
 }
 const listName = Type.String({ minLength: 1, maxLength: contactLimits.list_name_length_max })
 export const ContactListCreation = Type.Object({ name: listName, ...listFields }, { $id: 'ContactListCreation' })
@@ -254,6 +288,11 @@ export const ContactListUpdate = Type.Object({ name: Type.Optional(listName), ..
 export const ContactListDeleted = Type.Object({ id: Type.String(), object: Type.Literal('contact_list'), deleted: Type.Literal(true) })
 export const ContactListMembership = Type.Object({ contacts: ids('Contact ids.') }, { $id: 'ContactListMembership' })
 
-const membersResult = { object: Type.Literal('contact_list_members'), list_id: Type.String(), not_found: Type.Array(Type.String(), { description: 'Ids that no contact has.' }), contacts_count: Type.Integer({ description: 'Members now.' }) }
+const membersResult = {
+  object: Type.Literal('contact_list_members'),
+  list_id: Type.String(),
+  not_found: Type.Array(Type.String(), { description: 'Ids that no contact has.' }),
+  contacts_count: Type.Integer({ description: 'Members now.' }),
+}
 export const ContactListMembersAdded = Type.Object({ ...membersResult, added: Type.Integer(), already_members: Type.Integer() })
 export const ContactListMembersRemoved = Type.Object({ ...membersResult, removed: Type.Integer(), not_members: Type.Integer() })

@@ -7,7 +7,11 @@ export const Event = Type.Object(
   {
     id: Type.String({ description: 'Prefix `evt_`; the same in every retry. Receivers deduplicate on it.' }),
     object: Type.Literal('event'),
-    type: Type.String({ description: `One of ${Object.keys(eventTypes).map((type) => `\`${type}\``).join(', ')}. More may be added.` }),
+    type: Type.String({
+      description: `One of ${Object.keys(eventTypes)
+        .map((type) => `\`${type}\``)
+        .join(', ')}. More may be added.`,
+    }),
     mode: Type.String({ enum: ['live', 'test'] }),
     created_at: Timestamp({ description: 'When it occurred.' }),
     data: Type.Object({ object: AnyObject({ description: 'The resource as it was at that moment.' }) }),

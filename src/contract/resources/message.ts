@@ -11,7 +11,15 @@ export const originTypes = ['api', 'campaign', 'automation', 'console', 'inbound
 export type OriginType = (typeof originTypes)[number]
 
 /** Codes of `error` on a failed message: words of the error catalogue, and `provider_error`, `expired`, `cancelled`. */
-export const messageErrorCodes = ['provider_error', 'channel_not_connected', 'recipient_blocked', 'policy_violation', 'upstream_rejected', 'expired', 'cancelled'] as const
+export const messageErrorCodes = [
+  'provider_error',
+  'channel_not_connected',
+  'recipient_blocked',
+  'policy_violation',
+  'upstream_rejected',
+  'expired',
+  'cancelled',
+] as const
 export type MessageErrorCode = (typeof messageErrorCodes)[number]
 
 export const MessageError = Type.Object({
@@ -141,7 +149,17 @@ export function messageObject(row: MessageRow): Message {
 
 /** The Message as it was when it was accepted: what a replayed 202 answers. */
 export function acceptedObject(row: MessageRow): Message {
-  return messageObject({ ...row, status: 'queued', error: null, refunded: false, updated_at: row.created_at, sent_at: null, delivered_at: null, read_at: null, failed_at: null })
+  return messageObject({
+    ...row,
+    status: 'queued',
+    error: null,
+    refunded: false,
+    updated_at: row.created_at,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
+  })
 }
 
 /** The body of `POST /v1/messages`, for the documents; the accepting door checks it in two rounds (decisions 1, "Validation"). */
@@ -151,7 +169,9 @@ export const SendMessage = Type.Object(
     to: Type.String({ minLength: 1, maxLength: 255, description: 'The recipient on the channel: E.164 on phone channels.' }),
     type: Type.String({ description: "One of the channel's capabilities. The content object stands under the key of this name." }),
     reference: Type.Optional(NullableString({ maxLength: limits.reference_length_max })),
-    metadata: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB, returned unchanged.' })),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB, returned unchanged.' }),
+    ),
     reply_to: Type.Optional(NullableString({ description: 'The message that this one answers.' })),
     send_at: Type.Optional(NullableString({ format: 'date-time', description: 'Up to 35 days ahead. The message stays `queued` until then.' })),
     expires_in_seconds: Type.Optional(NullableInteger({ minimum: limits.expires_in_seconds_min, maximum: limits.expires_in_seconds_max })),

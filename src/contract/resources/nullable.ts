@@ -7,4 +7,5 @@ export const Timestamp = (options: object = {}) => Type.String({ description: 'I
 export const NullableTimestamp = (options: object = {}) => NullableString({ description: 'ISO 8601, UTC, with milliseconds; null until then.', ...options })
 /** Any JSON object, returned unchanged. */
 export const AnyObject = (options: object = {}) => Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options })
-export const NullableObject = (options: object = {}) => Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, ...options })
+export const NullableObject = (options: object = {}) =>
+  Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, ...options })

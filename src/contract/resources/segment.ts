@@ -8,7 +8,13 @@ const rulesExample = {
   match: 'all',
   conditions: [
     { field: 'consent.sms', operator: 'equals', value: 'opted_in' },
-    { match: 'any', conditions: [{ field: 'tags', operator: 'contains', value: 'vip' }, { field: 'attributes.orders', operator: 'greater_than', value: 10 }] },
+    {
+      match: 'any',
+      conditions: [
+        { field: 'tags', operator: 'contains', value: 'vip' },
+        { field: 'attributes.orders', operator: 'greater_than', value: 10 },
+      ],
+    },
   ],
 }
 
@@ -52,7 +58,10 @@ const name = Type.String({ minLength: 1, maxLength: 120 })
 const describing = Type.Optional(NullableString({ maxLength: description_length_max }))
 
 export const SegmentCreation = Type.Object({ name, description: describing, rules: AnyObject(rules) }, { $id: 'SegmentCreation' })
-export const SegmentUpdate = Type.Object({ name: Type.Optional(name), description: describing, rules: Type.Optional(AnyObject({ ...rules, description: `Replaced whole. ${rules.description}` })) }, { $id: 'SegmentUpdate' })
+export const SegmentUpdate = Type.Object(
+  { name: Type.Optional(name), description: describing, rules: Type.Optional(AnyObject({ ...rules, description: `Replaced whole. ${rules.description}` })) },
+  { $id: 'SegmentUpdate' },
+)
 export const SegmentDeleted = Type.Object({ id: Type.String(), object: Type.Literal('segment'), deleted: Type.Literal(true) })
 
 export const SegmentPreview = Type.Object(

@@ -26,7 +26,13 @@ export const EndpointFilters = Type.Object(
 export type EndpointFilters = Static<typeof EndpointFilters>
 
 export const EventTypeList = (options: object = {}) =>
-  Type.Array(Type.String({ enum: [...Object.keys(eventTypes), '*'] }), { minItems: 1, maxItems: 100, description: 'Event types, or the single entry `*` for all.', examples: [['message.delivered', 'message.failed']], ...options })
+  Type.Array(Type.String({ enum: [...Object.keys(eventTypes), '*'] }), {
+    minItems: 1,
+    maxItems: 100,
+    description: 'Event types, or the single entry `*` for all.',
+    examples: [['message.delivered', 'message.failed']],
+    ...options,
+  })
 
 const fields = {
   id: Type.String({ description: 'Prefix `we_`.' }),
