@@ -8,37 +8,29 @@ import { join } from '../../contract/validation.ts'
 
 const empty = Buffer.alloc(0)
 
-/** The whole body. Rejects with `payload_too_large` as soon as it is known to be over the limit; the rest is not kept. */
+/** A body over its limit is thrown away up to here before the answer, because many clients read only once they have written. */
+const discardedBytesMax = 64 * 1024 * 1024
+
+/** The whole body. Rejects with `payload_too_large` when it is over the limit; then nothing of it is kept. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const declared = request.headers['content-length']
-  if (declared !== undefined && Number(declared) > bytesMax) return Promise.reject(tooLarge(bytesMax))
   if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined)) return Promise.resolve(empty)
   return new Promise((resolve, reject) => {
-    let first: Buffer | undefined
-    let chunks: Buffer[] | undefined
+    let kept: Buffer[] | undefined = declared !== undefined && Number(declared) > bytesMax ? undefined : []
     let size = 0
-    const done = () => {
-      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+    const settle = (work: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+      work()
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > bytesMax) {
-        done()
-        request.resume() // what still comes is thrown away, so that the client can read the answer
-        reject(tooLarge(bytesMax))
-      } else if (first === undefined) first = chunk
-      else (chunks ??= [first]).push(chunk)
+      if (size > bytesMax) kept = undefined
+      if (kept !== undefined) kept.push(chunk)
+      else if (size > discardedBytesMax) settle(() => reject(tooLarge(bytesMax)))
     }
-    const onEnd = () => {
-      done()
-      resolve(chunks === undefined ? (first ?? empty) : Buffer.concat(chunks, size))
-    }
-    const onError = () => {
-      done()
-      reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.'))
-    }
-    const onClose = onError
-    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+    const onEnd = () => settle(() => (kept === undefined ? reject(tooLarge(bytesMax)) : resolve(kept.length === 1 ? kept[0]! : Buffer.concat(kept, size))))
+    const onBroken = () => settle(() => reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.')))
+    request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
   })
 }
 

@@ -5,8 +5,8 @@ import { errorBody } from '../../contract/resources/api-error.ts'
 import { sqlState } from '../database/sql.ts'
 
 const lostConnection: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
-/** Shutting down, starting up, too many connections, or a broken connection (PostgreSQL: Appendix A). */
-const unreachableState = /^(08...|57P0[1-4]|53300)$/
+/** Broken connection, no such login or database, shutting down, starting up, full, or closed to connections (PostgreSQL: Appendix A). */
+const unreachableState = /^(08...|28...|3D000|57P0[1-5]|53300|55000)$/
 
 /** True for an error that says that the database could not be asked. */
 export function isUnreachable(error: unknown): boolean {

@@ -20,7 +20,7 @@ a:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-of
 .frame{display:grid;grid-template-columns:17rem minmax(0,1fr);max-width:84rem;margin:0 auto}
 nav{position:sticky;top:0;height:100vh;overflow-y:auto;padding:1.5rem 1rem;border-right:1px solid var(--line);font-size:.875rem}
 nav .brand{font-size:1.15rem;font-weight:700;color:var(--ink);text-decoration:none}
-nav h2{font-size:.75rem;text-transform:uppercase;letter-spacing:.06em;color:var(--soft);margin:1.4rem 0 .3rem}
+nav h2{border:0;padding:0;font-size:.75rem;text-transform:uppercase;letter-spacing:.06em;color:var(--soft);margin:1.4rem 0 .3rem}
 nav ul{list-style:none;margin:0;padding:0}nav li a{display:block;padding:.15rem .4rem;border-radius:4px;color:var(--ink);text-decoration:none}
 nav li a:hover{background:var(--wash)}
 main{padding:2rem clamp(1rem,4vw,3.5rem) 5rem;max-width:60rem}

@@ -41,7 +41,11 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     routerOptions: { maxParamLength: 300 },
     http: { maxHeaderSize: 32 * 1024, requireHostHeader: false },
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, ids('req'), settings.base_url),
-    frameworkErrors: (_error, request, reply) => fail(platform, unknownRoute(request as unknown as FastifyRequest), request as unknown as FastifyRequest, reply as unknown as FastifyReply),
+    // a path that the router cannot even look up: no hook has run
+    frameworkErrors: (_error, request, reply) => {
+      begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
+      unknown(request as unknown as FastifyRequest, reply as unknown as FastifyReply)
+    },
   })
   server.decorateRequest('caller', null)
   server.decorateRequest('arrived_at', 0)
@@ -51,9 +55,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))
   server.setValidatorCompiler(() => () => true)
   server.addHook('onRequest', (request, reply, done) => {
-    request.arrived_at = platform.clock.now()
-    reply.header('x-request-id', request.id)
-    acceptAnyType(request)
+    begin(platform, request, reply)
     // Node itself would refuse it without a body and a request id
     if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') done(new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.'))
     else done()
@@ -66,7 +68,8 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
   const pipeline: Pipeline = { platform, findKey: parts.findKey, limiter: parts.limiter, isTrusted: addressList(settings.trusted_proxies), running: parts.running ?? inFlight() }
-  mountUnknown(server, pipeline)
+  const unknown = unknownPath(pipeline)
+  server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1))
   return server
 }
@@ -127,14 +130,21 @@ function plain(schema: unknown): unknown {
 
 const apiError = plain(ApiError as TSchema)
 
-function mountUnknown(server: FastifyInstance, pipeline: Pipeline): void {
+/** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit. */
+function unknownPath(pipeline: Pipeline) {
   const check = guard(pipeline, undefined)
-  server.setNotFoundHandler((request, reply) => {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0]!
     if (path !== '/v1' && !path.startsWith('/v1/')) return fail(pipeline.platform, unknownRoute(request), request, reply)
     check(request, reply, (error) => fail(pipeline.platform, error, request, reply))
     return reply
-  })
+  }
+}
+
+function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
+  request.arrived_at = platform.clock.now()
+  reply.header('x-request-id', request.id)
+  acceptAnyType(request)
 }
 
 /** Answers an exception: a Problem with its envelope, anything else with 500 and one log line. */
