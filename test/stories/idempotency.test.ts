@@ -1,0 +1,220 @@
+/** Requests that are safe to repeat (interface: Idempotency-Key; decisions 3). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { buildApp } from '../../src/app.ts'
+import { openPool } from '../../src/platform/database/pool.ts'
+import type { Answered } from '../kit/api.ts'
+import { apiClient } from '../kit/api.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+const keyed = (key: string) => ({ 'idempotency-key': key })
+const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
+const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
+
+test('a repeated request answers what was answered first, under a request id of its own', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  for (const [path, body] of [['/v1/contact_lists', { name: 'Friends' }], ['/v1/messages', message], ['/v1/messages/batch', { messages: [message] }]] as const) {
+    const first = await api.post(path, body, keyed('a'))
+    const again = await api.post(`${path}/`, Object.fromEntries(Object.entries(body).reverse()), keyed('a'))
+
+    assert.ok(first.status < 300, path)
+    assert.equal(again.status, first.status, path)
+    assert.deepEqual(again.body, first.body, path)
+    assert.equal(first.headers['idempotent-replayed'], undefined, path)
+    assert.equal(again.headers['idempotent-replayed'], 'true', path)
+    assert.notEqual(again.headers['x-request-id'], first.headers['x-request-id'], path)
+  }
+  assert.equal((await api.get('/v1/contact_lists')).body.data.length, 1)
+  assert.equal((await api.get('/v1/messages')).body.data.length, 2)
+})
+
+test('the same key with a different body or query is refused, and on another operation it is another key', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  await api.post('/v1/messages', message, keyed('a'))
+
+  const list = await api.post('/v1/contact_lists', { name: 'Foes' }, keyed('a'))
+  const sent = await api.post('/v1/messages', { ...message, to: '+15005550010' }, keyed('a'))
+  const other = await api.post('/v1/contacts', { phone: '+4915112345678' }, keyed('a'))
+
+  assert.deepEqual([codeOf(list), codeOf(sent)], [[409, 'idempotency_key_reused'], [409, 'idempotency_key_reused']])
+  assert.equal(other.status, 201)
+})
+
+test('a key belongs to account and mode', async (t) => {
+  const world = await startWorld(t)
+  const one = await world.account()
+  const other = await world.account()
+  const live = await world.services.accounts.createKey({ account_id: one.id, mode: 'live' })
+
+  const answers = await Promise.all([one.api, other.api, world.api(live.key)].map((api, i) => api.post('/v1/contact_lists', { name: `List ${i}` }, keyed('shared'))))
+
+  assert.deepEqual(answers.map((answer) => answer.status), [201, 201, 201])
+})
+
+test('refusals that the operation decided are replayed with a new request id; others leave the key free', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await api.post('/v1/contacts', { phone: '+4915112345678' })
+
+  const conflict = await api.post('/v1/contacts', { phone: '+4915112345678' }, keyed('conflict'))
+  const conflictAgain = await api.post('/v1/contacts', { phone: '+4915112345678' }, keyed('conflict'))
+  const absent = await api.post('/v1/messages', { ...message, channel: 'ch_none' }, keyed('absent'))
+  const absentAgain = await api.post('/v1/messages', { ...message, channel: 'ch_none' }, keyed('absent'))
+  const wrong = await api.post('/v1/contacts', { phone: 'nonsense' }, keyed('wrong'))
+  const right = await api.post('/v1/contacts', { phone: '+4915112345679' }, keyed('wrong'))
+  const broke = await api.post('/v1/messages', { ...message, to: '+15005550011' }, keyed('broke'))
+  const brokeAgain = await api.post('/v1/messages', { ...message, to: '+15005550011' }, keyed('broke'))
+
+  assert.deepEqual([conflict, conflictAgain, absent, absentAgain, wrong, broke, brokeAgain].map(codeOf), [
+    [409, 'contact_exists'], [409, 'contact_exists'], [404, 'resource_missing'], [404, 'resource_missing'], [400, 'parameter_invalid'], [402, 'insufficient_balance'], [402, 'insufficient_balance'],
+  ])
+  assert.equal(right.status, 201)
+  for (const [first, again] of [[conflict, conflictAgain], [absent, absentAgain], [broke, brokeAgain]] as const) {
+    assert.equal(again.headers['idempotent-replayed'], 'true')
+    assert.equal(again.body.error.request_id, again.headers['x-request-id'])
+    assert.deepEqual({ ...again.body.error, request_id: '' }, { ...first.body.error, request_id: '' })
+  }
+})
+
+test('a key that is empty or too long is refused, and one of 255 characters is not', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const answers = await Promise.all(['', 'x'.repeat(256), 'x'.repeat(255)].map((key) => api.post('/v1/contact_lists', { name: 'Friends' }, keyed(key))))
+
+  assert.deepEqual(answers.map((answer) => [answer.status, answer.body.error?.param]), [[400, 'Idempotency-Key'], [400, 'Idempotency-Key'], [201, undefined]])
+})
+
+test('a key is forgotten after 24 hours', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  await api.post('/v1/contact_lists', { name: 'Family' }, keyed('b'))
+
+  await world.clock.advance(24 * 3600_000 - 1)
+  const before = await api.post('/v1/contact_lists', { name: 'Others' }, keyed('a'))
+  await world.clock.advance(1)
+  const after = await api.post('/v1/contact_lists', { name: 'Others' }, keyed('a'))
+  await world.chores()
+  const [left] = await world.pool`select count(*)::int as keys from idempotency_keys`
+
+  assert.deepEqual(codeOf(before), [409, 'idempotency_key_reused'])
+  assert.equal(after.status, 201)
+  assert.equal(left!['keys'], 1)
+})
+
+test('replies that hold a secret are stored encrypted, and replayed in full', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const wanted = { url: 'https://example.com/hooks', events: ['*'] }
+
+  const first = await api.post('/v1/webhook_endpoints', wanted, keyed('a'))
+  const again = await api.post('/v1/webhook_endpoints', wanted, keyed('a'))
+  const rows = await world.pool`select response, encrypted_response from idempotency_keys`
+
+  assert.match(first.body.secret, /^whsec_/)
+  assert.deepEqual(again.body, first.body)
+  assert.doesNotMatch(JSON.stringify(rows), /whsec_/)
+})
+
+test('of many twins at once in one process one is done, the others are told that it is in use or what it answered', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  for (const [path, body] of [['/v1/contact_lists', { name: 'Friends' }], ['/v1/messages', message]] as const) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.post(path, body, keyed('twin'))))
+
+    const done = answers.filter((answer) => answer.status < 300 && answer.headers['idempotent-replayed'] === undefined)
+    assert.equal(done.length, 1, path)
+    for (const answer of answers) assert.ok(answer.status < 300 || answer.body.error.code === 'idempotency_key_in_use', `${path} ${answer.status}`)
+    assert.equal((await api.get(path)).body.data.length, 1, path)
+  }
+})
+
+test('a different body while the first still runs is a reused key, not one in use', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const lock = await holdTable(world, 'contact_lists')
+
+  const first = api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  await lock.untilWaiting()
+  const same = await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  const different = await api.post('/v1/contact_lists', { name: 'Foes' }, keyed('a'))
+  await lock.release()
+
+  assert.deepEqual([codeOf(same), codeOf(different)], [[409, 'idempotency_key_in_use'], [409, 'idempotency_key_reused']])
+  assert.equal((await first).status, 201)
+})
+
+test('a twin in another process waits for the first and replays its answer', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const other = await secondProcess(world)
+  const lock = await holdTable(world, 'contact_lists')
+
+  const first = account.api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  await lock.untilWaiting()
+  const twin = other.api(account.key).post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  await lock.untilWaiting(2)
+  await lock.release()
+  const [one, two] = await Promise.all([first, twin])
+  await other.stop()
+
+  assert.deepEqual([one.status, two.status], [201, 201])
+  assert.deepEqual(two.body, one.body)
+  assert.equal(two.headers['idempotent-replayed'], 'true')
+})
+
+test('a crash in the middle leaves neither the key nor its effect', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await world.pool`create function break() returns trigger language plpgsql as $$ begin raise exception 'pulled plug'; end $$`
+  await world.pool`create trigger plug before update on idempotency_keys for each row execute function break()`
+
+  const failed = await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+  await world.pool`drop trigger plug on idempotency_keys`
+  const lists = await api.get('/v1/contact_lists')
+  const again = await api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
+
+  assert.deepEqual(codeOf(failed), [500, 'internal_error'])
+  assert.deepEqual(lists.body.data, [])
+  assert.equal(again.status, 201)
+})
+
+/** Keeps everybody from writing a table until `release`. */
+async function holdTable(world: World, table: string) {
+  const pool = openPool(world.database_url, { max: 1 })
+  await pool.unsafe(`begin; lock table ${table} in exclusive mode`)
+  return {
+    /** Resolves once so many sessions of this database wait for a lock. */
+    async untilWaiting(sessions = 1) {
+      for (;;) {
+        const [row] = await world.pool`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        if (row!['waiting'] >= sessions) return
+      }
+    },
+    async release() {
+      await pool.unsafe('commit')
+      await pool.end()
+    },
+  }
+}
+
+/** Another process on the same database: an app of its own with a pool of its own. */
+async function secondProcess(world: World) {
+  const pool = openPool(world.database_url, { max: 4 })
+  const { clock, settings, secrets, log, ids } = world.platform
+  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: 'the other' })
+  const base_url = await app.server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    api: (key: string) => apiClient(base_url, key),
+    async stop() {
+      await app.stop()
+      await pool.end({ timeout: 1 })
+    },
+  }
+}
