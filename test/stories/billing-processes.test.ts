@@ -1,0 +1,61 @@
+/** Money across processes: two of them on one database, several accounts in the same commits, and not one micro-dollar too many. */
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { buildApp } from '../../src/app.ts'
+import { idMaker } from '../../src/lib/ids.ts'
+import { openPool } from '../../src/platform/database/pool.ts'
+import { apiClient } from '../kit/api.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+const price = 7500
+
+test('two processes and three accounts at once accept exactly what each account can pay for', async (t) => {
+  const world = await startWorld(t)
+  await using second = await secondProcess(world)
+  const addresses = [world.base_url, second.base_url]
+  const shops = await Promise.all([30, 55, 80].map((affordable, at) => openShop(world, affordable, at)))
+
+  const rounds = Array.from({ length: 100 }, (_, at) =>
+    shops.map(async ({ account, channel, id }) => {
+      const answer = await apiClient(addresses[at % 2]!, account.key).post('/v1/messages', { channel, to: '+19995550006', type: 'text', text: { body: 'Hi' } })
+      return { id, status: answer.status }
+    }),
+  )
+  const answers = await Promise.all(rounds.flat())
+
+  for (const { id, affordable, account } of shops) {
+    const own = answers.filter((answer) => answer.id === id)
+    assert.deepEqual(
+      [202, 402].map((status) => own.filter((answer) => answer.status === status).length),
+      [affordable, 100 - affordable],
+    )
+    const { body } = await account.api.get('/v1/balance')
+    assert.deepEqual([body.wallet_micros, body.credits_remaining], [0, 0])
+  }
+  await world.invariants()
+})
+
+/** An account whose credits and money pay for so many messages. */
+async function openShop(world: World, affordable: number, at: number) {
+  const account = await world.account({ mode: 'live', credit_micros: (affordable - 10) * price })
+  await world.services.billing.grantPackage(world.pool, { account_id: account.id, credits: 10, channel_types: ['sms'], expires_at: null, name: 'Ten' })
+  const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: `+1555010${at}`, credentials: {} }
+  const { body } = await account.api.post('/v1/channels', creation)
+  return { id: account.id, account, affordable, channel: body.id as string }
+}
+
+/** Ends before the world does. */
+async function secondProcess(world: World) {
+  const { clock, settings, secrets, log } = world.platform
+  const pool = openPool(world.database_url, { application_name: 'second process' })
+  const app = buildApp({ pool, clock, settings, secrets, log, ids: idMaker(clock), process_id: 'second' })
+  await app.server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    base_url: `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      await app.stop()
+      await pool.end({ timeout: 1 })
+    },
+  }
+}
