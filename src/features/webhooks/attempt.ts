@@ -1,7 +1,7 @@
 /** One attempt of a delivery: what is sent (interface: Delivery of webhook events), and what follows from how it ended. */
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { signatureHeader } from '../../lib/hmac.ts'
+import { hmacKey, signatureHeader, type HmacKey } from '../../lib/hmac.ts'
 import type { PostOutcome } from '../../lib/http-post.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Settings } from '../../platform/settings.ts'
@@ -11,8 +11,8 @@ import type { EndpointRow } from './store.ts'
 /** What an attempt needs of its endpoint, secrets opened. */
 export interface Target {
   readonly url: string
-  readonly secret: string
-  readonly previous_secret: string | null
+  readonly secret: HmacKey
+  readonly previous_secret: HmacKey | null
   /** Milliseconds since 1970. */
   readonly previous_secret_until: number
   readonly verification_token: string | null
@@ -20,8 +20,8 @@ export interface Target {
 
 export const targetOf = (secrets: Secrets, row: Pick<EndpointRow, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token'>): Target => ({
   url: row.url,
-  secret: secrets.open(row.secret),
-  previous_secret: row.previous_secret === null ? null : secrets.open(row.previous_secret),
+  secret: hmacKey(secrets.open(row.secret)),
+  previous_secret: row.previous_secret === null ? null : hmacKey(secrets.open(row.previous_secret)),
   previous_secret_until: row.previous_secret_until === null ? 0 : Date.parse(row.previous_secret_until),
   verification_token: row.verification_token === null ? null : secrets.open(row.verification_token),
 })

@@ -176,21 +176,30 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     if (hand.held.delete(job.id)) held -= 1
   }
 
-  /** Reads on for endpoints that run low. One reading at a time. */
-  async function readMore(): Promise<void> {
-    if (reading !== undefined) return await reading
-    const wants = []
-    for (const hand of hands.values()) {
-      const ahead = aheadOf(hand)
-      if (!hand.active || !hand.more || hand.buffer.length > ahead / 2 || held >= heldMax) continue
-      wants.push({ endpoint_id: hand.endpoint_id, after: hand.after, limit: ahead - hand.buffer.length + (hand.after === '' ? hand.held.size : 0) })
-    }
-    if (wants.length === 0) return
-    reading = take(wants)
-    await reading.finally(() => (reading = undefined))
+  /** Reads on for endpoints that run low, and begins what was read, until none runs low. One reading at a time. */
+  function readMore(): Promise<void> {
+    reading ??= readUntilEnough().finally(() => (reading = undefined))
+    return reading
   }
 
-  async function take(wants: Parameters<typeof store.readDue>[1]): Promise<void> {
+  async function readUntilEnough(): Promise<void> {
+    for (let wants = runningLow(); wants.length > 0; wants = runningLow()) {
+      await take(wants)
+      beginAll()
+    }
+  }
+
+  function runningLow(): store.Want[] {
+    const wants = []
+    for (const hand of stopping || held >= heldMax ? [] : hands.values()) {
+      const ahead = aheadOf(hand)
+      if (!hand.active || !hand.more || hand.buffer.length > ahead / 2) continue
+      wants.push({ endpoint_id: hand.endpoint_id, after: hand.after, limit: ahead - hand.buffer.length + (hand.after === '' ? hand.held.size : 0) })
+    }
+    return wants
+  }
+
+  async function take(wants: readonly store.Want[]): Promise<void> {
     const rows = await store.byIndex(pool, async (tx) => {
       const due = await store.readDue(tx, wants)
       const missing = new Map(due.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]))
@@ -279,7 +288,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     if (starved) beginAll()
     else while (beginOne(hand)) continue
     if (hand.more && hand.buffer.length <= aheadOf(hand) / 4 && reading === undefined && !stopping) {
-      void readMore().then(beginAll, (error: unknown) => log.warn({ err: error }, 'reading due deliveries failed'))
+      void readMore().catch((error: unknown) => log.warn({ err: error }, 'reading due deliveries failed'))
     }
   }
 

@@ -138,8 +138,15 @@ export interface DueRow {
   readonly due_at: string
 }
 
+export interface Want {
+  readonly endpoint_id: string
+  /** The id that was read last. */
+  readonly after: string
+  readonly limit: number
+}
+
 /** What is due for each endpoint after the id that was read last, oldest first, up to its own limit. */
-export async function readDue(sql: Db, wants: readonly { endpoint_id: string; after: string; limit: number }[]): Promise<DueRow[]> {
+export async function readDue(sql: Db, wants: readonly Want[]): Promise<DueRow[]> {
   return await sql<DueRow[]>`
     select q.endpoint_id, q.id, q.account_id, q.mode, q.event_id, q.event_type, q.attempts, q.scheduled, q.due_at
     from json_to_recordset(${jsonRows(wants)}::text::json) as w (endpoint_id text, after text, "limit" int)
