@@ -2,10 +2,12 @@
 import { isoTime } from '../../lib/clock.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { forgetProviderRecords, measureDepths } from './dispatch-store.ts'
+import { foldStatusCounts } from './list-store.ts'
 
 /** Providers repeat receipts for days; a month later nobody refers to a message any more. */
 const providerRecords_ms = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
+const foldedAtOnce = 10_000
 
 export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
   {
@@ -24,5 +26,17 @@ export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
     name: 'forget-provider-records',
     every_ms: 60_000,
     run: () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecords_ms), forgottenAtOnce),
+  },
+  {
+    name: 'fold-status-counts',
+    every_ms: 5000,
+    async run() {
+      let sum = 0
+      for (;;) {
+        const deltas = await foldStatusCounts(pool, foldedAtOnce)
+        sum += deltas
+        if (deltas < foldedAtOnce) return sum
+      }
+    },
   },
 ]

@@ -46,4 +46,14 @@ export const messageInvariants: readonly Invariant[] = [
         or (m.mode = 'live' and (m.amount_micros > 0 or m.package_grant_id is not null) and m.refunded <> (e.id is not null))) limit ${sampleMax}`,
     (id) => `${id} and its refund do not agree.`,
   ),
+  invariant(
+    'each second counts its messages by status',
+    (sql) => sql`
+      select status || ' ' || bucket as id from (
+        select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from messages
+        union all
+        select account_id, mode, status, bucket, -n from message_status_counts
+      ) c group by account_id, mode, status, bucket having sum(n) <> 0 limit ${sampleMax}`,
+    (id) => `The messages of status and second ${id} are not as many as counted.`,
+  ),
 ]

@@ -1,7 +1,6 @@
 /** SQL of messages as they are read. What the door and the lanes write stands beside them. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
-import type { Page } from '../../platform/http/paging.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 export async function findMessage(sql: Db, { account_id, mode }: Tenant, id: string): Promise<MessageRow | null> {
@@ -14,33 +13,7 @@ export async function findMessages(sql: Db, { account_id, mode }: Tenant, ids: r
   return await sql<MessageRow[]>`select * from messages where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[])`
 }
 
-export interface MessageFilters {
-  readonly channel?: string
-  readonly direction?: string
-  readonly status?: string
-  readonly to?: string
-  readonly reference?: string
-  readonly created_after?: string
-  readonly created_before?: string
-  readonly updated_after?: string
-}
-
-/** A page of messages, newest first, with one row more than asked. */
-export async function listMessages(sql: Db, { account_id, mode }: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
-  return await sql<MessageRow[]>`
-    select * from messages
-    where account_id = ${account_id} and mode = ${mode}
-      ${filters.channel === undefined ? sql`` : sql`and channel_id = ${filters.channel}`}
-      ${filters.direction === undefined ? sql`` : sql`and direction = ${filters.direction}`}
-      ${filters.status === undefined ? sql`` : sql`and status = ${filters.status}`}
-      ${filters.to === undefined ? sql`` : sql`and "to" = ${filters.to}`}
-      ${filters.reference === undefined ? sql`` : sql`and reference = ${filters.reference}`}
-      ${filters.created_after === undefined ? sql`` : sql`and created_at > ${filters.created_after}`}
-      ${filters.created_before === undefined ? sql`` : sql`and created_at < ${filters.created_before}`}
-      ${filters.updated_after === undefined ? sql`` : sql`and updated_at > ${filters.updated_after}`}
-      ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
-    order by id desc limit ${page.limit + 1}`
-}
+export { listMessages, type MessageFilters } from './list-store.ts'
 
 export interface AttemptRow {
   id: string
