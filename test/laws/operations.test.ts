@@ -1,0 +1,174 @@
+/** What holds for every operation, whoever writes it. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { errorCatalogue } from '../../src/contract/errors.ts'
+import { openapiText } from '../../src/openapi.ts'
+import { codesOf, requestExample } from '../../src/platform/http/openapi.ts'
+import type { Route } from '../../src/platform/http/route.ts'
+import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import { sources } from './sources.ts'
+
+const nameOf = (route: Route): string => `${route.method} ${route.path}`
+const pathWith = (route: Route, ids: readonly string[]): string => {
+  let next = 0
+  return route.path.replaceAll(/\{\w+\}/g, () => ids[next++] ?? 'x')
+}
+
+/** Bodies for operations whose smallest example is not enough to get past the shape. */
+const bodies: Readonly<Record<string, unknown>> = {
+  'PATCH /v1/contacts/{id}': { first_name: 'Ada' },
+  'POST /v1/contact_lists/{id}/members': { contacts: ['ct_01m7z10y8texgrjk0p9bvk2cq6'] },
+  'POST /v1/contact_lists/{id}/members/remove': { contacts: ['ct_01m7z10y8texgrjk0p9bvk2cq6'] },
+  'PATCH /v1/channels/{id}': { name: 'Renamed' },
+  'PATCH /v1/webhook_endpoints/{id}': { description: 'Renamed' },
+}
+
+const call = (account: TestAccount, route: Route, ids: readonly string[]) => {
+  const path = pathWith(route, ids)
+  if (route.method === 'GET') return account.api.get(path)
+  if (route.method === 'DELETE') return account.api.delete(path)
+  const body = bodies[nameOf(route)] ?? (route.body === undefined ? undefined : requestExample(route))
+  return route.method === 'POST' ? account.api.post(path, body) : account.api.patch(path, body)
+}
+
+test('every operation refuses a missing key', async (t) => {
+  const world = await startWorld(t)
+
+  for (const route of world.app.routes) {
+    const answer = await world.api().send(route.method, pathWith(route, []))
+    assert.deepEqual([answer.status, answer.body.error.code], [401, 'api_key_missing'], nameOf(route))
+  }
+})
+
+test('every operation with a scope refuses a key that has every scope but this one', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const { scopes } = await import('../../src/contract/scopes.ts')
+
+  for (const scope of scopes) {
+    for (const mode of ['live', 'test'] as const) {
+      const routes = world.app.routes.filter((route) => route.scope === scope && (route.mode ?? 'test') === mode)
+      if (routes.length === 0) continue
+      const { key } = await world.services.accounts.createKey({ account_id: account.id, mode, scopes: scopes.filter((other) => other !== scope) })
+      for (const route of routes) {
+        const answer = await world.api(key).send(route.method, pathWith(route, []))
+        assert.deepEqual([answer.status, answer.body.error.code], [403, 'scope_missing'], nameOf(route))
+      }
+    }
+  }
+})
+
+/** How an id of each kind comes about, by the first words of the path; `live` ones exist in live mode alone. */
+const makers: Readonly<Record<string, { readonly mode: 'live' | 'test'; make(world: World, owner: TestAccount): Promise<string[]> }>> = {
+  '/v1/channels/{id}': { mode: 'live', make: async (_world, { api }) => [(await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'S', identifier: '+15005550199', credentials: {} })).body.id] },
+  '/v1/contacts/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/contacts', { phone: '+4915112345678' })).body.id] },
+  '/v1/contact_lists/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/contact_lists', { name: 'L' })).body.id] },
+  '/v1/segments/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/segments', { name: 'S', rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['a'] }] } })).body.id] },
+  '/v1/contact_imports/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/contact_imports?consent_declared=true', 'phone\n+4915112345679\n', { 'content-type': 'text/csv' })).body.id] },
+  '/v1/messages/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'x' } })).body.id] },
+  '/v1/events/{id}': {
+    mode: 'test',
+    async make(world, { api }) {
+      await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'x' } })
+      await world.settle()
+      return [(await api.get('/v1/events')).body.data[0].id]
+    },
+  },
+  '/v1/webhook_endpoints/{id}': {
+    mode: 'test',
+    async make(world, { api }) {
+      const endpoint = await api.post('/v1/webhook_endpoints', { url: world.receiver().url, events: ['*'] })
+      const delivery = await whileTimePasses(world, api.post(`/v1/webhook_endpoints/${endpoint.body.id}/test`))
+      return [endpoint.body.id, delivery.body.id]
+    },
+  },
+}
+
+async function whileTimePasses<T>(world: World, work: Promise<T>): Promise<T> {
+  let done = false
+  const settled = work.finally(() => (done = true))
+  while (!done) {
+    await world.tick('deliver')
+    await world.clock.advance(100)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return await settled
+}
+
+test('every operation with an id refuses one of another account and one of the other mode, as if there were none', async (t) => {
+  const world = await startWorld(t)
+  const owners = { live: await world.account({ mode: 'live' }), test: await world.account() }
+  const strangers = { live: await world.account({ mode: 'live' }), test: await world.account() }
+  const withId = world.app.routes.filter((route) => route.path.includes('{'))
+  const made = new Map<string, { readonly ids: string[]; readonly mode: 'live' | 'test' }>()
+  for (const [prefix, { mode, make }] of Object.entries(makers)) made.set(prefix, { ids: await make(world, owners[mode]), mode })
+
+  for (const route of withId) {
+    const prefix = Object.keys(makers).find((known) => route.path.startsWith(known))
+    assert.ok(prefix !== undefined, `${nameOf(route)}: say in this test how an id of its kind comes about`)
+    const { ids, mode } = made.get(prefix)!
+    assert.ok(ids.every((id) => typeof id === 'string'), `${prefix}: ${ids.join()}`)
+    const other = await world.services.accounts.createKey({ account_id: owners[mode].id, mode: mode === 'live' ? 'test' : 'live' })
+    const callers = [strangers[mode], { ...owners[mode], api: world.api(other.key) }]
+    for (const caller of callers) {
+      const answer = await call(caller, route, ids)
+      assert.deepEqual([answer.status, answer.body.error?.code], [404, 'resource_missing'], nameOf(route))
+    }
+    await world.services.accounts.revokeKey(other.id)
+  }
+})
+
+test('every operation with an id answers 404 to ids of a wrong shape or kind', async (t) => {
+  const world = await startWorld(t)
+  const caller = { live: await world.account({ mode: 'live' }), test: await world.account() }
+  const ids = ['x', 'acc_01m7z10y8texgrjk0p9bvk2cq6', 'msg_', 'msg_01M7Z10Y8TEXGRJK0P9BVK2CQ6', '%F0%9F%93%AF', '%00', "'%20or%201=1--", 'null', '__proto__']
+
+  for (const route of world.app.routes.filter(({ path }) => path.includes('{'))) {
+    for (const id of ids) {
+      const answer = await call(caller[route.mode ?? 'test'], route, [id, id])
+      assert.deepEqual([answer.status, answer.body.error?.code], [404, 'resource_missing'], `${nameOf(route)} ${id}`)
+    }
+  }
+})
+
+test('every reply has a declared schema, and a success among them', async (t) => {
+  const world = await startWorld(t)
+
+  for (const route of world.app.routes) {
+    const statuses = Object.keys(route.replies).map(Number)
+    assert.ok(statuses.some((status) => status >= 200 && status < 300), nameOf(route))
+    assert.ok(statuses.every((status) => status < 400), `${nameOf(route)}: errors have the envelope and are declared by their codes`)
+  }
+})
+
+test('every error code that an operation can answer is provoked by some test', async (t) => {
+  const world = await startWorld(t)
+  const provoked = sources('src/**/*.test.ts', 'test/**/*.test.ts').filter(({ path }) => !path.startsWith('test/laws/')).map(({ text }) => text).join('\n')
+  const codes = new Set(world.app.routes.flatMap(codesOf))
+
+  const untested = [...codes].filter((code) => !new RegExp(`['"\`]${code}['"\`]`).test(provoked))
+
+  assert.deepEqual(untested, [])
+  for (const code of codes) assert.ok(code in errorCatalogue)
+})
+
+test('the OpenAPI document names every operation with its scopes, statuses and examples, and refers to nothing that is not there', () => {
+  const document = JSON.parse(openapiText()) as { paths: Record<string, Record<string, Record<string, unknown>>>; components: { schemas: object } }
+  const text = JSON.stringify(document)
+  const ids = new Set<unknown>()
+
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const name = `${method} ${path}`
+      const statuses = Object.keys(operation['responses'] as object)
+      assert.ok(Array.isArray(operation['x-scopes']), name)
+      for (const status of ['400', '401', '403', '429', '500']) assert.ok(statuses.includes(status), `${name} ${status}`)
+      assert.ok(!ids.has(operation['operationId']), `${name}: its operationId is taken`)
+      ids.add(operation['operationId'])
+    }
+  }
+  for (const [, ref] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = ref!.split('/').reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document)
+    assert.notEqual(found, undefined, ref)
+  }
+})
