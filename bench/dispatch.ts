@@ -1,0 +1,95 @@
+/** Dispatch: from the answer 202 to `delivered` through the simulator, in one process with everything on, sustained. */
+import { sendRound } from './accept.ts'
+import { startDriver, type Driver } from './drive.ts'
+import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
+import { startService, type Service } from './service.ts'
+
+/** How a round of the whole path went. */
+export interface PathRound {
+  /** Delivered a second, from the first request until the last delivery. */
+  readonly rate: number
+  readonly offered: number
+  readonly node_us: number
+  readonly postgres_us: number
+  /** Jobs waiting, every second. */
+  readonly waiting: readonly number[]
+}
+
+const pollMs = 100
+const drainWithinMs = 60_000
+
+export const dispatch: Measurement = {
+  name: 'dispatch',
+  title: 'Dispatch: accepted to delivered',
+  async run(options) {
+    const driver = startDriver()
+    const service = await startService()
+    try {
+      return await measure(options, driver, service)
+    } finally {
+      await service.stop()
+      driver.stop()
+    }
+  },
+}
+
+async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service): Promise<{ figures: Figure[]; notes: string[] }> {
+  say('dispatch: warming up')
+  await sendRound(driver, service, service, 2)
+  await delivered(service)
+  say('dispatch: finding the rate')
+  const rates: number[] = []
+  for (let round = 0; round < (quick ? 2 : 3); round++) rates.push((await drive(driver, service, quick ? 3 : 5)).rate)
+  const capacity = median(rates)
+  say(`dispatch: ${quick ? 10 : 60} s at ${Math.round(capacity * 0.9)}/s`)
+  const sustained = await drive(driver, service, quick ? 10 : 60, capacity * 0.9)
+  const half = sustained.waiting.length >> 1
+  const growth = median(sustained.waiting.slice(half)) / Math.max(median(sustained.waiting.slice(0, half)), 1)
+  const updates = await hotUpdates(service)
+  return {
+    figures: [
+      single('accepted to delivered, closed loop', '/s', capacity, { least: 3500 }),
+      single(`sustained for ${quick ? 10 : 60} s, open loop at 90 %`, '/s', sustained.rate),
+      single('jobs waiting in the second half', '', median(sustained.waiting.slice(half))),
+      single('… over those of the first half', '×', growth, { most: 2 }),
+      single('Node CPU for a message', 'µs', sustained.node_us),
+      single('PostgreSQL CPU for a message', 'µs', sustained.postgres_us),
+      single('heap-only updates of messages', '%', updates, { least: 95 }),
+    ],
+    notes: ['Each message is accepted over HTTP, charged, handed to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded. The load generator shares the cores.'],
+  }
+}
+
+/** Sends for so long, then waits until everything is delivered. */
+export async function drive(driver: Driver, service: Service, seconds: number, rate?: number): Promise<PathRound> {
+  const counted = service.countCpu()
+  const began = performance.now()
+  const waiting: number[] = []
+  const watch = setInterval(() => void countWaiting(service).then((count) => waiting.push(count)), 1000)
+  const { answers, rate: offered } = await sendRound(driver, service, service, seconds, rate === undefined ? {} : { rate })
+  clearInterval(watch)
+  await delivered(service)
+  const took = (performance.now() - began) / 1000
+  const { node_us, postgres_us } = counted()
+  return { rate: answers / took, offered, node_us: node_us / answers, postgres_us: postgres_us / answers, waiting }
+}
+
+async function countWaiting({ pool }: Service): Promise<number> {
+  const [row] = await pool<{ n: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as n`
+  return row!.n
+}
+
+/** Resolves once nothing waits for dispatch or for its receipt. */
+export async function delivered(service: Service): Promise<void> {
+  const until = performance.now() + drainWithinMs
+  while ((await countWaiting(service)) > 0) {
+    if (performance.now() > until) throw new Error('messages still waited for their delivery a minute after the last request')
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+}
+
+async function hotUpdates({ pool }: Service): Promise<number> {
+  const [row] = await pool<{ share: number }[]>`
+    select 100.0 * sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1) as share from pg_stat_user_tables where relname like 'messages%'`
+  return Number(row!.share)
+}
