@@ -2,10 +2,11 @@
 import { registerAccounts } from './accounts.ts'
 import { registerDatabase } from './database.ts'
 import { registerKeys } from './keys.ts'
+import { registerListen } from './listen.ts'
 import { registerPackages } from './packages.ts'
 import { registerPrices } from './prices.ts'
 import type { Register } from './program.ts'
 import { registerServe } from './serve.ts'
 import { registerWallet } from './wallet.ts'
 
-export const groups: readonly Register[] = [registerServe, registerDatabase, registerAccounts, registerKeys, registerWallet, registerPackages, registerPrices]
+export const groups: readonly Register[] = [registerServe, registerDatabase, registerAccounts, registerKeys, registerWallet, registerPackages, registerPrices, registerListen]

@@ -1,0 +1,65 @@
+/** `posthorn listen`: webhooks on a laptop without a tunnel (decisions 13). */
+import { InvalidArgumentError, type Command } from 'commander'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { isEventType } from '../contract/events.ts'
+import { systemClock } from '../lib/clock.ts'
+import { httpPoster } from '../lib/http-post.ts'
+import { nameResolver } from '../lib/name-lookup.ts'
+import { hostPort } from '../lib/public-address.ts'
+import { words } from './arguments.ts'
+import { makeListener } from './listener.ts'
+import type { Register } from './program.ts'
+
+interface ListenOptions {
+  key: string
+  forwardTo: URL
+  events: string[]
+  url?: URL
+}
+
+export const registerListen: Register = (program, cli) => {
+  program.command('listen').description('follow the event feed and post each event, signed, to a local address')
+    .requiredOption('--key <key>', 'an API key with the scope events:read')
+    .requiredOption('--forward-to <url>', 'where to post: http://localhost:3000/webhooks', httpUrl)
+    .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', eventList, [])
+    .option('--url <url>', 'where the service runs; default: POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
+    .action(async (options: ListenOptions, command: Command) => {
+      const { env, out, err } = cli.terminal
+      const json = command.optsWithGlobals()['json'] === true
+      const base_url = (options.url?.href ?? env['POSTHORN_BASE_URL'] ?? `http://${env['HOST'] ?? '127.0.0.1'}:${env['PORT'] ?? '8080'}`).replace(/\/+$/, '')
+      const end = new AbortController()
+      const stop = () => end.abort()
+      const clock = systemClock()
+      const poster = httpPoster({ clock, resolve: nameResolver(), allowed_hosts: [hostPort(options.forwardTo)] })
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+      try {
+        const listener = await makeListener({
+          base_url, key: options.key, forward_to: options.forwardTo.href, events: options.events, folder: join(env['POSTHORN_DATA_DIR'] ?? join(homedir(), '.posthorn'), 'listen'), clock, poster,
+          // with --json standard output holds one value and nothing else
+          tell: (line) => (json ? err : out)(`${line}\n`), signal: end.signal,
+        })
+        cli.print(command, {
+          json: { object: 'listener', base_url, forward_to: options.forwardTo.href, events: options.events, secret: listener.secret },
+          text: `Forwarding the events of ${base_url} to ${options.forwardTo.href}\nSigning secret: ${listener.secret}`,
+        })
+        await listener.follow()
+      } finally {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+        await poster.close()
+      }
+    })
+}
+
+function httpUrl(text: string): URL {
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new InvalidArgumentError('It must be an http or https URL such as http://localhost:3000/webhooks.')
+  return url
+}
+
+function eventList(text: string): string[] {
+  const events = words(text)
+  const unknown = events.find((event) => event !== '*' && !isEventType(event) && !/^[a-z]+\.\*$/.test(event))
+  if (unknown !== undefined || events.length === 0) throw new InvalidArgumentError(`${unknown ?? 'An empty list'} is no event type. Give types such as message.delivered, or a prefix such as message.*.`)
+  return events
+}

@@ -1,0 +1,103 @@
+/** `posthorn listen` against a real service and a real receiver, with restarts of either side. */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import Stripe from 'stripe'
+import { closing } from '../../test/kit/closing.ts'
+import { rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
+import { startWorld, type TestAccount, type World } from '../../test/kit/world.ts'
+import type { Clock } from '../lib/clock.ts'
+import { httpPoster } from '../lib/http-post.ts'
+import { nameResolver } from '../lib/name-lookup.ts'
+import { recordEvents } from '../platform/outbox.ts'
+import { makeListener } from './listener.ts'
+
+/** Waits end in the next turn, so that a listener asks again at once. */
+const hasty: Clock = { now: () => Date.now(), sleep: (ms, signal) => new Promise((resolve) => (ms >= 10_000 ? signal?.addEventListener('abort', () => resolve()) : setTimeout(resolve, 2))) }
+
+async function start(t: TestContext, answer: Answer) {
+  const folder = await mkdtemp(join(tmpdir(), 'listen-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const receiver = await rawReceiver(t, answer)
+  const world = await startWorld(t)
+  const account = await world.account()
+  const poster = httpPoster({ clock: hasty, resolve: nameResolver(), allowed_hosts: [receiver.host] })
+  closing(t, () => poster.close())
+  /** A run of the command: `end` is its Ctrl-C. */
+  const run = async (more: { key?: string; events?: string[]; base_url?: string } = {}) => {
+    const end = new AbortController()
+    const lines: string[] = []
+    const listener = await makeListener({ base_url: world.base_url, key: account.key, events: [], forward_to: `http://${receiver.host}/in`, folder, clock: hasty, poster, tell: (line) => lines.push(line), signal: end.signal, ...more })
+    const following = listener.follow()
+    return { secret: listener.secret, lines, following, end: async () => (end.abort(), await following) }
+  }
+  return { world, account, receiver, run }
+}
+
+async function happen(world: World, account: TestAccount, type: 'message.sent' | 'message.read' = 'message.sent'): Promise<string> {
+  const id = world.platform.ids('evt')
+  await recordEvents(world.pool, [{ account_id: account.id as `acc_${string}`, mode: 'test', id, type, object_id: 'msg_1', object: { id: 'msg_1' }, created_at: world.clock.iso() }])
+  return id
+}
+
+const idsOf = (requests: readonly string[]) => requests.map((request) => (JSON.parse(request.slice(request.indexOf('\r\n\r\n') + 4)) as { id: string }).id)
+
+test('events that happen from now on are posted in order, signed with the secret that is shown', async (t) => {
+  const { world, account, receiver, run } = await start(t, respond(200))
+  await happen(world, account)
+  while ((await account.api.get('/v1/events')).body.data.length < 1) continue
+  const running = await run()
+  const ids = [await happen(world, account), await happen(world, account), await happen(world, account)]
+
+  await receiver.arrived(3)
+  await running.end()
+
+  assert.deepEqual(idsOf(receiver.requests), ids)
+  const [head, body] = receiver.requests[0]!.split('\r\n\r\n')
+  const signature = /Service-Signature: (.*)\r\n/.exec(head!)![1]!
+  assert.equal(Stripe.webhooks.constructEvent(body!, signature, running.secret).id, ids[0])
+})
+
+test('a restart loses nothing that happened meanwhile, repeats nothing acknowledged, and keeps its secret', async (t) => {
+  const { world, account, receiver, run } = await start(t, respond(200))
+  const first = await run()
+  const ids = [await happen(world, account)]
+  await receiver.arrived(1)
+  await first.end()
+  ids.push(await happen(world, account), await happen(world, account))
+
+  const second = await run()
+  await receiver.arrived(3)
+  await second.end()
+
+  assert.deepEqual(idsOf(receiver.requests), ids)
+  assert.equal(second.secret, first.secret)
+})
+
+test('what the receiver does not acknowledge is posted again until it does, and nothing overtakes it', async (t) => {
+  const { world, account, receiver, run } = await start(t, (socket, request, index) => (index < 2 ? respond(500)(socket, request, index) : index === 2 ? socket.destroy() : respond(204)(socket, request, index)))
+  const running = await run()
+  const ids = [await happen(world, account), await happen(world, account)]
+
+  await receiver.arrived(5)
+  await running.end()
+
+  assert.deepEqual([...new Set(idsOf(receiver.requests))], ids)
+  assert.equal(idsOf(receiver.requests).at(-1), ids[1])
+  assert.match(running.lines[0]!, /status_500/)
+})
+
+test('events of other types are passed over, and a refused key ends the command', async (t) => {
+  const { world, account, receiver, run } = await start(t, respond(200))
+  const running = await run({ events: ['message.read'] })
+  await happen(world, account)
+  const wanted = await happen(world, account, 'message.read')
+
+  await receiver.arrived(1)
+  await running.end()
+
+  assert.deepEqual(idsOf(receiver.requests), [wanted])
+  await assert.rejects(run({ key: `${account.key.slice(0, -1)}x` }), /refuses to show its events \(401\)/)
+})
