@@ -70,6 +70,10 @@ export const settingsTable = {
   POSTHORN_SIMULATOR: { read: oneOf(['true', 'false', '1', '0']), fallback: 'false', about: 'Offers the provider `simulator` for live mode. For tests and benches; refused when `NODE_ENV` is `production`.' },
 } as const satisfies Record<string, Setting>
 
+/** The rows of the README's table. */
+export const settingRows = (): string[] =>
+  Object.entries<Setting>(settingsTable).map(([name, { fallback, about }]) => `| \`${name}\` | ${fallback === undefined || fallback === '' ? '' : `\`${fallback}\``} | ${about} |`)
+
 type Name = keyof typeof settingsTable
 type Values = { [N in Name]: ReturnType<(typeof settingsTable)[N]['read']> | Absent<N> }
 type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends string ? never : undefined
