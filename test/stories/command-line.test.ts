@@ -1,0 +1,169 @@
+/** The command line (decisions 13) and the configuration (decisions 14), beside a running service and without one. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import test, { type TestContext } from 'node:test'
+import { groups } from '../../src/cli/groups.ts'
+import { runCli } from '../../src/cli/program.ts'
+import { apiClient } from '../kit/api.ts'
+import { testDatabase } from '../kit/database.ts'
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+
+/** A database and a data folder of one's own, and commands on them. */
+async function installation(t: TestContext) {
+  const database = await testDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  t.after(() => database.drop())
+  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', DATABASE_URL: database.url, POSTHORN_DATA_DIR: folder, PORT: '0', POSTHORN_LOG_LEVEL: 'error' }
+  const run = async (...argv: string[]): Promise<Ran> => await runWith(env, argv)
+  return { env, folder, run }
+}
+
+async function runWith(env: Record<string, string>, argv: readonly string[]): Promise<Ran> {
+  let [out, err] = ['', '']
+  const code = await runCli(argv, { env, out: (text) => void (out += text), err: (text) => void (err += text) }, groups)
+  return { code, out, err, json: argv.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
+}
+
+test('accounts and keys are made, listed, changed and revoked; each command prints one JSON value', async (t) => {
+  const { run } = await installation(t)
+
+  const account = await run('accounts', 'create', '--name', 'Ada GmbH', '--owner-email', 'ada@example.com', '--json')
+  const id = account.json.id
+  const key = await run('keys', 'create', '--account', id, '--mode', 'live', '--name', 'Shop', '--scopes', 'messages:write,messages:read', '--expires-at', '2099-01-01', '--ip-allowlist', '192.0.2.0/24', '--json')
+  const keys = await run('keys', 'list', '--account', id, '--json')
+  const revoked = await run('keys', 'revoke', key.json.id, '--json')
+  const updated = await run('accounts', 'update', id, '--timezone', 'Europe/Vienna', '--low-balance-micros', '5', '--json')
+  const suspended = await run('accounts', 'suspend', id, '--json')
+  const reinstated = await run('accounts', 'reinstate', id, '--json')
+  const listed = await run('accounts', 'list')
+
+  assert.deepEqual([account, key, keys, revoked, updated, suspended, reinstated, listed].map(({ code, err }) => [code, err]), Array.from({ length: 8 }, () => [0, '']))
+  assert.match(id, /^acc_/)
+  assert.match(key.json.key, /^svc_live_[0-9A-Za-z]{38}$/)
+  assert.deepEqual([key.json.scopes, key.json.expires_at, key.json.ip_allowlist], [['messages:write', 'messages:read'], '2099-01-01T00:00:00.000Z', ['192.0.2.0/24']])
+  assert.deepEqual([keys.json[0].prefix, keys.json[0].last_four, keys.json[0].key], ['svc_live_', key.json.key.slice(-4), undefined])
+  assert.notEqual(revoked.json.revoked_at, null)
+  assert.equal(updated.json.timezone, 'Europe/Vienna')
+  assert.notEqual(suspended.json.suspended_at, null)
+  assert.equal(reinstated.json.suspended_at, null)
+  assert.match(listed.out, /Ada GmbH/)
+})
+
+test('a refusal is one line on standard error and exit code 1, wrong usage exit code 2; neither prints a result', async (t) => {
+  const { run } = await installation(t)
+
+  const refused = await Promise.all([
+    run('accounts', 'suspend', 'acc_none', '--json'), run('keys', 'revoke', 'key_none'), run('keys', 'create', '--account', 'acc_none', '--mode', 'live'),
+    run('accounts', 'create', '--name', '   '), run('accounts', 'create', '--name', 'x', '--owner-email', 'nonsense'), runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor']),
+  ])
+  const misused = await Promise.all([
+    run(), run('nonsense'), run('accounts'), run('keys', 'create'), run('keys', 'create', '--account', 'a', '--mode', 'both'), run('accounts', 'list', '--verbose'), run('accounts', 'list', 'more'),
+    run('keys', 'create', '--account', 'a', '--mode', 'live', '--scopes', 'everything'), run('keys', 'create', '--account', 'a', '--mode', 'live', '--expires-at', 'soon'), run('serve', '--roles', 'king'),
+  ])
+
+  assert.deepEqual(refused.map(({ code, out, err }) => [code, out, err.trimEnd().split('\n').length]), refused.map(() => [1, '', 1]))
+  assert.deepEqual(misused.map(({ code, out }) => [code, out]), misused.map(() => [2, '']))
+  assert.ok(misused.every(({ err }) => err !== ''))
+})
+
+test('help is no mistake', async (t) => {
+  const { run } = await installation(t)
+
+  const [all, one] = await Promise.all([run('--help'), run('keys', 'create', '--help')])
+
+  assert.deepEqual([all.code, one.code], [0, 0])
+  assert.match(one.out, /--ip-allowlist/)
+})
+
+test('every problem of the configuration is told at once, and no secret with it', async () => {
+  const env = { DATABASE_URL: 'mysql://user:hunter2@x/y', PORT: '99999', POSTHORN_SECRET_KEY: 'hunter2', POSTHORN_TRUSTED_PROXIES: '10.0.0.0/8,everyone', POSTHORN_SIMULATOR: 'true', NODE_ENV: 'production', POSTHORN_RATE_LIMIT_MESSAGES: '0' }
+
+  const { code, err } = await runWith(env, ['doctor', '--json'])
+
+  assert.equal(code, 1)
+  for (const name of ['DATABASE_URL', 'PORT', 'POSTHORN_SECRET_KEY', 'POSTHORN_TRUSTED_PROXIES', 'POSTHORN_SIMULATOR', 'POSTHORN_RATE_LIMIT_MESSAGES']) assert.match(err, new RegExp(`^  ${name} `, 'm'))
+  assert.doesNotMatch(err, /hunter2/)
+})
+
+test('the secret key is made once, for the owner alone; one that does not fit the database is refused', async (t) => {
+  const { run, env, folder } = await installation(t)
+  await run('accounts', 'list')
+
+  const { mode } = await stat(join(folder, 'secret.key'))
+  const again = await run('accounts', 'list')
+  const other = await runWith({ ...env, POSTHORN_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') }, ['accounts', 'list'])
+
+  assert.equal(mode & 0o777, 0o600)
+  assert.equal(again.code, 0)
+  assert.equal(other.code, 1)
+  assert.match(other.err, /POSTHORN_SECRET_KEY/)
+})
+
+test('doctor proves a sound database, and ends with 1 and its findings when a balance is not the sum of its entries', async (t) => {
+  const { run, env } = await installation(t)
+  const account = await run('accounts', 'create', '--name', 'A', '--json')
+  await run('wallet', 'credit', '--account', account.json.id, '--amount-micros', '1000')
+
+  const sound = await run('doctor', '--json')
+  const { openPool } = await import('../../src/platform/database/pool.ts')
+  const pool = openPool(env['DATABASE_URL']!, { max: 1 })
+  await pool`update wallets set balance_micros = balance_micros + 1`
+  await pool.end()
+  const broken = await run('doctor', '--json')
+
+  assert.deepEqual([sound.code, sound.json.ok], [0, true])
+  assert.deepEqual([broken.code, broken.json.ok], [1, false])
+  assert.ok(broken.json.checks.some((check: { breaches: string[] }) => check.breaches.length > 0))
+})
+
+/** `posthorn serve --json` as a process of its own. */
+async function serve(t: TestContext, env: Record<string, string>) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'serve', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill('SIGKILL'))
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const [line] = (await Promise.race([once(createInterface(child.stdout!), 'line'), exited])) as [string]
+  return { child, exited, said: JSON.parse(line) as { base_url: string; account?: { id: string }; live_key?: string; test_key?: string } }
+}
+
+test('serve makes the first account once, hears commands beside it, and ends in order', { timeout: 60_000 }, async (t) => {
+  const { env, run } = await installation(t)
+
+  const first = await serve(t, env)
+  const { base_url, test_key } = first.said
+  const api = apiClient(base_url, test_key)
+  const sent = await api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
+  const me = await api.get('/v1/me')
+  await run('keys', 'revoke', me.body.api_key.id)
+  const revoked = await until(() => api.get('/v1/me'), (answer) => answer.status !== 200)
+  first.child.kill('SIGTERM')
+  const [code] = await first.exited
+  const second = await serve(t, env)
+  second.child.kill('SIGTERM')
+  await second.exited
+
+  assert.deepEqual([sent.status, me.status], [202, 200])
+  assert.deepEqual([revoked.status, revoked.body.error.code], [401, 'api_key_revoked'])
+  assert.equal(code, 0)
+  assert.deepEqual(Object.keys(second.said), ['base_url'])
+})
+
+/** Asks until the answer is what is waited for; the test's time limit bounds it. */
+async function until<T>(ask: () => Promise<T>, isIt: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (isIt(answer)) return answer
+  }
+}
