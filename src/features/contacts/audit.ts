@@ -43,7 +43,8 @@ export async function countBreaches(sql: Db): Promise<CountBreach[]> {
       union all
       select c.account_id, c.mode, 'attribute', a.key, jsonb_typeof(a.value), count(*) from contacts c cross join lateral jsonb_each(c.attributes) a group by 1, 2, 4, 5
       union all
-      select c.account_id, c.mode, 'tag', substr(l.label, 3), '', count(*) from contacts c cross join lateral unnest(c.labels) l(label) where l.label like 't:%' group by 1, 2, 4
+      select c.account_id, c.mode, case left(l.label, 2) when 't:' then 'tag' else 'consent' end, substr(l.label, 3), '', count(*)
+      from contacts c cross join lateral unnest(c.labels) l(label) group by 1, 2, 3, 4
       union all
       select m.account_id, m.mode, 'list', m.list_id, '', count(*) from contact_list_members m
       where exists (select 1 from contact_lists l where l.account_id = m.account_id and l.mode = m.mode and l.id = m.list_id) group by 1, 2, 4

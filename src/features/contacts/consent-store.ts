@@ -2,6 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { ConsentChange, ConsentSource, ConsentStatus } from '../../contract/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { bulkRows, copyConsentChanges } from './bulk-store.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 export interface SuppressionKey {
@@ -24,10 +25,11 @@ export async function hasSuppressions(sql: Db, { account_id, mode }: Tenant): Pr
 
 export async function findSuppressions(sql: Db, { account_id, mode }: Tenant, keys: readonly SuppressionKey[]): Promise<SuppressionRow[]> {
   if (keys.length === 0) return []
+  const types = [...new Set(keys.map((key) => key.channel_type))]
+  // a hash belongs to one channel type: crossing the two arrays finds no more than was asked for
   return await sql<SuppressionRow[]>`
-    select s.channel_type, s.address_hash, s.reason, s.message_id, s.request_id, s.created_at
-    from json_to_recordset(${jsonRows(keys)}::text::json) as t(channel_type text, address_hash text)
-    join suppressions s on s.account_id = ${account_id} and s.mode = ${mode} and s.channel_type = t.channel_type and s.address_hash = t.address_hash`
+    select channel_type, address_hash, reason, message_id, request_id, created_at from suppressions
+    where account_id = ${account_id} and mode = ${mode} and channel_type = any (${types}::text[]) and address_hash = any (${keys.map((key) => key.address_hash)}::text[])`
 }
 
 /** Adds suppressions, in one order everywhere; resolves to those that are new. */
@@ -64,6 +66,7 @@ export interface ConsentChangeRow {
 
 export async function insertConsentChanges(sql: Db, { account_id, mode }: Tenant, rows: readonly ConsentChangeRow[], at: string): Promise<void> {
   if (rows.length === 0) return
+  if (rows.length >= bulkRows) return await copyConsentChanges(sql, { account_id, mode }, rows, at)
   await sql`
     insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at)
     select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, ${at}

@@ -4,7 +4,7 @@ import type { ConsentFact } from '../../contract/facts.ts'
 import type { AttributeType, ConsentSource, ContactRow } from '../../contract/resources/contact.ts'
 import type { Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { foldText, marketingType, statusOf } from './contact.ts'
+import { foldText, labelsOf, marketingType, statusOf } from './contact.ts'
 import * as consentStore from './consent-store.ts'
 import { insertDeltas, type Delta } from './counter-store.ts'
 import { phoneChannelTypes, suppressionHash, type AddressKey } from './recipients.ts'
@@ -124,6 +124,9 @@ export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, 
   return fresh
 }
 
+/** `<channel type>:<status>` of every consent that is known. */
+const consentLabels = (row: ContactRow | null): string[] => (row === null ? [] : labelsOf({ tags: [], consent: row.consent }).map((label) => label.slice(2)))
+
 /** Counts what contacts gained and lost. */
 export class Counted {
   readonly #deltas = new Map<string, { kind: Delta['kind']; key: string; name: string; delta: number }>()
@@ -139,6 +142,10 @@ export class Counted {
         this.add('tag', foldText(tag), '', 1)
         if (!this.#tags.has(foldText(tag))) this.#tags.set(foldText(tag), tag)
       }
+    }
+    if (before?.consent !== after?.consent) {
+      for (const label of consentLabels(before)) this.add('consent', label, '', -1)
+      for (const label of consentLabels(after)) this.add('consent', label, '', 1)
     }
     if (before?.attributes !== after?.attributes) {
       for (const [key, value] of Object.entries(before?.attributes ?? {})) this.add('attribute', key, typeof value, -1)

@@ -3,7 +3,8 @@ import type { Tenant } from '../../contract/caller.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 
 export interface Delta {
-  readonly kind: 'contact' | 'tag' | 'attribute' | 'list'
+  /** `consent`: `<channel type>:<status>`, by which the way of searching is chosen. */
+  readonly kind: 'contact' | 'tag' | 'attribute' | 'list' | 'consent'
   readonly key: string
   /** Of an attribute: the type of the value. */
   readonly name: string
@@ -21,6 +22,17 @@ export async function countContacts(sql: Db, { account_id, mode }: Tenant): Prom
   const [row] = await sql<{ total: number }[]>`
     select coalesce(sum(delta), 0)::bigint as total from contact_counters where account_id = ${account_id} and mode = ${mode} and kind = 'contact' and key = ''`
   return row!.total
+}
+
+/** How many contacts have each of these labels (`t:<tag>`, `c:<channel type>:<status>`), in order. */
+export async function countLabels(sql: Db, { account_id, mode }: Tenant, labels: readonly string[]): Promise<number[]> {
+  const rows = await sql<{ total: number }[]>`
+    select coalesce((
+      select sum(delta) from contact_counters
+      where account_id = ${account_id} and mode = ${mode} and kind = case left(label, 2) when 't:' then 'tag' else 'consent' end and key = substr(label, 3)
+    ), 0)::bigint as total
+    from unnest(${[...labels]}::text[]) with ordinality as l(label, n) order by n`
+  return rows.map((row) => row.total)
 }
 
 /** Lets one transaction at a time create contacts of a tenant: taken near the cap alone, so that it holds exactly. */

@@ -11,9 +11,9 @@ import type { Platform } from '../../platform/platform.ts'
 import { foldText } from './contact.ts'
 import { csvLine } from './csv.ts'
 import * as exports from './export-store.ts'
-import { readFilters, type ContactQuery } from './filters.ts'
+import type { ContactQuery } from './filters.ts'
 import type { ContactService } from './service.ts'
-import { findContact, listContacts, type Condition } from './store.ts'
+import { findContact } from './store.ts'
 
 /** Contacts read at a time: what memory holds, however many there are and however slowly the client reads. */
 const rowsPerPage = 500
@@ -25,10 +25,8 @@ export function exportService(platform: Platform, contacts: ContactService) {
   async function csv(sql: Db, tenant: Tenant, query: ContactQuery): Promise<Readable> {
     const [used, keys] = [await exports.usedTypes(sql, tenant), await exports.attributeKeys(sql, tenant)]
     const columns = columnsOf(used, keys)
-    const filters = readFilters(query)
-    const audience = query.segment === undefined ? undefined : await contacts.segments.audience(sql, tenant, query.segment)
-    const isEmpty = filters === null || audience === null || (filters.list_id !== undefined && !(await contacts.lists.exists(sql, tenant, filters.list_id)))
-    const page = isEmpty ? async () => [] : (after: string | undefined) => listContacts(sql, tenant, filters, audience?.where(sql) as Condition | undefined, { limit: rowsPerPage, starting_after: after })
+    const read = await contacts.reader(sql, tenant, query)
+    const page = (after: string | undefined) => read({ limit: rowsPerPage, starting_after: after })
     return Readable.from(lines(columns, page), { objectMode: false })
   }
 

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import { contactLimits, type ConsentSource, type ContactRow } from '../../contract/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
-import { sqlState, transact, type Db, type Transaction } from '../../platform/database/sql.ts'
+import { sqlState, transact, violatedConstraint, type Db, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { addressesOf, applyChange, newContact, statusOf, type ConsentMove, type ContactChange } from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
@@ -219,8 +219,11 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, touched: readonly 
   }
   await store.deleteAddresses(tx, tenant, lost)
   await store.blockAddresses(tx, tenant, blocked)
-  const taken = await store.insertAddresses(tx, tenant, gained)
-  if (taken.length < gained.length) throw new LostRace()
+  try {
+    await store.insertAddresses(tx, tenant, gained)
+  } catch (error) {
+    throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
+  }
   const added = new Map<string, AddressKey[]>()
   for (const { kind, address, contact_id } of gained) added.set(contact_id, [...(added.get(contact_id) ?? []), { kind, address }])
   return added

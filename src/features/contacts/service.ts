@@ -13,7 +13,7 @@ import { checkedContact, readTags, throwFailures, type ContactBody } from './con
 import { addressesOf, foldText, type ContactChange } from './contact.ts'
 import { Counted } from './consequences.ts'
 import * as consentStore from './consent-store.ts'
-import { foldCounters, insertDeltas } from './counter-store.ts'
+import { countContacts, countLabels, foldCounters, insertDeltas } from './counter-store.ts'
 import { readFilters, type ContactQuery } from './filters.ts'
 import { inboundPart } from './inbound.ts'
 import { deleteErrorsOf } from './imports/store.ts'
@@ -37,6 +37,8 @@ export interface TaggingBody {
   readonly remove?: readonly string[]
 }
 
+/** Up to this many contacts are gathered and put in order within some tens of milliseconds; more are met soon when walking from the newest on. */
+const fewMax = 20_000
 /** Counters folded at a time. */
 const foldKeys = 200
 
@@ -83,14 +85,36 @@ export function contactService(platform: Platform) {
   }
 
   async function list(sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> {
-    const filters = readFilters(query)
+    const read = await reader(sql, tenant, query)
     const after = page.starting_after
     if (after !== undefined && !(isId('ct', after) && (await store.idExisted(sql, tenant, after)))) throw invalid('starting_after', 'invalid_value', 'No contact has the id given in starting_after. Use the next_cursor of the page before.')
-    if (filters === null || (filters.list_id !== undefined && !(await lists.exists(sql, tenant, filters.list_id)))) return []
+    return await shownAll(sql, tenant, await read(page))
+  }
+
+  /** Reads pages of the contacts that fit a query, newest first, each with one row more than asked. */
+  async function reader(sql: Db, tenant: Tenant, query: ContactQuery): Promise<(page: Page) => Promise<ContactRow[]>> {
+    const nothing = () => Promise.resolve([])
+    const filters = readFilters(query)
+    if (filters === null || (filters.list_id !== undefined && !(await lists.exists(sql, tenant, filters.list_id)))) return nothing
     const audience = query.segment === undefined ? undefined : await segments.audience(sql, tenant, query.segment)
-    if (audience === null) return []
-    const rows = await store.listContacts(sql, tenant, filters, audience?.where(sql), page)
-    return await shownAll(sql, tenant, rows)
+    if (audience === null) return nothing
+    const expected = await expectedSize(sql, tenant, filters)
+    if (expected === 'none') return nothing
+    return (page) => store.listContacts(sql, tenant, { filters, segment: audience?.where(sql), expected }, page)
+  }
+
+  /** How many contacts labels or a prefix will find: what the way of searching hangs on. */
+  async function expectedSize(sql: Db, tenant: Tenant, filters: store.ContactFilters): Promise<'none' | store.Search['expected']> {
+    if (filters.labels.length > 0) {
+      const fewest = Math.min(...(await countLabels(sql, tenant, filters.labels)))
+      return fewest === 0 ? 'none' : fewest <= fewMax ? 'few' : 'many'
+    }
+    if (filters.without.length > 0) {
+      const [total, ...others] = [await countContacts(sql, tenant), ...(await countLabels(sql, tenant, filters.without))]
+      if (others.reduce((left, count) => left - count, total) <= 0) return 'none'
+    }
+    if (filters.name_prefix === undefined) return undefined
+    return (await store.countPrefix(sql, tenant, filters, fewMax + 1)) > fewMax ? 'many' : 'few'
   }
 
   /**
@@ -193,7 +217,7 @@ export function contactService(platform: Platform) {
   const folding: Chore = { name: 'fold-contact-counters', every_ms: 1000, run: () => foldCounters(platform.pool, foldKeys) }
 
   return {
-    create, upsert, update, get, list, remove, tag, tags, attributes, consentHistory, save, shownAll, lists, segments, ...inboundPart(platform),
+    create, upsert, update, get, list, reader, remove, tag, tags, attributes, consentHistory, save, shownAll, lists, segments, ...inboundPart(platform),
     messagesAccepted: active.messagesAccepted, flushActivity: active.flush, chores: [folding, ...lists.chores],
   }
 }

@@ -4,6 +4,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { AttributeType, ContactRow } from '../../contract/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
+import { bulkRows, copyContacts } from './bulk-store.ts'
 import { searchColumns } from './contact.ts'
 import type { AddressKey } from './recipients.ts'
 
@@ -22,15 +23,34 @@ const recordset = `as t(id text, phone text, phone_key text, email text, first_n
   identifiers jsonb, tags text[], attributes jsonb, metadata json, consent jsonb, blocked boolean, name_key text, last_name_key text, email_key text, labels text[],
   last_seen_at timestamptz, last_message_at timestamptz, created_at timestamptz, updated_at timestamptz)`
 
-const withSearch = (rows: readonly ContactRow[]) => jsonRows(rows.map((row) => ({ ...row, ...searchColumns(row) })))
+const stored = [
+  'id', 'phone', 'phone_key', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'country', 'external_id', 'identifiers', 'tags', 'attributes', 'metadata', 'consent', 'blocked',
+  'last_seen_at', 'last_message_at', 'created_at', 'updated_at',
+] as const
+
+/** Rows with their search columns. What is null is left out, which reads as null: most contacts have few of the columns. */
+function withSearch(rows: readonly ContactRow[]): string {
+  return jsonRows(
+    rows.map((row) => {
+      const columns: Record<string, unknown> = searchColumns(row) as never
+      for (const name of stored) if (row[name] !== null) columns[name] = row[name]
+      return columns
+    }),
+  )
+}
 
 /** Which contacts own these addresses. */
 export async function findAddresses(sql: Db, { account_id, mode }: Tenant, keys: readonly AddressKey[]): Promise<AddressRow[]> {
-  if (keys.length === 0) return []
-  return await sql<AddressRow[]>`
-    select a.kind, a.address, a.contact_id, a.blocked
-    from (select distinct kind, address from json_to_recordset(${jsonRows(keys)}::text::json) as t(kind text, address text)) k
-    join contact_addresses a on a.account_id = ${account_id} and a.mode = ${mode} and a.kind = k.kind and a.address = k.address`
+  const byKind = new Map<string, Set<string>>()
+  for (const { kind, address } of keys) byKind.set(kind, (byKind.get(kind) ?? new Set()).add(address))
+  const found: AddressRow[] = []
+  // one statement a kind: an array against the last column of the key costs a fifth of a join
+  for (const [kind, addresses] of byKind) {
+    found.push(...(await sql<AddressRow[]>`
+      select kind, address, contact_id, blocked from contact_addresses
+      where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = any (${[...addresses]}::text[])`))
+  }
+  return found
 }
 
 /** Locks contacts in the order of their ids; those that are gone are left out. */
@@ -47,16 +67,15 @@ export async function findContact(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
-/** Takes addresses for contacts, in one order everywhere; those that another contact has are left out of what comes back. */
-export async function insertAddresses(sql: Db, { account_id, mode }: Tenant, rows: readonly AddressRow[]): Promise<AddressRow[]> {
-  if (rows.length === 0) return []
-  return await sql<AddressRow[]>`
+/** Takes addresses for contacts, in one order everywhere. Violates `contact_addresses_pkey` when another contact has one. */
+export async function insertAddresses(sql: Db, { account_id, mode }: Tenant, rows: readonly AddressRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await sql`
     insert into contact_addresses (account_id, mode, kind, address, contact_id, blocked)
-    select ${account_id}, ${mode}, kind, address, contact_id, blocked
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(kind text, address text, contact_id text, blocked boolean)
-    order by kind, address
-    on conflict on constraint contact_addresses_pkey do nothing
-    returning kind, address, contact_id, blocked`
+    select ${account_id}, ${mode}, kind, address, contact_id, blocked::boolean
+    from unnest(${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.contact_id)}::text[], ${rows.map((row) => String(row.blocked))}::text[])
+      as t(kind, address, contact_id, blocked)
+    order by kind collate "C", address collate "C"`
 }
 
 export async function deleteAddresses(sql: Db, { account_id, mode }: Tenant, rows: readonly (AddressKey & { contact_id: string })[]): Promise<void> {
@@ -77,6 +96,7 @@ export async function blockAddresses(sql: Db, { account_id, mode }: Tenant, rows
 
 export async function insertContacts(sql: Db, { account_id, mode }: Tenant, rows: readonly ContactRow[]): Promise<void> {
   if (rows.length === 0) return
+  if (rows.length >= bulkRows) return await copyContacts(sql, { account_id, mode }, rows)
   await sql`
     insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes,
       metadata, consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
@@ -147,7 +167,19 @@ export interface ContactFilters {
 /** Above every text that starts with a prefix, in the collation "C". */
 const end = (prefix: string): string => `${prefix}\u{10ffff}`
 
-function conditions(sql: Db, { account_id, mode }: Tenant, filters: ContactFilters, segment: Condition | undefined): Condition[] {
+/** How a page is looked for. */
+export interface Search {
+  readonly filters: ContactFilters
+  /** A further condition on the contact that the statement calls `c`. */
+  readonly segment: Condition | undefined
+  /**
+   * `few`: everything that fits is gathered by the indexes of the filters, then put in order. `many`: contacts are walked
+   * through from the newest on. The planner, which knows neither tags nor prefixes well, is not left the choice.
+   */
+  readonly expected: 'few' | 'many' | undefined
+}
+
+function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, expected }: Search): Condition[] {
   const found: Condition[] = []
   if (filters.phone_key !== undefined) found.push(sql`c.id = (select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = 'phone' and address = ${filters.phone_key})`)
   if (filters.email_key !== undefined) found.push(sql`c.email_key = ${filters.email_key}`)
@@ -155,7 +187,7 @@ function conditions(sql: Db, { account_id, mode }: Tenant, filters: ContactFilte
   if (filters.labels.length > 0) found.push(sql`c.labels @> ${[...filters.labels]}::text[]`)
   if (filters.without.length > 0) found.push(sql`not c.labels && ${[...filters.without]}::text[]`)
   if (filters.list_id !== undefined) found.push(sql`c.id in (select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${filters.list_id})`)
-  if (filters.name_prefix !== undefined) found.push(prefixes(sql, filters.name_prefix, filters.phone_prefix))
+  if (filters.name_prefix !== undefined) found.push(prefixes(sql, filters, expected === 'many'))
   if (filters.created_after !== undefined) found.push(sql`c.created_at > ${filters.created_after}`)
   if (filters.created_before !== undefined) found.push(sql`c.created_at < ${filters.created_before}`)
   if (filters.id_from !== undefined) found.push(sql`c.id >= ${filters.id_from}`)
@@ -165,23 +197,46 @@ function conditions(sql: Db, { account_id, mode }: Tenant, filters: ContactFilte
   return found
 }
 
-function prefixes(sql: Db, name: string, phone: string | undefined): Condition {
-  return sql`(
-    (c.name_key >= ${name} and c.name_key < ${end(name)})
-    or (c.last_name_key >= ${name} and c.last_name_key < ${end(name)})
-    or (c.email_key >= ${name} and c.email_key < ${end(name)})
-    ${phone === undefined ? sql`` : sql`or (c.phone >= ${phone} and c.phone < ${end(phone)})`})`
+/** What a prefix is compared with. */
+const prefixRanges = (sql: Db, filters: ContactFilters): Condition[] => {
+  const name = filters.name_prefix!
+  const ranges = [
+    sql`(c.name_key >= ${name} and c.name_key < ${end(name)})`, sql`(c.last_name_key >= ${name} and c.last_name_key < ${end(name)})`,
+    sql`(c.email_key >= ${name} and c.email_key < ${end(name)})`,
+  ]
+  return filters.phone_prefix === undefined ? ranges : [...ranges, sql`(c.phone >= ${filters.phone_prefix} and c.phone < ${end(filters.phone_prefix)})`]
 }
 
-/** A page of contacts, newest first, with one row more than asked. `segment` is a condition on `c`. */
-export async function listContacts(sql: Db, tenant: Tenant, filters: ContactFilters, segment: Condition | undefined, page: Page): Promise<ContactRow[]> {
+/** The planner takes a coalesce for true of every second row and finds no index for it: so it walks. */
+function prefixes(sql: Db, filters: ContactFilters, walked: boolean): Condition {
+  const either = prefixRanges(sql, filters).reduce((left, right) => sql`${left} or ${right}`)
+  return walked ? sql`coalesce(${either}, false)` : sql`(${either})`
+}
+
+/** The highest number of contacts, up to `most`, that one of the ranges of a prefix search holds. */
+export async function countPrefix(sql: Db, { account_id, mode }: Tenant, filters: ContactFilters, most: number): Promise<number> {
+  const counts: number[] = []
+  for (const range of prefixRanges(sql, filters)) {
+    const [row] = await sql<{ total: number }[]>`
+      select count(*) as total from (select 1 from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${range} limit ${most}) found`
+    counts.push(row!.total)
+  }
+  return Math.max(...counts)
+}
+
+/** A page of contacts, newest first, with one row more than asked. */
+export async function listContacts(sql: Db, tenant: Tenant, search: Search, page: Page): Promise<ContactRow[]> {
   const { account_id, mode } = tenant
-  const all = conditions(sql, tenant, filters, segment).reduce((joined, condition) => sql`${joined} and ${condition}`, sql``)
-  return await sql<ContactRow[]>`
-    select ${columns(sql)} from contacts c
-    where c.account_id = ${account_id} and c.mode = ${mode} ${all}
-      ${page.starting_after === undefined ? sql`` : sql`and c.id < ${page.starting_after}`}
-    order by c.id desc limit ${page.limit + 1}`
+  const all = conditions(sql, tenant, search).reduce((joined, condition) => sql`${joined} and ${condition}`, sql`c.account_id = ${account_id} and c.mode = ${mode}`)
+  const after = page.starting_after === undefined ? sql`` : sql`and c.id < ${page.starting_after}`
+  if (search.expected === 'few') {
+    return await sql<ContactRow[]>`
+      with fitting as materialized (select c.id from contacts c where ${all} ${after}),
+      shown as materialized (select id from fitting order by id desc limit ${page.limit + 1})
+      select ${columns(sql)} from contacts c
+      where c.account_id = ${account_id} and c.mode = ${mode} and c.id in (select id from shown) order by c.id desc`
+  }
+  return await sql<ContactRow[]>`select ${columns(sql)} from contacts c where ${all} ${after} order by c.id desc limit ${page.limit + 1}`
 }
 
 /** True for the id of a contact, list or segment that this tenant has or had. */
