@@ -9,7 +9,8 @@ import { join, resolve } from 'node:path'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
-import postgres from 'postgres'
+import type postgres from 'postgres'
+import { driver } from './driver.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../log.ts'
 import { findPrograms, type Detour, type Programs } from './binaries.ts'
@@ -157,7 +158,7 @@ const urlOf = (server: { port: number; password: string }, name: string): string
 
 async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Promise<Held> {
   let holding = false
-  const session = postgres(urlOf(server, 'postgres'), {
+  const session = driver(urlOf(server, 'postgres'), {
     max: 1,
     max_lifetime: null,
     fetch_types: false,

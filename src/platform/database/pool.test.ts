@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
-import { isoText, listen } from './pool.ts'
+import { isoText, listen, openPool } from './pool.ts'
 
 test('values travel as the interface writes them', async (t) => {
   const { pool } = await startPlatform(t)
@@ -47,4 +47,51 @@ test('a listener hears again after its connection was lost, and is told that it 
 
   assert.deepEqual(await second, ['two'])
   assert.equal(missed, 2)
+})
+
+test('a transaction whose connection dies is refused, and neither it nor its leftovers touch the next one', async (t) => {
+  const { database_url } = await startPlatform(t)
+  const [pool, killer] = [openPool(database_url, { max: 1 }), openPool(database_url, { max: 1 })]
+  closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
+  await pool`create table told (word text)`
+
+  for (const during of ['query', 'pause'] as const) {
+    const { promise: died, resolve: die } = Promise.withResolvers<void>()
+    const late: Promise<unknown>[] = []
+    const first = pool.begin(async (tx) => {
+      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+      const killing = killer`select pg_terminate_backend(${row!.pid})`.execute()
+      if (during === 'query') await tx`select pg_sleep(10)`.catch(() => undefined)
+      await killing
+      await died
+      // this transaction is dead, and goes on all the same
+      late.push(tx`insert into told values ('dead')`.catch((error: Error) => error.message))
+      await Promise.all(late)
+    })
+    await assert.rejects(first, /CONNECTION_CLOSED|terminating connection|ECONNRESET/)
+    await pool.begin(async (tx) => {
+      await tx`insert into told values (${during})`
+      die()
+      await new Promise((resolve) => setImmediate(resolve))
+      await tx`select 1`
+    })
+    assert.match(String(await late[0]), /CONNECTION_CLOSED|terminating connection|ECONNRESET/)
+  }
+
+  assert.deepEqual((await pool<{ word: string }[]>`select word from told`).map(({ word }) => word), ['query', 'pause'])
+})
+
+test('a reservation whose connection dies is refused, and giving it back harms nobody', async (t) => {
+  const { database_url } = await startPlatform(t)
+  const [pool, killer] = [openPool(database_url, { max: 1 }), openPool(database_url, { max: 1 })]
+  closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
+
+  for (let round = 0; round < 3; round++) {
+    const held = await pool.reserve()
+    const [row] = await held<{ pid: number }[]>`select pg_backend_pid() as pid`
+    await Promise.all([held`select pg_sleep(10)`.catch(() => undefined), killer`select pg_terminate_backend(${row!.pid})`])
+    await assert.rejects(held`select 1`.execute())
+    held.release()
+    assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
+  }
 })

@@ -1,5 +1,6 @@
 /** Opens the pool: how values travel between PostgreSQL and the process, which bounds hold on every session, and LISTEN. */
-import postgres from 'postgres'
+import type postgres from 'postgres'
+import { driver } from './driver.ts'
 import type { Pool } from './sql.ts'
 
 export interface PoolOptions {
@@ -31,7 +32,7 @@ const types = {
  * json parsed, date and numeric as text. Connects at the first query.
  */
 export function openPool(url: string, options: PoolOptions = {}): Pool {
-  return postgres(url, {
+  return driver(url, {
     max: options.max ?? 10,
     types,
     connect_timeout: connectTimeoutSeconds,
@@ -87,7 +88,7 @@ export async function listen(pool: Pool, channel: string, heard: (payload: strin
       void relisten()
     },
   }
-  const connection = postgres(options as unknown as postgres.Options<Record<string, postgres.PostgresType>>)
+  const connection = driver(options as unknown as postgres.Options<Record<string, postgres.PostgresType>>)
   const subscribe = async () => {
     await connection.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
     listening = true

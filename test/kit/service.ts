@@ -1,0 +1,93 @@
+/** The service as a process of its own, with a data folder of its own: for stories about kills. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { systemClock } from '../../src/lib/clock.ts'
+import { apiClient, type Api } from './api.ts'
+
+export interface ServiceProcess {
+  readonly base_url: string
+  /** Starts it and waits until it is ready. */
+  start(): Promise<void>
+  /** SIGKILL of the service, or of its database server. Resolves once it is dead. */
+  kill(what: 'service' | 'database'): Promise<void>
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number | null>
+  /** Runs a command beside it; resolves to what it printed. */
+  command(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }>
+  api(key?: string): Api
+  /** Everything that it wrote to standard error. */
+  errors(): string
+}
+
+const clock = systemClock()
+const readyWithinMs = 30_000
+const main = join(import.meta.dirname, '../../src/main.ts')
+
+/** Nothing runs before `start`. The caller stops or kills it. */
+export async function serviceProcess(dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+  const port = await freePort()
+  const base_url = `http://127.0.0.1:${port}`
+  const env = { PATH: process.env['PATH'] ?? '', POSTHORN_DATA_DIR: dataDir, PORT: String(port), ...settings }
+  let child: ChildProcess | undefined
+  let errors = ''
+  const ended = async (process: ChildProcess | undefined) => {
+    if (process !== undefined && process.exitCode === null && process.signalCode === null) await once(process, 'exit')
+  }
+  return {
+    base_url,
+    async start() {
+      child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+      child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+      const deadline = clock.now() + readyWithinMs
+      while (!(await isReady(base_url))) {
+        if (child.exitCode !== null || clock.now() > deadline) throw new Error(`the service did not start: ${errors.slice(-2000)}`)
+        await clock.sleep(20)
+      }
+    },
+    async kill(what) {
+      if (what === 'service') {
+        child?.kill('SIGKILL')
+        return await ended(child)
+      }
+      const pid = Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8').catch(() => '0')).split('\n')[0])
+      if (pid > 0) killHard(pid)
+    },
+    async stop() {
+      child?.kill('SIGTERM')
+      await ended(child)
+      return child?.exitCode ?? null
+    },
+    async command(...args) {
+      const command = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const [stdout, stderr] = await Promise.all([text(command.stdout), text(command.stderr), once(command, 'exit')])
+      return { status: command.exitCode, stdout, stderr }
+    },
+    api: (key) => apiClient(base_url, key),
+    errors: () => errors,
+  }
+}
+
+function killHard(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it was dead already
+  }
+}
+
+async function isReady(base_url: string): Promise<boolean> {
+  return await apiClient(base_url).get('/readyz').then(({ status }) => status === 200, () => false)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
