@@ -26,8 +26,12 @@ interface Window {
   count: number
 }
 
+export interface ProcessRateLimiter extends RateLimiter {
+  take(key_id: string, route: number, limit: number): Verdict
+}
+
 /** Limits of this process alone. */
-export function processRateLimiter(clock: Clock): RateLimiter & { take(key_id: string, route: number, limit: number): Verdict } {
+export function processRateLimiter(clock: Clock): ProcessRateLimiter {
   const keys = new Map<string, Window[]>()
   return {
     take(key_id, route, limit) {

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Type } from 'typebox'
+import { isTimezone, join, validator } from './validation.ts'
+
+const check = validator(Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 3 }),
+  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+  kind: Type.Optional(Type.String({ enum: ['a', 'b'] })),
+  at: Type.Optional(Type.String({ format: 'date-time' })),
+  zone: Type.Optional(Type.String({ format: 'timezone' })),
+  items: Type.Optional(Type.Array(Type.Object({ title: Type.String({ minLength: 1 }) }, { additionalProperties: false }), { minItems: 1, maxItems: 2 })),
+  note: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+}))
+const codes = (value: unknown, base?: string) => check(value, base).map(({ param, code }) => [param, code])
+
+test('every failure of a round is told, with a JavaScript path and a code', () => {
+  assert.deepEqual(codes({ name: 'ok', note: null }), [])
+  assert.deepEqual(codes({}), [['name', 'missing_field']])
+  assert.deepEqual(codes({ name: '', count: 10, kind: 'c', at: 'soon', zone: '+01:00', items: [{ title: '' }, {}, { title: 'x', colour: 1 }] }), [
+    ['name', 'too_short'], ['count', 'invalid_value'], ['kind', 'invalid_value'], ['at', 'invalid_format'], ['zone', 'invalid_format'], ['items', 'too_many'],
+    ['items[0].title', 'too_short'], ['items[1].title', 'missing_field'], ['items[2].colour', 'unknown_field'],
+  ])
+  assert.deepEqual(codes({ name: 7, items: [] }), [['name', 'invalid_type'], ['items', 'too_few']])
+})
+
+test('paths may start elsewhere, and lengths count code points', () => {
+  assert.deepEqual(codes({ name: 'long' }, 'message'), [['message.name', 'too_long']])
+  assert.deepEqual(codes({ name: '\u{1F4EF}\u{1F4EF}\u{1F4EF}' }), [])
+})
+
+test('messages are sentences that say what to do', () => {
+  assert.deepEqual(check({ count: 0, kind: 'c' }).map(({ message }) => message), ['`name` is required. Add it.', '`count` must be at least 1.', '`kind` must be one of a, b.'])
+})
+
+test('a value full of failures names a hundred of them', () => {
+  const many = validator(Type.Array(Type.String()))
+
+  assert.equal(many(Array.from({ length: 5000 }, () => 7), 'tags').length, 100)
+})
+
+test('paths quote what is no name', () => {
+  assert.deepEqual([join('', 'a'), join('a', 'b'), join('a', '0'), join('a', 'b c'), join('', '__proto__')], ['a', 'a.b', 'a[0]', 'a["b c"]', '__proto__'])
+})
+
+test('time zones are names, not offsets', () => {
+  assert.deepEqual(['Europe/Berlin', 'UTC', '+01:00', 'Mars/Olympus', ''].map(isTimezone), [true, true, false, false, false])
+})

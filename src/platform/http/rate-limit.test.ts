@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { createServer, type Socket } from 'node:net'
+import test from 'node:test'
+import { pino } from 'pino'
+import { fakeClock } from '../../../test/kit/clock.ts'
+import { makeMetrics, type Metrics } from '../metrics.ts'
+import { processRateLimiter, redisRateLimiter, type RateLimiter } from './rate-limit.ts'
+
+test('a window is opened by its first request and lasts a second', async () => {
+  const clock = fakeClock()
+  const limiter = processRateLimiter(clock)
+  const take = () => limiter.take('key_a', 1, 2)
+
+  const first = take()
+  await clock.advance(999)
+  const others = [take(), take()]
+  await clock.advance(1)
+
+  assert.deepEqual(first, { allowed: true, remaining: 1, reset_s: 1 })
+  assert.deepEqual(others, [{ allowed: true, remaining: 0, reset_s: 1 }, { allowed: false, remaining: 0, reset_s: 1 }])
+  assert.deepEqual(take(), { allowed: true, remaining: 1, reset_s: 1 })
+  assert.equal(limiter.take('key_a', 2, 2).remaining, 1)
+  assert.equal(limiter.take('key_b', 1, 2).remaining, 1)
+})
+
+test('memory is bounded however many keys there are', () => {
+  const limiter = processRateLimiter(fakeClock())
+
+  for (let i = 0; i < 60_000; i++) limiter.take(`key_${i}`, 1, 1)
+
+  assert.equal(limiter.take('key_0', 1, 1).allowed, true)
+  assert.equal(limiter.take('key_59999', 1, 1).allowed, false)
+})
+
+test('limits are shared through Redis in one round trip, and without it each process has its own', async (t) => {
+  const redis = await fakeRedis()
+  t.after(() => redis.close())
+  const metrics = makeMetrics()
+  const [one, other] = [1, 2].map(() => redisRateLimiter(redis.url, fakeClock(), pino({ level: 'silent' }), metrics))
+  t.after(() => Promise.all([one!.close(), other!.close()]))
+  await Promise.all([one!, other!].map((limiter) => reached(limiter, metrics)))
+  metrics.rate_limit_fallbacks.reset()
+
+  const shared = [await one!.take('key_a', 1, 2), await other!.take('key_a', 1, 2), await one!.take('key_a', 1, 2)]
+  redis.close()
+  const alone = [await one!.take('key_a', 1, 2), await other!.take('key_a', 1, 2)]
+
+  assert.deepEqual(shared.map(({ allowed, remaining }) => [allowed, remaining]), [[true, 1], [true, 0], [false, 0]])
+  assert.deepEqual(alone.map(({ allowed, remaining }) => [allowed, remaining]), [[true, 1], [true, 1]])
+  assert.equal((await metrics.rate_limit_fallbacks.get()).values[0]!.value, 2)
+})
+
+/** Asks until Redis answers. */
+async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
+  const fallbacks = async () => (await metrics.rate_limit_fallbacks.get()).values[0]?.value ?? 0
+  for (let before = -1; before !== (await fallbacks()); ) {
+    before = await fallbacks()
+    await limiter.take('warm', 0, 1)
+  }
+}
+
+/** As much of Redis as the script needs: it counts by key, and never forgets. */
+async function fakeRedis() {
+  const counts = new Map<string, number>()
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined).on('data', (bytes) => {
+      for (const command of commandsOf(bytes.toString())) {
+        const name = command[0]!.toLowerCase()
+        if (name === 'evalsha' || name === 'eval') {
+          const count = (counts.get(command[3]!) ?? 0) + 1
+          counts.set(command[3]!, count)
+          socket.write(`*2\r\n:${count}\r\n:1000\r\n`)
+        } else if (name === 'info') socket.write('$9\r\nloading:0\r\n')
+        else socket.write('+OK\r\n')
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `redis://127.0.0.1:${(server.address() as { port: number }).port}`,
+    close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** The commands of one chunk, each an array of strings (RESP). */
+function commandsOf(text: string): string[][] {
+  const commands: string[][] = []
+  const lines = text.split('\r\n')
+  for (let at = 0; at < lines.length - 1; ) {
+    const length = Number(lines[at]!.slice(1))
+    commands.push(Array.from({ length }, (_, i) => lines[at + 2 + i * 2]!))
+    at += 1 + length * 2
+  }
+  return commands
+}

@@ -1,0 +1,75 @@
+/** Connecting channels, and what an account may have of them and of endpoints (interface: Channels, Webhook endpoints; decisions 7 and 9). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Answered } from '../kit/api.ts'
+import { startWorld } from '../kit/world.ts'
+
+const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
+const sender = (identifier: string, more: object = {}) => ({ type: 'sms', provider: 'simulator', name: 'Sender', identifier, credentials: {}, ...more })
+
+test('a connected channel is shown without its credentials, and told as an event', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+
+  const created = await api.post('/v1/channels', sender('+15005550199', { credentials: { callback_secret: 'very-secret-indeed' } }))
+  const read = await api.get(`/v1/channels/${created.body.id}`)
+  const listed = await api.get('/v1/channels')
+  const events = await api.get('/v1/events?type=channel.connected')
+
+  assert.equal(created.status, 201)
+  assert.deepEqual(read.body, created.body)
+  assert.deepEqual(listed.body.data, [created.body])
+  assert.deepEqual([created.body.status, created.body.connection_status], ['active', 'connected'])
+  assert.doesNotMatch(JSON.stringify([created.body, events.body]), /very-secret/)
+  assert.deepEqual(events.body.data.map((event: { data: { object: { id: string } } }) => event.data.object.id), [created.body.id])
+})
+
+test('credentials that the provider refuses create nothing; a sender that is taken is looked at before them', async (t) => {
+  const world = await startWorld(t)
+  const one = await world.account({ mode: 'live' })
+  const other = await world.account({ mode: 'live' })
+  await one.api.post('/v1/channels', sender('+15005550199'))
+
+  const refused = await one.api.post('/v1/channels', sender('+15005550198', { credentials: { refuse: true } }))
+  const taken = await other.api.post('/v1/channels', sender('+15005550199', { credentials: { refuse: true } }))
+  const listed = await one.api.get('/v1/channels')
+
+  assert.deepEqual([codeOf(refused), codeOf(taken)], [[422, 'upstream_rejected'], [409, 'channel_identifier_taken']])
+  assert.equal(listed.body.data.length, 1)
+})
+
+test('a channel that is disabled takes no message, and one that is deleted is not there', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const { body: channel } = await api.post('/v1/channels', sender('+15005550199'))
+  const send = () => api.post('/v1/messages', { channel: channel.id, to: '+19995550006', type: 'text', text: { body: 'Hi' } })
+
+  await api.patch(`/v1/channels/${channel.id}`, { status: 'disabled' })
+  const disabled = await send()
+  await api.patch(`/v1/channels/${channel.id}`, { status: 'active' })
+  const active = await send()
+  const deleted = await api.delete(`/v1/channels/${channel.id}`)
+  const gone = await send()
+  const again = await api.delete(`/v1/channels/${channel.id}`)
+
+  assert.deepEqual([codeOf(disabled), codeOf(gone), codeOf(again)], [[422, 'channel_not_connected'], [404, 'resource_missing'], [404, 'resource_missing']])
+  assert.equal(active.status, 202)
+  assert.deepEqual([deleted.status, deleted.body], [200, { id: channel.id, object: 'channel', deleted: true }])
+})
+
+test('an account has so many webhook endpoints in a mode and no more, each at a public address', async (t) => {
+  const world = await startWorld(t, { settings: { webhook_endpoint_limit: 1 } })
+  const account = await world.account()
+  const live = await world.services.accounts.createKey({ account_id: account.id, mode: 'live' })
+  const endpoint = (url: string) => ({ url, events: ['*'] })
+
+  const answers = [
+    await account.api.post('/v1/webhook_endpoints', endpoint('http://example.com/')),
+    await account.api.post('/v1/webhook_endpoints', endpoint('https://10.0.0.1/')),
+    await account.api.post('/v1/webhook_endpoints', endpoint('https://example.com/')),
+    await account.api.post('/v1/webhook_endpoints', endpoint('https://example.com/')),
+    await world.api(live.key).post('/v1/webhook_endpoints', endpoint('https://example.com/')),
+  ]
+
+  assert.deepEqual(answers.map(codeOf), [[400, 'webhook_url_not_public'], [400, 'webhook_url_not_public'], [201, undefined], [400, 'webhook_endpoint_limit_reached'], [201, undefined]])
+})
