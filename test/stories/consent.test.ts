@@ -41,7 +41,7 @@ test('a whatsapp message opens the 24-hour window of its channel, and the contac
 
   const message = (await wrote(api, 'Hello', { channel: 'ch_test_whatsapp' })).body
   const open = (await api.get(`/v1/contacts/${message.contact_id}`)).body.windows
-  world.clock.advance(24 * 3600_000)
+  await world.clock.advance(24 * 3600_000)
   const closed = (await api.get(`/v1/contacts/${message.contact_id}`)).body.windows
 
   assert.deepEqual(open, { ch_test_whatsapp: { window_expires_at: new Date(Date.parse(message.created_at) + 24 * 3600_000).toISOString() } })

@@ -14,7 +14,7 @@ test('a list is created, changed, paged and deleted; its contacts stay', async (
   assert.equal(created_at, updated_at)
   assert.deepEqual(rest, { object: 'contact_list', mode: 'test', name: 'Friends', description: '', metadata: { a: 1 }, contacts_count: 0 })
 
-  world.clock.advance(1000)
+  await world.clock.advance(1000)
   const changed = (await api.patch(`/v1/contact_lists/${id}`, { description: 'Close ones', metadata: null })).body
   assert.deepEqual([changed.name, changed.description, changed.metadata], ['Friends', 'Close ones', {}])
   assert.ok(changed.updated_at > updated_at)
@@ -54,7 +54,7 @@ test('members are added and removed, each told what it was', async (t) => {
   assert.deepEqual(again.body, { object: 'contact_list_members', list_id: list.id, added: 1, already_members: 1, not_found: [unknown, 'x'], contacts_count: 3 })
   assert.deepEqual(removed.body, { object: 'contact_list_members', list_id: list.id, removed: 1, not_members: 0, not_found: [unknown], contacts_count: 2 })
   assert.deepEqual([not.body.removed, not.body.not_members], [0, 1])
-  assert.deepEqual((await api.get(`/v1/contacts?list=${list.id}`)).body.data.map((contact: { id: string }) => contact.id), [eve, bob].sort().reverse())
+  assert.deepEqual((await api.get(`/v1/contacts?list=${list.id}`)).body.data.map((contact: { id: string }) => contact.id), [eve, bob].toSorted((a: string, b: string) => (a < b ? 1 : -1)))
   await world.chores()
   assert.equal((await api.get(`/v1/contact_lists/${list.id}`)).body.contacts_count, 2)
   await world.invariants()

@@ -102,7 +102,7 @@ test('a change merges maps by key, replaces tags and metadata, and leaves the re
   const world = await startWorld(t)
   const { api } = await world.account()
   const before = (await api.post('/v1/contacts', { phone: '+4915112345678', first_name: 'Ada', tags: ['VIP', 'new'], attributes: { a: 1, b: 'x' }, metadata: { k: 1 }, consent: { sms: 'opted_in' } })).body
-  world.clock.advance(1000)
+  await world.clock.advance(1000)
 
   const changed = (await api.patch(`/v1/contacts/${before.id}`, { first_name: null, last_name: 'L', tags: ['vip'], attributes: { b: null, c: true }, metadata: null, consent: { whatsapp: 'opted_in', sms: null } })).body
   const unchanged = (await api.patch(`/v1/contacts/${before.id}`, {})).body
@@ -136,8 +136,8 @@ test('creates and upserts of one number at the same time make one contact', asyn
   const creates = await Promise.all(Array.from({ length: 8 }, () => api.post('/v1/contacts', { phone: '+4915112345678' })))
   const upserts = await Promise.all(Array.from({ length: 8 }, (_, index) => api.post('/v1/contacts/upsert', { phone: '+4915112345679', tags: [`t${index}`] })))
 
-  assert.deepEqual(creates.map((answer) => answer.status).sort(), [201, ...Array.from({ length: 7 }, () => 409)])
-  assert.deepEqual(upserts.map((answer) => answer.status).sort(), [...Array.from({ length: 7 }, () => 200), 201])
+  assert.deepEqual(creates.map((answer) => answer.status).sort((a, b) => a - b), [201, ...Array.from({ length: 7 }, () => 409)])
+  assert.deepEqual(upserts.map((answer) => answer.status).sort((a, b) => a - b), [...Array.from({ length: 7 }, () => 200), 201])
   const all = (await api.get('/v1/contacts')).body.data
   assert.equal(all.length, 2)
   assert.equal(all[0].tags.length, 8)
@@ -168,7 +168,7 @@ test('contacts are found by every filter, newest first', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const make = async (body: object) => {
-    world.clock.advance(60_000)
+    await world.clock.advance(60_000)
     return (await api.post('/v1/contacts', body)).body
   }
   const ada = await make({ phone: '+4915112345678', email: 'ada@example.com', first_name: 'Ada', last_name: 'Ömer', external_id: 'x1', tags: ['VIP'], consent: { sms: 'opted_in' } })

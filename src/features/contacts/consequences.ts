@@ -125,7 +125,10 @@ export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, 
 }
 
 /** `<channel type>:<status>` of every consent that is known. */
-const consentLabels = (row: ContactRow | null): string[] => (row === null ? [] : labelsOf({ tags: [], consent: row.consent }).map((label) => label.slice(2)))
+const consentLabels = ({ consent }: CountedFields): string[] => labelsOf({ tags: [], consent }).map((label) => label.slice(2))
+
+type CountedFields = Pick<ContactRow, 'tags' | 'consent' | 'attributes'>
+const nobody: CountedFields = { tags: [], consent: {}, attributes: {} }
 
 /** Counts what contacts gained and lost. */
 export class Counted {
@@ -134,25 +137,27 @@ export class Counted {
   readonly #attributes = new Map<string, AttributeType>()
 
   contact(before: ContactRow | null, after: ContactRow | null): void {
-    if (before === after) return
     this.add('contact', '', '', (after === null ? 0 : 1) - (before === null ? 0 : 1))
-    if (before?.tags !== after?.tags) {
-      for (const tag of before?.tags ?? []) this.add('tag', foldText(tag), '', -1)
-      for (const tag of after?.tags ?? []) {
+    this.#difference(before ?? nobody, after ?? nobody)
+  }
+
+  #difference(before: CountedFields, after: CountedFields): void {
+    if (before.tags !== after.tags) {
+      for (const tag of before.tags) this.add('tag', foldText(tag), '', -1)
+      for (const tag of after.tags) {
         this.add('tag', foldText(tag), '', 1)
         if (!this.#tags.has(foldText(tag))) this.#tags.set(foldText(tag), tag)
       }
     }
-    if (before?.consent !== after?.consent) {
+    if (before.consent !== after.consent) {
       for (const label of consentLabels(before)) this.add('consent', label, '', -1)
       for (const label of consentLabels(after)) this.add('consent', label, '', 1)
     }
-    if (before?.attributes !== after?.attributes) {
-      for (const [key, value] of Object.entries(before?.attributes ?? {})) this.add('attribute', key, typeof value, -1)
-      for (const [key, value] of Object.entries(after?.attributes ?? {})) {
-        this.add('attribute', key, typeof value, 1)
-        if (!this.#attributes.has(key)) this.#attributes.set(key, typeof value as AttributeType)
-      }
+    if (before.attributes === after.attributes) return
+    for (const [key, value] of Object.entries(before.attributes)) this.add('attribute', key, typeof value, -1)
+    for (const [key, value] of Object.entries(after.attributes)) {
+      this.add('attribute', key, typeof value, 1)
+      if (!this.#attributes.has(key)) this.#attributes.set(key, typeof value as AttributeType)
     }
   }
 
