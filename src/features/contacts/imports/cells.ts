@@ -16,7 +16,7 @@ export interface Row {
   readonly broken?: string
 }
 
-const blank = /^[ \t]*$/
+const blank = /^[ \t\r]*$/
 const asOneRow = { rows_max: 1, piece_length: 1, record_length_max: Infinity }
 
 /** The records of a piece, blank ones left out. A record with misplaced quotes stands alone as broken. */

@@ -1,7 +1,7 @@
 /** Applies one piece of an import: its rows are saved, counted and reported, and the piece is gone, all in one transaction. */
 import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
 import { phoneKey } from '../../../lib/phone.ts'
-import { sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
+import { sqlState, transact, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { foldText, type ContactChange } from '../contact.ts'
 import { saveContacts, type SaveContext, type SaveItem, type SaveResult } from '../saving.ts'
@@ -18,15 +18,16 @@ export interface CutPiece {
 
 export function cutPiece(piece: store.PieceRow, row: ContactImportRow): CutPiece {
   const rows = readRows({ text: piece.body, first_row: piece.first_row }, row.delimiter)
+  const phoneAt = row.columns.indexOf('phone')
+  const emailAt = row.columns.indexOf('email')
+  const others = row.columns.flatMap((column, at) => (column?.startsWith('identifiers.') === true ? [{ column, at }] : []))
   const keys = new Set<string>()
-  for (const [at, column] of row.columns.entries()) {
-    if (column !== 'phone' && column !== 'email' && column?.startsWith('identifiers.') !== true) continue
-    const isPhone = column === 'phone'
-    for (const { cells } of rows) {
-      // digits alone: the same number may be written in several ways, with and without its country
-      const text = cells[at]?.trim() ?? ''
-      if (text !== '') keys.add(isPhone ? text.replaceAll(/\D/g, '').slice(-7) : `${column}|${foldText(text)}`)
-    }
+  for (const { cells } of rows) {
+    const phone = cells[phoneAt] ?? ''
+    // its last digits: the same number may be written in several ways, with and without its country
+    if (phone !== '') keys.add(/\d{7}$/.test(phone) ? phone.slice(-7) : phone.replaceAll(/\D/g, '').slice(-7))
+    else if (emailAt !== -1) keys.add(`email|${foldText(cells[emailAt] ?? '').trim()}`)
+    for (const { column, at } of others) if ((cells[at] ?? '') !== '') keys.add(`${column}|${cells[at]!.trim()}`)
   }
   return { number: piece.number, rows, keys }
 }
@@ -101,7 +102,8 @@ async function save(platform: Platform, tx: Transaction, row: ContactImportRow, 
   try {
     results = await transact(tx, (inner) => saveContacts(platform, inner, row, asked.map(itemOf), context))
   } catch (error) {
-    if (!/^2[23]/.test(sqlState(error) ?? '')) throw error
+    // an address that somebody took in between is a race, which `withRaces` runs again
+    if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (asked.length === 1) {
       platform.log.warn({ err: error, import_id: row.id }, 'a row of an import could not be stored')
       reject(report, asked[0]!, 'The row holds a value that cannot be stored.')

@@ -32,6 +32,8 @@ export class SplitError extends Error {
   }
 }
 
+/** What makes a record more than a blank row. The same stands in `cells.ts`. */
+const notBlank = /[^ \t\r]/
 const [quote, lineFeed, carriageReturn, space, tab] = [34, 10, 13, 32, 9]
 
 /** Hands out pieces as text comes in; `end` hands out the rest. */
@@ -106,10 +108,10 @@ export class Splitter {
       if (this.#state === 'quoted') {
         const next = text.indexOf('"', at)
         if (next === -1) {
-          this.#holdsAnything ||= text.length > at
+          this.#holdsAnything ||= notBlank.test(text.slice(at))
           break
         }
-        this.#holdsAnything ||= next > at
+        this.#holdsAnything ||= notBlank.test(text.slice(at, next))
         this.#state = 'quote_in_quoted'
         at = next
       } else if (code === quote && this.#state !== 'plain') {
