@@ -90,6 +90,6 @@ export async function delivered(service: Service): Promise<void> {
 
 async function hotUpdates({ pool }: Service): Promise<number> {
   const [row] = await pool<{ share: number }[]>`
-    select 100.0 * sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1) as share from pg_stat_user_tables where relname like 'messages%'`
-  return Number(row!.share)
+    select (100.0 * sum(n_tup_hot_upd) / greatest(sum(n_tup_upd), 1))::float8 as share from pg_stat_user_tables where relname like 'messages%'`
+  return row!.share
 }

@@ -4,11 +4,14 @@ import { cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { accept } from './accept.ts'
+import { cycle, drain, endpoints } from './cycle.ts'
 import { dispatch } from './dispatch.ts'
 import { flat } from './flat.ts'
+import { footprint } from './footprint.ts'
+import { redis } from './redis.ts'
 import { asMarkdown, asText, type Measurement, type Section } from './figures.ts'
 
-const measurements: readonly Measurement[] = [accept, dispatch, flat]
+const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, footprint]
 
 const { values: wanted } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } } })
 const names = wanted.only?.split(',').map((name) => name.trim())

@@ -1,0 +1,98 @@
+/** A receiver of webhooks, a process of its own: answers 200 at once, counts, and notes how old each event was. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+
+export interface Received {
+  readonly count: number
+  /** Between the first and the last, in seconds. */
+  readonly seconds: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+}
+
+export interface Receiver {
+  readonly port: number
+  readonly url: string
+  /** What came since the last `clear`. */
+  received(): Promise<Received>
+  clear(): Promise<void>
+  stop(): void
+}
+
+const lagsMax = 2_000_000
+const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
+
+export async function startReceiver(): Promise<Receiver> {
+  const child = fork(import.meta.filename, ['child'], { stdio: 'inherit', execArgv: [] })
+  const ask = async <T>(question: string): Promise<T> => {
+    const told = once(child, 'message') as Promise<[T]>
+    child.send(question)
+    return (await told)[0]
+  }
+  const port = await ask<number>('port')
+  return { port, url: `http://127.0.0.1:${port}/hook`, received: () => ask('received'), clear: () => ask('clear'), stop: () => void (child.connected && child.disconnect()) }
+}
+
+/** Resolves once so many have come; rejects when none came for half a minute. */
+export async function receivedAll(receiver: Receiver, count: number): Promise<Received> {
+  let last = { count: -1, at: 0 }
+  for (;;) {
+    const found = await receiver.received()
+    if (found.count >= count) return found
+    if (found.count !== last.count) last = { count: found.count, at: performance.now() }
+    else if (performance.now() - last.at > 30_000) throw new Error(`only ${found.count} of ${count} webhooks came`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+function receive(): (question: unknown) => unknown {
+  const lags = new Float64Array(lagsMax)
+  let count = 0
+  let first = 0
+  let last = 0
+  const onRequest = (body: Buffer) => {
+    const at = body.indexOf('"created_at":"', 0, 'latin1')
+    lags[count % lagsMax] = Date.now() - Date.parse(body.toString('latin1', at + 14, at + 38))
+    last = performance.now()
+    if (count === 0) first = last
+    count += 1
+  }
+  const server = createServer({ noDelay: true }, (socket) => serveSocket(socket, onRequest)).listen(0, '127.0.0.1')
+  const listening = once(server, 'listening')
+  return async (question) => {
+    await listening
+    if (question === 'port') return (server.address() as AddressInfo).port
+    if (question === 'clear') {
+      count = 0
+      return true
+    }
+    const sorted = lags.slice(0, Math.min(count, lagsMax)).toSorted()
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+    return { count, seconds: (last - first) / 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
+  }
+}
+
+function serveSocket(socket: Socket, onRequest: (body: Buffer) => void): void {
+  let bytes: Buffer = Buffer.alloc(0)
+  socket.on('error', () => undefined)
+  socket.on('data', (chunk) => {
+    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
+    for (;;) {
+      const end = bytes.indexOf('\r\n\r\n', 0, 'latin1')
+      if (end === -1) return
+      const head = bytes.toString('latin1', 0, end)
+      const length = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+      if (bytes.length < end + 4 + length) return
+      onRequest(bytes.subarray(end + 4, end + 4 + length))
+      bytes = bytes.subarray(end + 4 + length)
+      socket.write(answer, 'latin1')
+    }
+  })
+}
+
+if (process.send !== undefined && process.argv[2] === 'child') {
+  const reply = receive()
+  process.on('message', (question) => void Promise.resolve(reply(question)).then((told) => process.send!(told)))
+  process.on('disconnect', () => process.exit(0))
+}
