@@ -105,7 +105,7 @@ function compose(platform: Platform, dispatches: boolean) {
   const contacts = contactService(platform)
   const imports = importService(platform)
   const dispatch = dispatcher({ platform, billing, channels, inMemory: dispatches })
-  const accepting = door(platform, billing, dispatch)
+  const accepting = door(platform, billing, dispatch, contacts.messagesAccepted)
   const messages = messageService({ platform, channels, contacts, billing, door: accepting, queues: queueBound(platform) })
   const webhooks = webhookService(platform)
   const feed = feedService(platform)

@@ -6,11 +6,13 @@ export type Reader<T> = (text: string) => T
 export const text: Reader<string> = (given) => given
 
 /** A whole number between two bounds, both included. */
-export const whole = (min: number, max: number): Reader<number> => (given) => {
-  const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN
-  if (!(value >= min && value <= max)) throw `must be a whole number from ${min} to ${max}`
-  return value
-}
+export const whole =
+  (min: number, max: number): Reader<number> =>
+  (given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN
+    if (!(value >= min && value <= max)) throw `must be a whole number from ${min} to ${max}`
+    return value
+  }
 
 /** Seconds. */
 export const duration: Reader<number> = (given) => {
@@ -19,22 +21,34 @@ export const duration: Reader<number> = (given) => {
   return value
 }
 
-export const oneOf = <T extends string>(values: readonly T[]): Reader<T> => (given) => {
-  const value = values.find((known) => known === given.toLowerCase())
-  if (value === undefined) throw `must be one of ${values.join(', ')}`
-  return value
-}
+export const oneOf =
+  <T extends string>(values: readonly T[]): Reader<T> =>
+  (given) => {
+    const value = values.find((known) => known === given.toLowerCase())
+    if (value === undefined) throw `must be one of ${values.join(', ')}`
+    return value
+  }
 
 /** Comma-separated entries, trimmed; empty ones do not count. */
-export const listOf = <T>(read: Reader<T>): Reader<readonly T[]> => (given) => given.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '').map(read)
+export const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (given) =>
+    given
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+      .map(read)
 
 export const keyword: Reader<string> = (given) => given.toUpperCase()
 
 /** A URL of one of these protocols, without a trailing slash. */
-export const url = (protocols: readonly string[]): Reader<string> => (given) => {
-  if (!protocols.includes(URL.parse(given)?.protocol ?? '')) throw `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
-  return given.replace(/\/+$/, '')
-}
+export const url =
+  (protocols: readonly string[]): Reader<string> =>
+  (given) => {
+    if (!protocols.includes(URL.parse(given)?.protocol ?? ''))
+      throw `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
+    return given.replace(/\/+$/, '')
+  }
 
 export const databaseUrl: Reader<string> = (given) => {
   if (!['postgres:', 'postgresql:'].includes(URL.parse(given)?.protocol ?? '')) throw 'must be a URL such as postgres://user:password@host:5432/database'
@@ -43,12 +57,14 @@ export const databaseUrl: Reader<string> = (given) => {
 
 export const baseUrlOf: Reader<string> = (given) => {
   const parsed = URL.parse(given)
-  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') throw 'must be an http or https URL without a query, such as https://messages.example.com'
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol) || parsed.search !== '' || parsed.hash !== '')
+    throw 'must be an http or https URL without a query, such as https://messages.example.com'
   return given.replace(/\/+$/, '')
 }
 
 export const secretKey: Reader<string> = (given) => {
-  if (!/^[A-Za-z0-9+/_-]{42,43}={0,2}$/.test(given) || Buffer.from(given, 'base64').length !== 32) throw 'must be 32 bytes in base64: make one with `openssl rand -base64 32`'
+  if (!/^[A-Za-z0-9+/_-]{42,43}={0,2}$/.test(given) || Buffer.from(given, 'base64').length !== 32)
+    throw 'must be 32 bytes in base64: make one with `openssl rand -base64 32`'
   return given
 }
 

@@ -1,7 +1,21 @@
 /** Environment → Config (decisions 14). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
 import { mkdir, open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { addressListProblem, baseUrlOf, databaseUrl, duration, hostPort, keyword, listOf, oneOf, secretKey, text, url, whole, type Reader } from './config-readers.ts'
+import {
+  addressListProblem,
+  baseUrlOf,
+  databaseUrl,
+  duration,
+  hostPort,
+  keyword,
+  listOf,
+  oneOf,
+  secretKey,
+  text,
+  url,
+  whole,
+  type Reader,
+} from './config-readers.ts'
 import { Refusal } from './contract/refusal.ts'
 import type { LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
@@ -41,15 +55,34 @@ const optOut = 'STOP,STOPALL,STOP ALL,UNSUBSCRIBE,CANCEL,END,QUIT,OPTOUT,REVOKE,
 /** Every setting: one entry each. */
 export const settingsTable = {
   DATABASE_URL: { read: databaseUrl, fallback: undefined, secret: true, about: 'PostgreSQL 16 or newer. Absent: an embedded one under the data folder.' },
-  REDIS_URL: { read: url(['redis:', 'rediss:']), fallback: undefined, secret: true, about: 'Shares rate limits between processes. Absent: each process has its own.' },
+  REDIS_URL: {
+    read: url(['redis:', 'rediss:']),
+    fallback: undefined,
+    secret: true,
+    about: 'Shares rate limits between processes. Absent: each process has its own.',
+  },
   HOST: { read: text, fallback: '127.0.0.1', about: 'The address to listen on.' },
   PORT: { read: whole(0, 65_535), fallback: '8080', about: 'The port to listen on; 0 takes a free one.' },
   POSTHORN_BASE_URL: { read: baseUrlOf, fallback: undefined, about: 'The address under which clients reach the service. Default: `http://HOST:PORT`.' },
   POSTHORN_DATA_DIR: { read: text, fallback: './data', about: 'The folder of the embedded database, the secret key and media.' },
-  POSTHORN_SECRET_KEY: { read: secretKey, fallback: undefined, secret: true, about: '32 bytes in base64 that encrypt secrets at rest. Absent: made once in the data folder (`secret.key`, mode 0600).' },
-  POSTHORN_PREVIOUS_SECRET_KEYS: { read: listOf(secretKey), fallback: '', secret: true, about: 'Earlier secret keys, comma-separated, while a rotation lasts.' },
+  POSTHORN_SECRET_KEY: {
+    read: secretKey,
+    fallback: undefined,
+    secret: true,
+    about: '32 bytes in base64 that encrypt secrets at rest. Absent: made once in the data folder (`secret.key`, mode 0600).',
+  },
+  POSTHORN_PREVIOUS_SECRET_KEYS: {
+    read: listOf(secretKey),
+    fallback: '',
+    secret: true,
+    about: 'Earlier secret keys, comma-separated, while a rotation lasts.',
+  },
   POSTHORN_LOG_LEVEL: { read: oneOf(logLevels), fallback: 'info', about: `How much is logged on standard error: ${logLevels.join(', ')}.` },
-  POSTHORN_TRUSTED_PROXIES: { read: listOf(addressListProblem), fallback: '', about: 'Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is believed.' },
+  POSTHORN_TRUSTED_PROXIES: {
+    read: listOf(addressListProblem),
+    fallback: '',
+    about: 'Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is believed.',
+  },
   POSTHORN_RATE_LIMIT_MESSAGES: { read: whole(1, 1_000_000), fallback: '100', about: 'Requests a second and key on `POST /v1/messages`.' },
   POSTHORN_RATE_LIMIT_DEFAULT: { read: whole(1, 1_000_000), fallback: '20', about: 'Requests a second and key on every other operation.' },
   POSTHORN_CONTACT_LIMIT: { read: whole(1, 1_000_000_000), fallback: '1000000', about: 'Contacts of an account in one mode.' },
@@ -61,18 +94,41 @@ export const settingsTable = {
   POSTHORN_WEBHOOK_ENDPOINT_LIMIT: { read: whole(1, 100_000), fallback: '500', about: 'Webhook endpoints of an account in one mode.' },
   POSTHORN_WEBHOOK_TIMEOUT_MS: { read: whole(100, 60_000), fallback: '10000', about: 'How long a webhook delivery may take.' },
   POSTHORN_WEBHOOK_DISABLE_AFTER: { read: whole(1, 1_000_000), fallback: '50', about: 'Failed attempts in a row after which an endpoint is disabled.' },
-  POSTHORN_WEBHOOK_RETRY_DELAYS: { read: listOf(duration), fallback: '30,120,600,1800,7200,21600,43200,86400', about: 'Seconds before each retry of a webhook delivery.' },
-  POSTHORN_WEBHOOK_ALLOWED_HOSTS: { read: listOf(hostPort), fallback: '', about: '`host:port`s that webhooks may call although they are not public, with http too: for development.' },
-  POSTHORN_SMTP_URL: { read: url(['smtp:', 'smtps:']), fallback: undefined, secret: true, about: 'Sends e-mail to account owners. Absent: e-mails are logged and kept.' },
-  POSTHORN_WHATSAPP_GRAPH_URL: { read: url(['http:', 'https:']), fallback: 'https://graph.facebook.com', about: 'The WhatsApp Cloud API; tests point it at a simulator.' },
+  POSTHORN_WEBHOOK_RETRY_DELAYS: {
+    read: listOf(duration),
+    fallback: '30,120,600,1800,7200,21600,43200,86400',
+    about: 'Seconds before each retry of a webhook delivery.',
+  },
+  POSTHORN_WEBHOOK_ALLOWED_HOSTS: {
+    read: listOf(hostPort),
+    fallback: '',
+    about: '`host:port`s that webhooks may call although they are not public, with http too: for development.',
+  },
+  POSTHORN_SMTP_URL: {
+    read: url(['smtp:', 'smtps:']),
+    fallback: undefined,
+    secret: true,
+    about: 'Sends e-mail to account owners. Absent: e-mails are logged and kept.',
+  },
+  POSTHORN_WHATSAPP_GRAPH_URL: {
+    read: url(['http:', 'https:']),
+    fallback: 'https://graph.facebook.com',
+    about: 'The WhatsApp Cloud API; tests point it at a simulator.',
+  },
   POSTHORN_TWILIO_URL: { read: url(['http:', 'https:']), fallback: 'https://api.twilio.com', about: 'The Twilio API.' },
   POSTHORN_TELEGRAM_URL: { read: url(['http:', 'https:']), fallback: 'https://api.telegram.org', about: 'The Telegram Bot API.' },
-  POSTHORN_SIMULATOR: { read: oneOf(['true', 'false', '1', '0']), fallback: 'false', about: 'Offers the provider `simulator` for live mode. For tests and benches; refused when `NODE_ENV` is `production`.' },
+  POSTHORN_SIMULATOR: {
+    read: oneOf(['true', 'false', '1', '0']),
+    fallback: 'false',
+    about: 'Offers the provider `simulator` for live mode. For tests and benches; refused when `NODE_ENV` is `production`.',
+  },
 } as const satisfies Record<string, Setting>
 
 /** The rows of the README's table. */
 export const settingRows = (): string[] =>
-  Object.entries<Setting>(settingsTable).map(([name, { fallback, about }]) => `| \`${name}\` | ${fallback === undefined || fallback === '' ? '' : `\`${fallback}\``} | ${about} |`)
+  Object.entries<Setting>(settingsTable).map(
+    ([name, { fallback, about }]) => `| \`${name}\` | ${fallback === undefined || fallback === '' ? '' : `\`${fallback}\``} | ${about} |`,
+  )
 
 type Name = keyof typeof settingsTable
 type Values = { [N in Name]: ReturnType<(typeof settingsTable)[N]['read']> | Absent<N> }

@@ -2,8 +2,12 @@
 import { groups } from './cli/groups.ts'
 import { runCli } from './cli/program.ts'
 
-process.exitCode = await runCli(process.argv.slice(2), {
-  env: process.env,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-}, groups)
+process.exitCode = await runCli(
+  process.argv.slice(2),
+  {
+    env: process.env,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+  },
+  groups,
+)

@@ -18,7 +18,9 @@ const line = (account: Account): string => `${account.id}  ${account.suspended_a
 export const registerAccounts: Register = (program, cli) => {
   const accounts = program.command('accounts').description('make, list and change accounts')
 
-  accounts.command('create').description('make an account')
+  accounts
+    .command('create')
+    .description('make an account')
     .requiredOption('--name <name>', 'its name')
     .option('--owner-email <address>', 'where notices to its owner go')
     .action(async (options: { name: string; ownerEmail?: string }, command: Command) => {
@@ -26,19 +28,35 @@ export const registerAccounts: Register = (program, cli) => {
       cli.print(command, { json: account, text: line(account) })
     })
 
-  accounts.command('list').description('list every account').action(async (_options: unknown, command: Command) => {
-    const rows = await cli.withApp((app) => app.services.accounts.list())
-    cli.print(command, { json: rows, text: rows.length === 0 ? 'There is no account yet: make one with `posthorn accounts create --name N`.' : rows.map(line).join('\n') })
-  })
-
-  for (const [name, verb] of [['suspend', 'refuse every key of an account'], ['reinstate', 'let a suspended account in again']] as const) {
-    accounts.command(name).description(verb).argument('<account>', 'its id').action(async (id: string, _options: unknown, command: Command) => {
-      const account = await cli.withApp((app) => app.services.accounts[name](id))
-      cli.print(command, { json: account, text: line(account) })
+  accounts
+    .command('list')
+    .description('list every account')
+    .action(async (_options: unknown, command: Command) => {
+      const rows = await cli.withApp((app) => app.services.accounts.list())
+      cli.print(command, {
+        json: rows,
+        text: rows.length === 0 ? 'There is no account yet: make one with `posthorn accounts create --name N`.' : rows.map(line).join('\n'),
+      })
     })
+
+  for (const [name, verb] of [
+    ['suspend', 'refuse every key of an account'],
+    ['reinstate', 'let a suspended account in again'],
+  ] as const) {
+    accounts
+      .command(name)
+      .description(verb)
+      .argument('<account>', 'its id')
+      .action(async (id: string, _options: unknown, command: Command) => {
+        const account = await cli.withApp((app) => app.services.accounts[name](id))
+        cli.print(command, { json: account, text: line(account) })
+      })
   }
 
-  accounts.command('update').description('change an account').argument('<account>', 'its id')
+  accounts
+    .command('update')
+    .description('change an account')
+    .argument('<account>', 'its id')
     .option('--name <name>', 'its name')
     .option('--timezone <zone>', 'an IANA time zone name, such as Europe/Berlin')
     .option('--low-balance-micros <amount>', 'balance.low is emitted below this wallet balance', wholeNumber)

@@ -17,7 +17,11 @@ export function positiveNumber(text: string): number {
 }
 
 /** Comma-separated words. */
-export const words = (text: string): string[] => text.split(',').map((word) => word.trim()).filter((word) => word !== '')
+export const words = (text: string): string[] =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
 
 /** An RFC 3339 time or a date, as ISO text. */
 export function time(text: string): string {
@@ -27,8 +31,10 @@ export function time(text: string): string {
 }
 
 /** One of these words. */
-export const oneOfWords = <T extends string>(known: readonly T[]) => (text: string): T => {
-  const word = known.find((entry) => entry === text)
-  if (word === undefined) throw new InvalidArgumentError(`It must be one of ${known.join(', ')}.`)
-  return word
-}
+export const oneOfWords =
+  <T extends string>(known: readonly T[]) =>
+  (text: string): T => {
+    const word = known.find((entry) => entry === text)
+    if (word === undefined) throw new InvalidArgumentError(`It must be one of ${known.join(', ')}.`)
+    return word
+  }

@@ -11,19 +11,33 @@ import { readConfig, type Config } from '../config.ts'
 import type { Register } from './program.ts'
 
 export const registerDatabase: Register = (program, cli) => {
-  program.command('migrate').description('bring the database to the schema of this version').action(async (_options: unknown, command: Command) => {
-    const report = await migrateConfigured(readConfig(cli.terminal.env))
-    cli.print(command, { json: report, text: report.applied.length === 0 ? `The database is at ${report.version}: nothing to do.` : `Applied ${report.applied.join(', ')}.` })
-  })
+  program
+    .command('migrate')
+    .description('bring the database to the schema of this version')
+    .action(async (_options: unknown, command: Command) => {
+      const report = await migrateConfigured(readConfig(cli.terminal.env))
+      cli.print(command, {
+        json: report,
+        text: report.applied.length === 0 ? `The database is at ${report.version}: nothing to do.` : `Applied ${report.applied.join(', ')}.`,
+      })
+    })
 
-  program.command('doctor').description('prove that configuration, database, ledger and counters are sound').action(async (_options: unknown, command: Command) => {
-    const config = readConfig(cli.terminal.env)
-    const findings = await cli.withApp((app) => examine(app, config))
-    const ok = findings.every((finding) => finding.breaches.length === 0)
-    const text = [...findings.map(({ name, breaches }) => [`${breaches.length === 0 ? 'ok    ' : 'BROKEN'}  ${name}`, ...breaches.map((breach) => `          ${breach}`)].join('\n')), ok ? 'All is sound.' : 'Something is broken.'].join('\n')
-    cli.print(command, { json: { ok, checks: findings }, text })
-    if (!ok) cli.exit(1)
-  })
+  program
+    .command('doctor')
+    .description('prove that configuration, database, ledger and counters are sound')
+    .action(async (_options: unknown, command: Command) => {
+      const config = readConfig(cli.terminal.env)
+      const findings = await cli.withApp((app) => examine(app, config))
+      const ok = findings.every((finding) => finding.breaches.length === 0)
+      const text = [
+        ...findings.map(({ name, breaches }) =>
+          [`${breaches.length === 0 ? 'ok    ' : 'BROKEN'}  ${name}`, ...breaches.map((breach) => `          ${breach}`)].join('\n'),
+        ),
+        ok ? 'All is sound.' : 'Something is broken.',
+      ].join('\n')
+      cli.print(command, { json: { ok, checks: findings }, text })
+      if (!ok) cli.exit(1)
+    })
 }
 
 async function migrateConfigured(config: Config) {

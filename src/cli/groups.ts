@@ -9,4 +9,13 @@ import type { Register } from './program.ts'
 import { registerServe } from './serve.ts'
 import { registerWallet } from './wallet.ts'
 
-export const groups: readonly Register[] = [registerServe, registerDatabase, registerAccounts, registerKeys, registerWallet, registerPackages, registerPrices, registerListen]
+export const groups: readonly Register[] = [
+  registerServe,
+  registerDatabase,
+  registerAccounts,
+  registerKeys,
+  registerWallet,
+  registerPackages,
+  registerPrices,
+  registerListen,
+]

@@ -47,7 +47,9 @@ interface CreateOptions {
 export const registerKeys: Register = (program, cli) => {
   const keys = program.command('keys').description('make, list and revoke API keys')
 
-  keys.command('create').description('make an API key and show its text, once')
+  keys
+    .command('create')
+    .description('make an API key and show its text, once')
     .requiredOption('--account <account>', 'the id of its account')
     .requiredOption('--mode <mode>', 'live or test', oneOfWords(['live', 'test']))
     .option('--name <name>', 'what it is for')
@@ -55,24 +57,34 @@ export const registerKeys: Register = (program, cli) => {
     .option('--expires-at <time>', 'from when on it is refused', time)
     .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', words)
     .action(async (options: CreateOptions, command: Command) => {
-      const created = await cli.withApp((app) => app.services.accounts.createKey({
-        account_id: options.account,
-        mode: options.mode,
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
-        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
-        ...(options.ipAllowlist === undefined ? {} : { ip_allowlist: options.ipAllowlist }),
-      }))
+      const created = await cli.withApp((app) =>
+        app.services.accounts.createKey({
+          account_id: options.account,
+          mode: options.mode,
+          ...(options.name === undefined ? {} : { name: options.name }),
+          ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
+          ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
+          ...(options.ipAllowlist === undefined ? {} : { ip_allowlist: options.ipAllowlist }),
+        }),
+      )
       cli.print(command, { json: { ...shown(created), key: created.key }, text: `${line(created)}\n\n  ${created.key}\n\nKeep it now: it is not shown again.` })
     })
 
-  keys.command('list').description('list the keys of an account').requiredOption('--account <account>', 'its id').action(async (options: { account: string }, command: Command) => {
-    const rows = await cli.withApp((app) => app.services.accounts.listKeys(options.account))
-    cli.print(command, { json: rows.map(shown), text: rows.length === 0 ? 'The account has no keys.' : rows.map(line).join('\n') })
-  })
+  keys
+    .command('list')
+    .description('list the keys of an account')
+    .requiredOption('--account <account>', 'its id')
+    .action(async (options: { account: string }, command: Command) => {
+      const rows = await cli.withApp((app) => app.services.accounts.listKeys(options.account))
+      cli.print(command, { json: rows.map(shown), text: rows.length === 0 ? 'The account has no keys.' : rows.map(line).join('\n') })
+    })
 
-  keys.command('revoke').description('refuse a key from now on').argument('<key>', 'its id').action(async (id: string, _options: unknown, command: Command) => {
-    const row = await cli.withApp((app) => app.services.accounts.revokeKey(id))
-    cli.print(command, { json: shown(row), text: line(row) })
-  })
+  keys
+    .command('revoke')
+    .description('refuse a key from now on')
+    .argument('<key>', 'its id')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const row = await cli.withApp((app) => app.services.accounts.revokeKey(id))
+      cli.print(command, { json: shown(row), text: line(row) })
+    })
 }

@@ -71,7 +71,8 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
 function everywhere(command: Command, change: (command: Command) => unknown): void {
   for (const child of command.commands) {
     change(child)
-    if (child.commands.length === 0 && !child.options.some((option) => option.long === '--json')) child.addOption(new Option('--json', 'print exactly one JSON value'))
+    if (child.commands.length === 0 && !child.options.some((option) => option.long === '--json'))
+      child.addOption(new Option('--json', 'print exactly one JSON value'))
     everywhere(child, change)
   }
 }
@@ -79,7 +80,10 @@ function everywhere(command: Command, change: (command: Command) => unknown): vo
 function failure(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   if (error instanceof Refusal || error instanceof Problem || error instanceof DatabaseRefused) terminal.err(`${error.message}\n`)
-  else if (isUnreachable(error)) terminal.err(`The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.\n`)
+  else if (isUnreachable(error))
+    terminal.err(
+      `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.\n`,
+    )
   else terminal.err(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return exitCodes.refused
 }

@@ -21,7 +21,9 @@ const poolConnections = 20
 const sameSignalMs = 1_000
 
 export const registerServe: Register = (program, cli) => {
-  program.command('serve').description('run the service until SIGTERM or SIGINT')
+  program
+    .command('serve')
+    .description('run the service until SIGTERM or SIGINT')
     .option('--roles <roles>', `comma-separated: ${allRoles.join(', ')}`, roleList, [...allRoles])
     .action(async (options: { roles: Role[] }, command: Command) => serve(cli, command, options.roles))
 }

@@ -3,25 +3,37 @@ import test from 'node:test'
 import { Type } from 'typebox'
 import { isTimezone, join, validator } from './validation.ts'
 
-const check = validator(Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 3 }),
-  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
-  kind: Type.Optional(Type.String({ enum: ['a', 'b'] })),
-  at: Type.Optional(Type.String({ format: 'date-time' })),
-  zone: Type.Optional(Type.String({ format: 'timezone' })),
-  items: Type.Optional(Type.Array(Type.Object({ title: Type.String({ minLength: 1 }) }, { additionalProperties: false }), { minItems: 1, maxItems: 2 })),
-  note: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
-}))
+const check = validator(
+  Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 3 }),
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+    kind: Type.Optional(Type.String({ enum: ['a', 'b'] })),
+    at: Type.Optional(Type.String({ format: 'date-time' })),
+    zone: Type.Optional(Type.String({ format: 'timezone' })),
+    items: Type.Optional(Type.Array(Type.Object({ title: Type.String({ minLength: 1 }) }, { additionalProperties: false }), { minItems: 1, maxItems: 2 })),
+    note: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+  }),
+)
 const codes = (value: unknown, base?: string) => check(value, base).map(({ param, code }) => [param, code])
 
 test('every failure of a round is told, with a JavaScript path and a code', () => {
   assert.deepEqual(codes({ name: 'ok', note: null }), [])
   assert.deepEqual(codes({}), [['name', 'missing_field']])
   assert.deepEqual(codes({ name: '', count: 10, kind: 'c', at: 'soon', zone: '+01:00', items: [{ title: '' }, {}, { title: 'x', colour: 1 }] }), [
-    ['name', 'too_short'], ['count', 'invalid_value'], ['kind', 'invalid_value'], ['at', 'invalid_format'], ['zone', 'invalid_format'], ['items', 'too_many'],
-    ['items[0].title', 'too_short'], ['items[1].title', 'missing_field'], ['items[2].colour', 'unknown_field'],
+    ['name', 'too_short'],
+    ['count', 'invalid_value'],
+    ['kind', 'invalid_value'],
+    ['at', 'invalid_format'],
+    ['zone', 'invalid_format'],
+    ['items', 'too_many'],
+    ['items[0].title', 'too_short'],
+    ['items[1].title', 'missing_field'],
+    ['items[2].colour', 'unknown_field'],
   ])
-  assert.deepEqual(codes({ name: 7, items: [] }), [['name', 'invalid_type'], ['items', 'too_few']])
+  assert.deepEqual(codes({ name: 7, items: [] }), [
+    ['name', 'invalid_type'],
+    ['items', 'too_few'],
+  ])
 })
 
 test('paths may start elsewhere, and lengths count code points', () => {
@@ -30,13 +42,22 @@ test('paths may start elsewhere, and lengths count code points', () => {
 })
 
 test('messages are sentences that say what to do', () => {
-  assert.deepEqual(check({ count: 0, kind: 'c' }).map(({ message }) => message), ['`name` is required. Add it.', '`count` must be at least 1.', '`kind` must be one of a, b.'])
+  assert.deepEqual(
+    check({ count: 0, kind: 'c' }).map(({ message }) => message),
+    ['`name` is required. Add it.', '`count` must be at least 1.', '`kind` must be one of a, b.'],
+  )
 })
 
 test('a value full of failures names a hundred of them', () => {
   const many = validator(Type.Array(Type.String()))
 
-  assert.equal(many(Array.from({ length: 5000 }, () => 7), 'tags').length, 100)
+  assert.equal(
+    many(
+      Array.from({ length: 5000 }, () => 7),
+      'tags',
+    ).length,
+    100,
+  )
 })
 
 test('paths quote what is no name', () => {

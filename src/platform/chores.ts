@@ -76,11 +76,13 @@ async function runChore(platform: Platform, chore: Chore): Promise<void> {
 export const platformChores = (platform: Platform): Chore[] => [
   { name: 'idempotency keys', every_ms: minute, run: () => expireKeys(platform.pool, platform.clock.now()) },
   {
-    name: 'event partitions', every_ms: 60 * minute,
+    name: 'event partitions',
+    every_ms: 60 * minute,
     run: () => keepPartitions(platform.pool, { table: 'events', prefix: 'evt', retention_ms: limits.event_retention_ms }, platform.clock.now()),
   },
   {
-    name: 'silent processes', every_ms: 60 * minute,
+    name: 'silent processes',
+    every_ms: 60 * minute,
     run: async () => (await platform.pool`delete from processes where beat_at < ${isoTime(platform.clock.now() - forgottenAfterMs)}`).count,
   },
 ]

@@ -21,7 +21,10 @@ interface Counts {
 export function fastHistogram(registry: Registry, name: string, help: string, buckets: readonly number[]): FastHistogram {
   const all: Counts[] = []
   const shown = {
-    name, help, type: 'histogram', aggregator: 'sum',
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
     get: async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: all.flatMap((one) => valuesOf(name, one, buckets)) }),
     reset: () => {
       for (const one of all) {

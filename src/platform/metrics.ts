@@ -14,16 +14,51 @@ export function makeMetrics(ofProcess = false) {
   return {
     registry,
     messages_accepted: new Counter({ name: 'posthorn_messages_accepted_total', help: 'Messages accepted.', labelNames: ['mode', 'channel_type'], registers }),
-    requests_refused: new Counter({ name: 'posthorn_requests_refused_total', help: 'Requests answered with an error, by its code.', labelNames: ['code'], registers }),
+    requests_refused: new Counter({
+      name: 'posthorn_requests_refused_total',
+      help: 'Requests answered with an error, by its code.',
+      labelNames: ['code'],
+      registers,
+    }),
     /** Labels: method, route, status. */
-    request_seconds: fastHistogram(registry, 'posthorn_request_duration_seconds', 'From the arrival of a request to the end of its answer.', [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]),
-    dispatch_lag_seconds: new Histogram({ name: 'posthorn_dispatch_lag_seconds', help: 'From the time a message was due to its handing over.', labelNames: ['channel_type'], buckets: lagBuckets, registers }),
-    delivery_lag_seconds: new Histogram({ name: 'posthorn_delivery_lag_seconds', help: 'From the time a webhook delivery was due to its attempt.', buckets: lagBuckets, registers }),
-    attempts: new Counter({ name: 'posthorn_attempts_total', help: 'Attempts by outcome; kind is message or webhook.', labelNames: ['kind', 'outcome'], registers }),
+    request_seconds: fastHistogram(
+      registry,
+      'posthorn_request_duration_seconds',
+      'From the arrival of a request to the end of its answer.',
+      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    ),
+    dispatch_lag_seconds: new Histogram({
+      name: 'posthorn_dispatch_lag_seconds',
+      help: 'From the time a message was due to its handing over.',
+      labelNames: ['channel_type'],
+      buckets: lagBuckets,
+      registers,
+    }),
+    delivery_lag_seconds: new Histogram({
+      name: 'posthorn_delivery_lag_seconds',
+      help: 'From the time a webhook delivery was due to its attempt.',
+      buckets: lagBuckets,
+      registers,
+    }),
+    attempts: new Counter({
+      name: 'posthorn_attempts_total',
+      help: 'Attempts by outcome; kind is message or webhook.',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
     pool_connections: new Gauge({ name: 'posthorn_pool_connections', help: 'Database connections by state (in_use, max).', labelNames: ['state'], registers }),
-    group_commit_rows: new Histogram({ name: 'posthorn_group_commit_rows', help: 'Messages that one commit took.', buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500], registers }),
-    rate_limit_fallbacks: new Counter({ name: 'posthorn_rate_limit_fallbacks_total', help: 'Requests limited per process because Redis did not answer.', registers }),
+    group_commit_rows: new Histogram({
+      name: 'posthorn_group_commit_rows',
+      help: 'Messages that one commit took.',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+      registers,
+    }),
+    rate_limit_fallbacks: new Counter({
+      name: 'posthorn_rate_limit_fallbacks_total',
+      help: 'Requests limited per process because Redis did not answer.',
+      registers,
+    }),
     lane_failures: new Counter({ name: 'posthorn_lane_failures_total', help: 'Failed passes of a lane.', labelNames: ['lane'], registers }),
   }
 }

@@ -30,7 +30,8 @@ function keyRing(keys: SecretKeys): Map<string, Buffer> {
   const ring = new Map<string, Buffer>()
   for (const text of [keys.current, ...keys.previous]) {
     const key = Buffer.from(text, 'base64')
-    if (key.length !== 32 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) throw new Error('a secret key is not 32 bytes in base64: make one with `openssl rand -base64 32`')
+    if (key.length !== 32 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text))
+      throw new Error('a secret key is not 32 bytes in base64: make one with `openssl rand -base64 32`')
     ring.set(createHash('sha256').update(key).digest('base64url').slice(0, 8), key)
   }
   return ring
@@ -53,7 +54,8 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
       const [version, keyId, payload] = sealed.split('.')
       if (version !== 'v1' || keyId === undefined || payload === undefined) throw new Error('a sealed text is not of the form v1.<key id>.<text>')
       const key = ring.get(keyId)
-      if (key === undefined) throw new Error(`a secret was sealed under the key ${keyId}, which is not among POSTHORN_SECRET_KEY and POSTHORN_PREVIOUS_SECRET_KEYS`)
+      if (key === undefined)
+        throw new Error(`a secret was sealed under the key ${keyId}, which is not among POSTHORN_SECRET_KEY and POSTHORN_PREVIOUS_SECRET_KEYS`)
       const bytes = Buffer.from(payload, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
       decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes))
@@ -89,7 +91,9 @@ function proven(sealer: Secrets, row: { key_check: string; address_hash_key: str
   try {
     if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)
   } catch {
-    throw new Refusal('POSTHORN_SECRET_KEY does not fit this database: start with the key that the database was set up with, or name that key in POSTHORN_PREVIOUS_SECRET_KEYS.')
+    throw new Refusal(
+      'POSTHORN_SECRET_KEY does not fit this database: start with the key that the database was set up with, or name that key in POSTHORN_PREVIOUS_SECRET_KEYS.',
+    )
   }
   throw new Error('the proof of the secret key in `installation` is damaged')
 }

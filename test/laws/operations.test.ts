@@ -60,12 +60,32 @@ test('every operation with a scope refuses a key that has every scope but this o
 
 /** How an id of each kind comes about, by the first words of the path; `live` ones exist in live mode alone. */
 const makers: Readonly<Record<string, { readonly mode: 'live' | 'test'; make(world: World, owner: TestAccount): Promise<string[]> }>> = {
-  '/v1/channels/{id}': { mode: 'live', make: async (_world, { api }) => [(await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'S', identifier: '+15005550199', credentials: {} })).body.id] },
+  '/v1/channels/{id}': {
+    mode: 'live',
+    make: async (_world, { api }) => [
+      (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'S', identifier: '+15005550199', credentials: {} })).body.id,
+    ],
+  },
   '/v1/contacts/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/contacts', { phone: '+4915112345678' })).body.id] },
   '/v1/contact_lists/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/contact_lists', { name: 'L' })).body.id] },
-  '/v1/segments/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/segments', { name: 'S', rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['a'] }] } })).body.id] },
-  '/v1/contact_imports/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/contact_imports?consent_declared=true', 'phone\n+4915112345679\n', { 'content-type': 'text/csv' })).body.id] },
-  '/v1/messages/{id}': { mode: 'test', make: async (_world, { api }) => [(await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'x' } })).body.id] },
+  '/v1/segments/{id}': {
+    mode: 'test',
+    make: async (_world, { api }) => [
+      (await api.post('/v1/segments', { name: 'S', rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['a'] }] } })).body.id,
+    ],
+  },
+  '/v1/contact_imports/{id}': {
+    mode: 'test',
+    make: async (_world, { api }) => [
+      (await api.post('/v1/contact_imports?consent_declared=true', 'phone\n+4915112345679\n', { 'content-type': 'text/csv' })).body.id,
+    ],
+  },
+  '/v1/messages/{id}': {
+    mode: 'test',
+    make: async (_world, { api }) => [
+      (await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'x' } })).body.id,
+    ],
+  },
   '/v1/events/{id}': {
     mode: 'test',
     async make(world, { api }) {
@@ -107,7 +127,10 @@ test('every operation with an id refuses one of another account and one of the o
     const prefix = Object.keys(makers).find((known) => route.path.startsWith(known))
     assert.ok(prefix !== undefined, `${nameOf(route)}: say in this test how an id of its kind comes about`)
     const { ids, mode } = made.get(prefix)!
-    assert.ok(ids.every((id) => typeof id === 'string'), `${prefix}: ${ids.join()}`)
+    assert.ok(
+      ids.every((id) => typeof id === 'string'),
+      `${prefix}: ${ids.join()}`,
+    )
     const other = await world.services.accounts.createKey({ account_id: owners[mode].id, mode: mode === 'live' ? 'test' : 'live' })
     const callers = [strangers[mode], { ...owners[mode], api: world.api(other.key) }]
     for (const caller of callers) {
@@ -136,14 +159,23 @@ test('every reply has a declared schema, and a success among them', async (t) =>
 
   for (const route of world.app.routes) {
     const statuses = Object.keys(route.replies).map(Number)
-    assert.ok(statuses.some((status) => status >= 200 && status < 300), nameOf(route))
-    assert.ok(statuses.every((status) => status < 400), `${nameOf(route)}: errors have the envelope and are declared by their codes`)
+    assert.ok(
+      statuses.some((status) => status >= 200 && status < 300),
+      nameOf(route),
+    )
+    assert.ok(
+      statuses.every((status) => status < 400),
+      `${nameOf(route)}: errors have the envelope and are declared by their codes`,
+    )
   }
 })
 
 test('every error code that an operation can answer is provoked by some test', async (t) => {
   const world = await startWorld(t)
-  const provoked = sources('src/**/*.test.ts', 'test/**/*.test.ts').filter(({ path }) => !path.startsWith('test/laws/')).map(({ text }) => text).join('\n')
+  const provoked = sources('src/**/*.test.ts', 'test/**/*.test.ts')
+    .filter(({ path }) => !path.startsWith('test/laws/'))
+    .map(({ text }) => text)
+    .join('\n')
   const codes = new Set(world.app.routes.flatMap(codesOf))
 
   const untested = [...codes].filter((code) => !new RegExp(`['"\`]${code}['"\`]`).test(provoked))

@@ -25,7 +25,9 @@ test('every default is itself a valid setting', () => {
 test('every command is in the README', () => {
   const program = new Command('posthorn')
   for (const register of groups) register(program, undefined as never)
-  const names = program.commands.flatMap((command) => (command.commands.length === 0 ? [command.name()] : command.commands.map((child) => `${command.name()} ${child.name()}`)))
+  const names = program.commands.flatMap((command) =>
+    command.commands.length === 0 ? [command.name()] : command.commands.map((child) => `${command.name()} ${child.name()}`),
+  )
 
   const missing = names.filter((name) => name !== 'help' && !readme.includes(`\`${name}`))
 
@@ -38,5 +40,8 @@ const exempt = ['src/main.ts', 'src/platform/database/binaries.ts']
 test('no source reads settings from the environment but main.ts, which hands them on', () => {
   const readers = sources('src/**/*.ts').filter(({ path, text }) => !exempt.includes(path) && !path.endsWith('.test.ts') && text.includes('process.env'))
 
-  assert.deepEqual(readers.map(({ path }) => path), [])
+  assert.deepEqual(
+    readers.map(({ path }) => path),
+    [],
+  )
 })

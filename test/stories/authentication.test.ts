@@ -34,8 +34,17 @@ test('every way in which a key can fail has its own answer, without rate-limit h
   ])
 
   assert.deepEqual(answers.map(codeOf), [
-    [401, 'api_key_missing'], [401, 'api_key_missing'], [401, 'api_key_missing'], [401, 'api_key_invalid'], [401, 'api_key_invalid'], [401, 'api_key_invalid'],
-    [401, 'api_key_invalid'], [401, 'api_key_revoked'], [403, 'ip_not_allowed'], [403, 'account_suspended'], [401, 'api_key_missing'],
+    [401, 'api_key_missing'],
+    [401, 'api_key_missing'],
+    [401, 'api_key_missing'],
+    [401, 'api_key_invalid'],
+    [401, 'api_key_invalid'],
+    [401, 'api_key_invalid'],
+    [401, 'api_key_invalid'],
+    [401, 'api_key_revoked'],
+    [403, 'ip_not_allowed'],
+    [403, 'account_suspended'],
+    [401, 'api_key_missing'],
   ])
   assert.deepEqual(answers.flatMap(limitHeaders), [])
   for (const { headers, body } of answers) {
@@ -62,7 +71,11 @@ test('GET /v1/me shows the account behind the key, to a key without any scope to
 
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.body, {
-    id: account.id, object: 'account', name: 'Ada & Söhne', mode: 'test', api_key: { id: account.key_id, name: 'test key', scopes: [] },
+    id: account.id,
+    object: 'account',
+    name: 'Ada & Söhne',
+    mode: 'test',
+    api_key: { id: account.key_id, name: 'test key', scopes: [] },
     capabilities: ['automation_events', 'webhook_filters', 'test_inbound', 'events_feed'],
   })
   assert.equal(answer.headers['ratelimit-limit'], '1000000')
@@ -103,7 +116,11 @@ test('revoking, suspending and a new allowlist are in force at once where they a
   await accounts.revokeKey(account.key_id)
   const revoked = await account.api.get('/v1/me')
 
-  assert.deepEqual([fenced, late, revoked].map(codeOf), [[403, 'ip_not_allowed'], [403, 'account_suspended'], [401, 'api_key_revoked']])
+  assert.deepEqual([fenced, late, revoked].map(codeOf), [
+    [403, 'ip_not_allowed'],
+    [403, 'account_suspended'],
+    [401, 'api_key_revoked'],
+  ])
   assert.deepEqual([allowed.status, again.status], [200, 200])
 })
 
@@ -143,7 +160,10 @@ test('a live-only operation refuses a test key, and a test-only one a live key',
 
   const answers = await Promise.all([test_.api.post('/v1/channels', '{'), live.api.post('/v1/test/inbound_messages', '{')])
 
-  assert.deepEqual(answers.map(codeOf), [[403, 'live_mode_required'], [403, 'test_mode_required']])
+  assert.deepEqual(answers.map(codeOf), [
+    [403, 'live_mode_required'],
+    [403, 'test_mode_required'],
+  ])
 })
 
 test('an account has at most fifty unrevoked keys, however many are made at once', async (t) => {

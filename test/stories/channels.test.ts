@@ -21,7 +21,10 @@ test('a connected channel is shown without its credentials, and told as an event
   assert.deepEqual(listed.body.data, [created.body])
   assert.deepEqual([created.body.status, created.body.connection_status], ['active', 'connected'])
   assert.doesNotMatch(JSON.stringify([created.body, events.body]), /very-secret/)
-  assert.deepEqual(events.body.data.map((event: { data: { object: { id: string } } }) => event.data.object.id), [created.body.id])
+  assert.deepEqual(
+    events.body.data.map((event: { data: { object: { id: string } } }) => event.data.object.id),
+    [created.body.id],
+  )
 })
 
 test('credentials that the provider refuses create nothing; a sender that is taken is looked at before them', async (t) => {
@@ -34,7 +37,13 @@ test('credentials that the provider refuses create nothing; a sender that is tak
   const taken = await other.api.post('/v1/channels', sender('+15005550199', { credentials: { refuse: true } }))
   const listed = await one.api.get('/v1/channels')
 
-  assert.deepEqual([codeOf(refused), codeOf(taken)], [[422, 'upstream_rejected'], [409, 'channel_identifier_taken']])
+  assert.deepEqual(
+    [codeOf(refused), codeOf(taken)],
+    [
+      [422, 'upstream_rejected'],
+      [409, 'channel_identifier_taken'],
+    ],
+  )
   assert.equal(listed.body.data.length, 1)
 })
 
@@ -52,7 +61,14 @@ test('a channel that is disabled takes no message, and one that is deleted is no
   const gone = await send()
   const again = await api.delete(`/v1/channels/${channel.id}`)
 
-  assert.deepEqual([codeOf(disabled), codeOf(gone), codeOf(again)], [[422, 'channel_not_connected'], [404, 'resource_missing'], [404, 'resource_missing']])
+  assert.deepEqual(
+    [codeOf(disabled), codeOf(gone), codeOf(again)],
+    [
+      [422, 'channel_not_connected'],
+      [404, 'resource_missing'],
+      [404, 'resource_missing'],
+    ],
+  )
   assert.equal(active.status, 202)
   assert.deepEqual([deleted.status, deleted.body], [200, { id: channel.id, object: 'channel', deleted: true }])
 })
@@ -71,5 +87,11 @@ test('an account has so many webhook endpoints in a mode and no more, each at a 
     await world.api(live.key).post('/v1/webhook_endpoints', endpoint('https://example.com/')),
   ]
 
-  assert.deepEqual(answers.map(codeOf), [[400, 'webhook_url_not_public'], [400, 'webhook_url_not_public'], [201, undefined], [400, 'webhook_endpoint_limit_reached'], [201, undefined]])
+  assert.deepEqual(answers.map(codeOf), [
+    [400, 'webhook_url_not_public'],
+    [400, 'webhook_url_not_public'],
+    [201, undefined],
+    [400, 'webhook_endpoint_limit_reached'],
+    [201, undefined],
+  ])
 })

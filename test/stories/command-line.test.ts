@@ -26,7 +26,13 @@ async function installation(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   t.after(() => database.drop())
-  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', DATABASE_URL: database.url, POSTHORN_DATA_DIR: folder, PORT: '0', POSTHORN_LOG_LEVEL: 'error' }
+  const env: Record<string, string> = {
+    PATH: process.env['PATH'] ?? '',
+    DATABASE_URL: database.url,
+    POSTHORN_DATA_DIR: folder,
+    PORT: '0',
+    POSTHORN_LOG_LEVEL: 'error',
+  }
   const run = async (...argv: string[]): Promise<Ran> => await runWith(env, argv)
   return { env, folder, run }
 }
@@ -42,7 +48,23 @@ test('accounts and keys are made, listed, changed and revoked; each command prin
 
   const account = await run('accounts', 'create', '--name', 'Ada GmbH', '--owner-email', 'ada@example.com', '--json')
   const id = account.json.id
-  const key = await run('keys', 'create', '--account', id, '--mode', 'live', '--name', 'Shop', '--scopes', 'messages:write,messages:read', '--expires-at', '2099-01-01', '--ip-allowlist', '192.0.2.0/24', '--json')
+  const key = await run(
+    'keys',
+    'create',
+    '--account',
+    id,
+    '--mode',
+    'live',
+    '--name',
+    'Shop',
+    '--scopes',
+    'messages:write,messages:read',
+    '--expires-at',
+    '2099-01-01',
+    '--ip-allowlist',
+    '192.0.2.0/24',
+    '--json',
+  )
   const keys = await run('keys', 'list', '--account', id, '--json')
   const revoked = await run('keys', 'revoke', key.json.id, '--json')
   const updated = await run('accounts', 'update', id, '--timezone', 'Europe/Vienna', '--low-balance-micros', '5', '--json')
@@ -50,10 +72,16 @@ test('accounts and keys are made, listed, changed and revoked; each command prin
   const reinstated = await run('accounts', 'reinstate', id, '--json')
   const listed = await run('accounts', 'list')
 
-  assert.deepEqual([account, key, keys, revoked, updated, suspended, reinstated, listed].map(({ code, err }) => [code, err]), Array.from({ length: 8 }, () => [0, '']))
+  assert.deepEqual(
+    [account, key, keys, revoked, updated, suspended, reinstated, listed].map(({ code, err }) => [code, err]),
+    Array.from({ length: 8 }, () => [0, '']),
+  )
   assert.match(id, /^acc_/)
   assert.match(key.json.key, /^svc_live_[0-9A-Za-z]{38}$/)
-  assert.deepEqual([key.json.scopes, key.json.expires_at, key.json.ip_allowlist], [['messages:write', 'messages:read'], '2099-01-01T00:00:00.000Z', ['192.0.2.0/24']])
+  assert.deepEqual(
+    [key.json.scopes, key.json.expires_at, key.json.ip_allowlist],
+    [['messages:write', 'messages:read'], '2099-01-01T00:00:00.000Z', ['192.0.2.0/24']],
+  )
   assert.deepEqual([keys.json[0].prefix, keys.json[0].last_four, keys.json[0].key], ['svc_live_', key.json.key.slice(-4), undefined])
   assert.notEqual(revoked.json.revoked_at, null)
   assert.equal(updated.json.timezone, 'Europe/Vienna')
@@ -66,16 +94,34 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
   const { run } = await installation(t)
 
   const refused = await Promise.all([
-    run('accounts', 'suspend', 'acc_none', '--json'), run('keys', 'revoke', 'key_none'), run('keys', 'create', '--account', 'acc_none', '--mode', 'live'),
-    run('accounts', 'create', '--name', '   '), run('accounts', 'create', '--name', 'x', '--owner-email', 'nonsense'), runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor']),
+    run('accounts', 'suspend', 'acc_none', '--json'),
+    run('keys', 'revoke', 'key_none'),
+    run('keys', 'create', '--account', 'acc_none', '--mode', 'live'),
+    run('accounts', 'create', '--name', '   '),
+    run('accounts', 'create', '--name', 'x', '--owner-email', 'nonsense'),
+    runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor']),
   ])
   const misused = await Promise.all([
-    run(), run('nonsense'), run('accounts'), run('keys', 'create'), run('keys', 'create', '--account', 'a', '--mode', 'both'), run('accounts', 'list', '--verbose'), run('accounts', 'list', 'more'),
-    run('keys', 'create', '--account', 'a', '--mode', 'live', '--scopes', 'everything'), run('keys', 'create', '--account', 'a', '--mode', 'live', '--expires-at', 'soon'), run('serve', '--roles', 'king'),
+    run(),
+    run('nonsense'),
+    run('accounts'),
+    run('keys', 'create'),
+    run('keys', 'create', '--account', 'a', '--mode', 'both'),
+    run('accounts', 'list', '--verbose'),
+    run('accounts', 'list', 'more'),
+    run('keys', 'create', '--account', 'a', '--mode', 'live', '--scopes', 'everything'),
+    run('keys', 'create', '--account', 'a', '--mode', 'live', '--expires-at', 'soon'),
+    run('serve', '--roles', 'king'),
   ])
 
-  assert.deepEqual(refused.map(({ code, out, err }) => [code, out, err.trimEnd().split('\n').length]), refused.map(() => [1, '', 1]))
-  assert.deepEqual(misused.map(({ code, out }) => [code, out]), misused.map(() => [2, '']))
+  assert.deepEqual(
+    refused.map(({ code, out, err }) => [code, out, err.trimEnd().split('\n').length]),
+    refused.map(() => [1, '', 1]),
+  )
+  assert.deepEqual(
+    misused.map(({ code, out }) => [code, out]),
+    misused.map(() => [2, '']),
+  )
   assert.ok(misused.every(({ err }) => err !== ''))
 })
 
@@ -89,12 +135,21 @@ test('help is no mistake', async (t) => {
 })
 
 test('every problem of the configuration is told at once, and no secret with it', async () => {
-  const env = { DATABASE_URL: 'mysql://user:hunter2@x/y', PORT: '99999', POSTHORN_SECRET_KEY: 'hunter2', POSTHORN_TRUSTED_PROXIES: '10.0.0.0/8,everyone', POSTHORN_SIMULATOR: 'true', NODE_ENV: 'production', POSTHORN_RATE_LIMIT_MESSAGES: '0' }
+  const env = {
+    DATABASE_URL: 'mysql://user:hunter2@x/y',
+    PORT: '99999',
+    POSTHORN_SECRET_KEY: 'hunter2',
+    POSTHORN_TRUSTED_PROXIES: '10.0.0.0/8,everyone',
+    POSTHORN_SIMULATOR: 'true',
+    NODE_ENV: 'production',
+    POSTHORN_RATE_LIMIT_MESSAGES: '0',
+  }
 
   const { code, err } = await runWith(env, ['doctor', '--json'])
 
   assert.equal(code, 1)
-  for (const name of ['DATABASE_URL', 'PORT', 'POSTHORN_SECRET_KEY', 'POSTHORN_TRUSTED_PROXIES', 'POSTHORN_SIMULATOR', 'POSTHORN_RATE_LIMIT_MESSAGES']) assert.match(err, new RegExp(`^  ${name} `, 'm'))
+  for (const name of ['DATABASE_URL', 'PORT', 'POSTHORN_SECRET_KEY', 'POSTHORN_TRUSTED_PROXIES', 'POSTHORN_SIMULATOR', 'POSTHORN_RATE_LIMIT_MESSAGES'])
+    assert.match(err, new RegExp(`^  ${name} `, 'm'))
   assert.doesNotMatch(err, /hunter2/)
 })
 
@@ -147,7 +202,10 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   const sent = await api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
   const me = await api.get('/v1/me')
   await run('keys', 'revoke', me.body.api_key.id)
-  const revoked = await until(() => api.get('/v1/me'), (answer) => answer.status !== 200)
+  const revoked = await until(
+    () => api.get('/v1/me'),
+    (answer) => answer.status !== 200,
+  )
   first.child.kill('SIGTERM')
   const [code] = await first.exited
   const second = await serve(t, env)

@@ -15,9 +15,13 @@ test('a repeated request answers what was answered first, under a request id of 
   const world = await startWorld(t)
   const { api } = await world.account()
 
-  for (const [path, body] of [['/v1/contact_lists', { name: 'Friends' }], ['/v1/messages', message], ['/v1/messages/batch', { messages: [message] }]] as const) {
+  for (const [path, body] of [
+    ['/v1/contact_lists', { name: 'Friends' }],
+    ['/v1/messages', message],
+    ['/v1/messages/batch', { messages: [message] }],
+  ] as const) {
     const first = await api.post(path, body, keyed('a'))
-    const again = await api.post(`${path}/`, Object.fromEntries(Object.entries(body).reverse()), keyed('a'))
+    const again = await api.post(`${path}/`, Object.fromEntries(Object.entries(body).toReversed()), keyed('a'))
 
     assert.ok(first.status < 300, path)
     assert.equal(again.status, first.status, path)
@@ -40,7 +44,13 @@ test('the same key with a different body or query is refused, and on another ope
   const sent = await api.post('/v1/messages', { ...message, to: '+15005550010' }, keyed('a'))
   const other = await api.post('/v1/contacts', { phone: '+4915112345678' }, keyed('a'))
 
-  assert.deepEqual([codeOf(list), codeOf(sent)], [[409, 'idempotency_key_reused'], [409, 'idempotency_key_reused']])
+  assert.deepEqual(
+    [codeOf(list), codeOf(sent)],
+    [
+      [409, 'idempotency_key_reused'],
+      [409, 'idempotency_key_reused'],
+    ],
+  )
   assert.equal(other.status, 201)
 })
 
@@ -50,9 +60,14 @@ test('a key belongs to account and mode', async (t) => {
   const other = await world.account()
   const live = await world.services.accounts.createKey({ account_id: one.id, mode: 'live' })
 
-  const answers = await Promise.all([one.api, other.api, world.api(live.key)].map((api, i) => api.post('/v1/contact_lists', { name: `List ${i}` }, keyed('shared'))))
+  const answers = await Promise.all(
+    [one.api, other.api, world.api(live.key)].map((api, i) => api.post('/v1/contact_lists', { name: `List ${i}` }, keyed('shared'))),
+  )
 
-  assert.deepEqual(answers.map((answer) => answer.status), [201, 201, 201])
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [201, 201, 201],
+  )
 })
 
 test('refusals that the operation decided are replayed with a new request id; others leave the key free', async (t) => {
@@ -70,10 +85,20 @@ test('refusals that the operation decided are replayed with a new request id; ot
   const brokeAgain = await api.post('/v1/messages', { ...message, to: '+15005550011' }, keyed('broke'))
 
   assert.deepEqual([conflict, conflictAgain, absent, absentAgain, wrong, broke, brokeAgain].map(codeOf), [
-    [409, 'contact_exists'], [409, 'contact_exists'], [404, 'resource_missing'], [404, 'resource_missing'], [400, 'parameter_invalid'], [402, 'insufficient_balance'], [402, 'insufficient_balance'],
+    [409, 'contact_exists'],
+    [409, 'contact_exists'],
+    [404, 'resource_missing'],
+    [404, 'resource_missing'],
+    [400, 'parameter_invalid'],
+    [402, 'insufficient_balance'],
+    [402, 'insufficient_balance'],
   ])
   assert.equal(right.status, 201)
-  for (const [first, again] of [[conflict, conflictAgain], [absent, absentAgain], [broke, brokeAgain]] as const) {
+  for (const [first, again] of [
+    [conflict, conflictAgain],
+    [absent, absentAgain],
+    [broke, brokeAgain],
+  ] as const) {
     assert.equal(again.headers['idempotent-replayed'], 'true')
     assert.equal(again.body.error.request_id, again.headers['x-request-id'])
     assert.deepEqual({ ...again.body.error, request_id: '' }, { ...first.body.error, request_id: '' })
@@ -86,7 +111,14 @@ test('a key that is empty or too long is refused, and one of 255 characters is n
 
   const answers = await Promise.all(['', 'x'.repeat(256), 'x'.repeat(255)].map((key) => api.post('/v1/contact_lists', { name: 'Friends' }, keyed(key))))
 
-  assert.deepEqual(answers.map((answer) => [answer.status, answer.body.error?.param]), [[400, 'Idempotency-Key'], [400, 'Idempotency-Key'], [201, undefined]])
+  assert.deepEqual(
+    answers.map((answer) => [answer.status, answer.body.error?.param]),
+    [
+      [400, 'Idempotency-Key'],
+      [400, 'Idempotency-Key'],
+      [201, undefined],
+    ],
+  )
 })
 
 test('a key is forgotten after 24 hours', async (t) => {
@@ -125,7 +157,10 @@ test('of many twins at once in one process one is done, the others are told that
   const world = await startWorld(t)
   const { api } = await world.account()
 
-  for (const [path, body] of [['/v1/contact_lists', { name: 'Friends' }], ['/v1/messages', message]] as const) {
+  for (const [path, body] of [
+    ['/v1/contact_lists', { name: 'Friends' }],
+    ['/v1/messages', message],
+  ] as const) {
     const answers = await Promise.all(Array.from({ length: 20 }, () => api.post(path, body, keyed('twin'))))
 
     const done = answers.filter((answer) => answer.status < 300 && answer.headers['idempotent-replayed'] === undefined)
@@ -146,7 +181,13 @@ test('a different body while the first still runs is a reused key, not one in us
   const different = await api.post('/v1/contact_lists', { name: 'Foes' }, keyed('a'))
   await lock.release()
 
-  assert.deepEqual([codeOf(same), codeOf(different)], [[409, 'idempotency_key_in_use'], [409, 'idempotency_key_reused']])
+  assert.deepEqual(
+    [codeOf(same), codeOf(different)],
+    [
+      [409, 'idempotency_key_in_use'],
+      [409, 'idempotency_key_reused'],
+    ],
+  )
   assert.equal((await first).status, 201)
 })
 

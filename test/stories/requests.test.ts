@@ -15,9 +15,19 @@ test('paths that name nothing, wrong methods and undecodable paths are 404 with 
   const { api } = await world.account()
 
   const answers = await Promise.all([
-    api.get('/v1'), api.get('/v1/'), api.get('/v1/nothing'), api.get('/v1/messages/%zz'), api.get('/v1/%00'), api.send('PUT', '/v1/messages'),
-    api.send('DELETE', '/v1/me'), api.send('OPTIONS', '/v1/me'), api.get(`/v1/messages/${'x'.repeat(5000)}`), api.get('/v1/messages/..%2f..%2fetc'), api.get('/v1/messages/msg_%ff'),
-    api.get('/v1/messages/ch_test_whatsapp'), api.get("/v1/messages/msg_'; drop table messages; --"),
+    api.get('/v1'),
+    api.get('/v1/'),
+    api.get('/v1/nothing'),
+    api.get('/v1/messages/%zz'),
+    api.get('/v1/%00'),
+    api.send('PUT', '/v1/messages'),
+    api.send('DELETE', '/v1/me'),
+    api.send('OPTIONS', '/v1/me'),
+    api.get(`/v1/messages/${'x'.repeat(5000)}`),
+    api.get('/v1/messages/..%2f..%2fetc'),
+    api.get('/v1/messages/msg_%ff'),
+    api.get('/v1/messages/ch_test_whatsapp'),
+    api.get("/v1/messages/msg_'; drop table messages; --"),
   ])
 
   for (const [i, answer] of answers.entries()) {
@@ -42,7 +52,10 @@ test('a trailing slash names the same operation', async (t) => {
 
   const answers = await Promise.all([api.get('/v1/me/'), api.get('/v1/messages/?limit=1'), api.post('/v1/messages/', message)])
 
-  assert.deepEqual(answers.map((answer) => answer.status), [200, 200, 202])
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [200, 200, 202],
+  )
 })
 
 test("the client's own request id is never echoed", async (t) => {
@@ -57,26 +70,47 @@ test("the client's own request id is never echoed", async (t) => {
 test('bodies that are no JSON object get the catalogue error, whatever else is wrong', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const send = (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': 'application/json' }) => api.send('POST', '/v1/messages', headers, body)
+  const send = (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+    api.send('POST', '/v1/messages', headers, body)
 
   const answers = await Promise.all([
-    send(''), send('{'), send('{"a":1}', { 'content-type': 'text/plain' }), send('{"a":1}', {}), send('{"a":1}', { 'content-type': 'garbage' }),
-    send('{"a":1}', { 'content-type': 'application/json; charset=utf-16' }), send('{"a":1}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
-    send(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)), send('NaN'), send('{"a":1,}'),
+    send(''),
+    send('{'),
+    send('{"a":1}', { 'content-type': 'text/plain' }),
+    send('{"a":1}', {}),
+    send('{"a":1}', { 'content-type': 'garbage' }),
+    send('{"a":1}', { 'content-type': 'application/json; charset=utf-16' }),
+    send('{"a":1}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
+    send(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)),
+    send('NaN'),
+    send('{"a":1,}'),
   ])
   const kinds = await Promise.all([send('[]'), send('null'), send('"text"'), send('7')])
 
-  assert.deepEqual(answers.map(codeOf), answers.map(() => [400, 'invalid_json']))
-  assert.deepEqual(kinds.map(codeOf), kinds.map(() => [400, 'parameter_invalid']))
+  assert.deepEqual(
+    answers.map(codeOf),
+    answers.map(() => [400, 'invalid_json']),
+  )
+  assert.deepEqual(
+    kinds.map(codeOf),
+    kinds.map(() => [400, 'parameter_invalid']),
+  )
 })
 
 test('JSON in UTF-8 is taken with its charset said or not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
-  const answers = await Promise.all(['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'].map((type) => api.post('/v1/messages', message, { 'content-type': type })))
+  const answers = await Promise.all(
+    ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'].map((type) =>
+      api.post('/v1/messages', message, { 'content-type': type }),
+    ),
+  )
 
-  assert.deepEqual(answers.map((answer) => answer.status), [202, 202, 202])
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [202, 202, 202],
+  )
 })
 
 test('a body over the limit is 413, whether its length is told or not, and ten megabytes are not kept', async (t) => {
@@ -85,10 +119,16 @@ test('a body over the limit is 413, whether its length is told or not, and ten m
   const large = JSON.stringify({ ...message, metadata: { text: 'x'.repeat(1024 * 1024) } })
   const huge = Buffer.alloc(10 * 1024 * 1024, 0x20)
 
-  const answers = await Promise.all([api.send('POST', '/v1/messages', { 'content-type': 'application/json' }, large), api.send('POST', '/v1/messages', {}, huge)])
+  const answers = await Promise.all([
+    api.send('POST', '/v1/messages', { 'content-type': 'application/json' }, large),
+    api.send('POST', '/v1/messages', {}, huge),
+  ])
   const chunked = await chunkedPost(world.base_url, (await world.account()).key, huge)
 
-  assert.deepEqual(answers.map(codeOf), [[413, 'payload_too_large'], [413, 'payload_too_large']])
+  assert.deepEqual(answers.map(codeOf), [
+    [413, 'payload_too_large'],
+    [413, 'payload_too_large'],
+  ])
   assert.equal(answers[0]!.body.error.type, 'invalid_request_error')
   assert.match(chunked, /^HTTP\/1\.1 413 /)
 })
@@ -97,7 +137,9 @@ async function chunkedPost(base_url: string, key: string, body: Buffer): Promise
   const { hostname, port } = new URL(base_url)
   const socket = connect(Number(port), hostname)
   const answer = textOf(socket)
-  socket.write(`POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`)
+  socket.write(
+    `POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
+  )
   for (let at = 0; at < body.length; at += 65_536) {
     const chunk = body.subarray(at, at + 65_536)
     socket.write(`${chunk.length.toString(16)}\r\n`)
@@ -115,12 +157,33 @@ test('what cannot be stored or returned unchanged is refused at its path', async
   const withMetadata = (metadata: string) => post(`{"channel":"ch_test_whatsapp","to":"+15005550006","type":"text","text":{"body":"x"},"metadata":${metadata}}`)
 
   const answers = await Promise.all([
-    withMetadata('{"a":"\\u0000"}'), withMetadata('{"a":["x","\\ud800"]}'), withMetadata('{"\\u0000":1}'), withMetadata('{"a":1e400}'),
-    withMetadata('{"a":'.repeat(40) + '1' + '}'.repeat(40)), post('[' .repeat(100_000)), api.get('/v1/messages?reference=%00'), api.get('/v1/messages?reference=a%00b'),
+    withMetadata('{"a":"\\u0000"}'),
+    withMetadata('{"a":["x","\\ud800"]}'),
+    withMetadata('{"\\u0000":1}'),
+    withMetadata('{"a":1e400}'),
+    withMetadata('{"a":'.repeat(40) + '1' + '}'.repeat(40)),
+    post('['.repeat(100_000)),
+    api.get('/v1/messages?reference=%00'),
+    api.get('/v1/messages?reference=a%00b'),
   ])
 
-  assert.deepEqual(answers.map((answer) => answer.body.error.code), ['parameter_invalid', 'parameter_invalid', 'parameter_invalid', 'parameter_invalid', 'parameter_invalid', 'invalid_json', 'parameter_invalid', 'parameter_invalid'])
-  assert.deepEqual(answers.slice(0, 2).map((answer) => answer.body.error.param), ['metadata.a', 'metadata.a[1]'])
+  assert.deepEqual(
+    answers.map((answer) => answer.body.error.code),
+    [
+      'parameter_invalid',
+      'parameter_invalid',
+      'parameter_invalid',
+      'parameter_invalid',
+      'parameter_invalid',
+      'invalid_json',
+      'parameter_invalid',
+      'parameter_invalid',
+    ],
+  )
+  assert.deepEqual(
+    answers.slice(0, 2).map((answer) => answer.body.error.param),
+    ['metadata.a', 'metadata.a[1]'],
+  )
   assert.equal(answers[6]!.body.error.param, 'reference')
 })
 
@@ -129,14 +192,18 @@ test('prototype keys are data like any other', async (t) => {
   const { api } = await world.account()
   const metadata = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x","hasOwnProperty":null}'
 
-  const answer = await api.send('POST', '/v1/messages', { 'content-type': 'application/json' },
-    `{"channel":"ch_test_whatsapp","to":"+15005550006","type":"text","text":{"body":"x"},"__proto__":{"reference":"stolen"},"metadata":${metadata}}`)
+  const answer = await api.send(
+    'POST',
+    '/v1/messages',
+    { 'content-type': 'application/json' },
+    `{"channel":"ch_test_whatsapp","to":"+15005550006","type":"text","text":{"body":"x"},"__proto__":{"reference":"stolen"},"metadata":${metadata}}`,
+  )
   const read = await api.get(`/v1/messages/${answer.body.id}`)
 
   assert.equal(answer.status, 202)
   assert.equal(JSON.stringify(read.body.metadata), JSON.stringify(JSON.parse(metadata)))
   assert.equal(read.body.reference, null)
-  assert.equal((({}) as { polluted?: boolean }).polluted, undefined)
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
 test('unknown body fields are ignored and named, a thousand of them too', async (t) => {
@@ -157,23 +224,51 @@ test('unknown body fields are ignored and named, a thousand of them too', async 
 test('query parameters that are unknown, empty, repeated or of the wrong type are refused by name', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const cases = ['stauts=sent', 'to=', 'to=%2B1&to=%2B2', 'limit=0', 'limit=101', 'limit=ten', 'limit=1.5', 'limit=1e1', 'status=unknown', 'created_after=yesterday', 'created_before=2026-02-30', 'starting_after=msg_nothing', '__proto__=1', 'constructor=1']
+  const cases = [
+    'stauts=sent',
+    'to=',
+    'to=%2B1&to=%2B2',
+    'limit=0',
+    'limit=101',
+    'limit=ten',
+    'limit=1.5',
+    'limit=1e1',
+    'status=unknown',
+    'created_after=yesterday',
+    'created_before=2026-02-30',
+    'starting_after=msg_nothing',
+    '__proto__=1',
+    'constructor=1',
+  ]
 
   const answers = await Promise.all(cases.map((query) => api.get(`/v1/messages?${query}`)))
   const post = await api.post('/v1/messages?verbose=1', message)
 
-  assert.deepEqual(answers.map((answer) => [...codeOf(answer), answer.body.error.param]), cases.map((query) => [400, 'parameter_invalid', query.split('=')[0]]))
+  assert.deepEqual(
+    answers.map((answer) => [...codeOf(answer), answer.body.error.param]),
+    cases.map((query) => [400, 'parameter_invalid', query.split('=')[0]]),
+  )
   assert.deepEqual([...codeOf(post), post.body.error.param], [400, 'parameter_invalid', 'verbose'])
 })
 
 test('times in a query may be a date, a time without zone, or any RFC 3339 time, its plus escaped or not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const cases = ['2020-01-01', '2020-01-01T10:00:00', '2020-01-01T10:00:00Z', '2020-01-01T10:00:00.123456%2B02:00', '2020-01-01T10:00:00+02:00', '2020-01-01t10:00:00z']
+  const cases = [
+    '2020-01-01',
+    '2020-01-01T10:00:00',
+    '2020-01-01T10:00:00Z',
+    '2020-01-01T10:00:00.123456%2B02:00',
+    '2020-01-01T10:00:00+02:00',
+    '2020-01-01t10:00:00z',
+  ]
 
   const answers = await Promise.all(cases.map((time) => api.get(`/v1/messages?created_after=${time}`)))
 
-  assert.deepEqual(answers.map((answer) => answer.status), cases.map(() => 200))
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    cases.map(() => 200),
+  )
 })
 
 test('every failure of a round is told at once', async (t) => {
@@ -184,9 +279,18 @@ test('every failure of a round is told at once', async (t) => {
   const mixed = await api.post('/v1/contact_lists?what=1', { name: 7 })
 
   assert.equal(missing.body.error.code, 'parameter_missing')
-  assert.deepEqual(missing.body.error.details.map((detail: { param: string }) => detail.param), ['channel', 'to', 'type'])
+  assert.deepEqual(
+    missing.body.error.details.map((detail: { param: string }) => detail.param),
+    ['channel', 'to', 'type'],
+  )
   assert.equal(mixed.body.error.code, 'parameter_invalid')
-  assert.deepEqual(mixed.body.error.details.map((detail: { param: string; code: string }) => [detail.param, detail.code]), [['what', 'unknown_field'], ['name', 'invalid_type']])
+  assert.deepEqual(
+    mixed.body.error.details.map((detail: { param: string; code: string }) => [detail.param, detail.code]),
+    [
+      ['what', 'unknown_field'],
+      ['name', 'invalid_type'],
+    ],
+  )
 })
 
 test('what is no HTTP is answered in HTTP, with the envelope and a request id', async (t) => {
@@ -224,7 +328,13 @@ test('while the database is away messages are 503, everything else 500', async (
   const [sent, read] = await whileTimePasses(world, answers)
   await open()
 
-  assert.deepEqual([codeOf(sent), codeOf(read)], [[503, 'upstream_unavailable'], [500, 'internal_error']])
+  assert.deepEqual(
+    [codeOf(sent), codeOf(read)],
+    [
+      [503, 'upstream_unavailable'],
+      [500, 'internal_error'],
+    ],
+  )
 })
 
 test('the operator pages answer without a key', async (t) => {

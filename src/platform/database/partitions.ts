@@ -25,6 +25,7 @@ export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: nu
     if (!there.has(nameOf(kept.table, from)) && (await makePartition(pool, kept, from))) changed += 1
   }
   if (kept.retention_ms === null) return changed
+  changed += await emptyDefault(pool, kept, now - kept.retention_ms)
   for (const [name, from] of there) {
     if (from !== null && from + weekMs <= now - kept.retention_ms) {
       await transact(pool, async (sql) => {
@@ -35,6 +36,14 @@ export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: nu
     }
   }
   return changed
+}
+
+/** Rows that came before their week's partition stand in the default one; they go in slices. */
+async function emptyDefault(pool: Pool, { table, prefix }: PartitionedTable, before: number): Promise<number> {
+  const rows = await pool.unsafe(`delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where id < $1 limit 5000))`, [
+    idFloor(prefix, before),
+  ])
+  return rows.count
 }
 
 const nameOf = (table: string, from: number): string => `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`

@@ -31,13 +31,16 @@ function entry(reference: ContentReference): string {
     ...channels.map((one) => `${prose(`On channels of type \`${one.channel_type}\`:`)}${table(one.fields)}`),
     rules.length === 0 ? '' : `<ul>${rules.map((rule) => `<li>${inline(rule)}</li>`).join('')}</ul>`,
     `<h4>A complete request</h4><pre><code>${escape(`${request.method} ${request.path}\n\n${JSON.stringify(request.body, null, 2)}`)}</code></pre>`,
-    refusal.length === 0 ? '' : `<details><summary>What an empty one is answered with</summary><pre><code>${escape(JSON.stringify(refusal, null, 2))}</code></pre></details>`,
+    refusal.length === 0
+      ? ''
+      : `<details><summary>What an empty one is answered with</summary><pre><code>${escape(JSON.stringify(refusal, null, 2))}</code></pre></details>`,
   ].join('\n')
 }
 
 function table(fields: readonly FieldReference[]): string {
   const rows = fields.map(
-    (field) => `<tr><td><code>${field.path}</code>${field.required ? ' <span class="required">required</span>' : ''}</td><td>${inline(field.holds)}</td><td>${inline(field.description)}</td></tr>`,
+    (field) =>
+      `<tr><td><code>${field.path}</code>${field.required ? ' <span class="required">required</span>' : ''}</td><td>${inline(field.holds)}</td><td>${inline(field.description)}</td></tr>`,
   )
   return `<div class="scroll"><table><thead><tr><th>field</th><th>holds</th><th>meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }

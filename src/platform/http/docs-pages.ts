@@ -26,13 +26,24 @@ export function mountDocs(server: FastifyInstance, routes: readonly Route[], bas
   server.get('/', (_request, reply) => reply.redirect('/docs'))
 }
 
-const topics = [['authentication', 'Authentication'], ['requests', 'Requests'], ['errors', 'Errors'], ['idempotency', 'Idempotency'], ['lists', 'Lists'], ['limits', 'Limits'], ['test-mode', 'Test mode'], ['events', 'Events']] as const
+const topics = [
+  ['authentication', 'Authentication'],
+  ['requests', 'Requests'],
+  ['errors', 'Errors'],
+  ['idempotency', 'Idempotency'],
+  ['lists', 'Lists'],
+  ['limits', 'Limits'],
+  ['test-mode', 'Test mode'],
+  ['events', 'Events'],
+] as const
 
 function referencePage(routes: readonly Route[], base_url: string): string {
   const groups = Map.groupBy(routes, (route) => route.tag)
   const nav = [
     `<div class="short"><h2>Start</h2><ul>${topics.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}<li><a href="/docs/content">Message content</a></li><li><a href="/docs/errors">Every error code</a></li><li><a href="/docs/openapi.json">OpenAPI 3.1</a></li></ul></div>`,
-    ...[...groups].map(([tag, rows]) => `<h2>${escape(tag)}</h2><ul>${rows.map((route) => `<li><a href="#${anchor(route)}">${escape(route.summary)}</a></li>`).join('')}</ul>`),
+    ...[...groups].map(
+      ([tag, rows]) => `<h2>${escape(tag)}</h2><ul>${rows.map((route) => `<li><a href="#${anchor(route)}">${escape(route.summary)}</a></li>`).join('')}</ul>`,
+    ),
   ].join('')
   const main = `<h1>Posthorn reference</h1>${prose('Send messages on several channels through one API, and hear back through signed webhooks. Send one now; nothing is delivered or billed with a test key:')}
 <pre><code>${escape(firstCall(base_url))}</code></pre>${guide()}${[...groups].map(([tag, rows]) => `<h2 id="${slug(tag)}">${escape(tag)}</h2>${rows.map((route) => operation(route, base_url)).join('')}`).join('')}`
@@ -49,11 +60,20 @@ const anchor = (route: Route): string => `${route.method.toLowerCase()}${route.p
 
 /** Magic recipients of test mode (decisions 6), as the sandbox acts them out. */
 const magic: readonly (readonly [string, string])[] = [
-  ['+15005550006, and any other', 'sent, delivered'], ['+15005550010', 'sent, delivered, read'], ['+15005550005', 'sent, and no receipt ever'],
-  ['+15005550001', 'failed before it is sent'], ['+15005550002', 'sent, then failed'], ['+15005550007', 'sent, delivered five seconds later'],
-  ['+15005550008', 'sent, delivered, read, then an inbound reply'], ['+15005550014', 'receipts out of order'],
-  ['+15005550003', '422 policy_violation'], ['+15005550004', '422 recipient_blocked'], ['+15005550009', '422 upstream_rejected'],
-  ['+15005550013', '422 channel_not_connected'], ['+15005550011', '402 insufficient_balance'], ['+15005550012', '503 upstream_unavailable'],
+  ['+15005550006, and any other', 'sent, delivered'],
+  ['+15005550010', 'sent, delivered, read'],
+  ['+15005550005', 'sent, and no receipt ever'],
+  ['+15005550001', 'failed before it is sent'],
+  ['+15005550002', 'sent, then failed'],
+  ['+15005550007', 'sent, delivered five seconds later'],
+  ['+15005550008', 'sent, delivered, read, then an inbound reply'],
+  ['+15005550014', 'receipts out of order'],
+  ['+15005550003', '422 policy_violation'],
+  ['+15005550004', '422 recipient_blocked'],
+  ['+15005550009', '422 upstream_rejected'],
+  ['+15005550013', '422 channel_not_connected'],
+  ['+15005550011', '402 insufficient_balance'],
+  ['+15005550012', '503 upstream_unavailable'],
 ]
 
 function guide(): string {
@@ -64,7 +84,11 @@ function guide(): string {
 <h2 id="lists">Lists</h2>${prose(`Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\`, the \`next_cursor\` of the page before. Times in filters are exclusive, and may be any RFC 3339 time, a date, or a time without zone (UTC). To poll with \`updated_after\`, go back a few seconds before your last request, and tell what comes twice by its id.`)}
 <h2 id="limits">Limits</h2>${prose('100 requests a second and key on `POST /v1/messages`, 20 on every other operation, unless the operator chose otherwise. `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` say where you stand; a 429 adds `Retry-After`.')}
 <h2 id="test-mode">Test mode</h2>${prose('A test key has one sandbox channel per channel type, named `ch_test_<type>`. These recipients have a fixed outcome:')}<div class="scroll"><table><thead><tr><th>to</th><th>outcome</th></tr></thead><tbody>${magic.map(([to, outcome]) => `<tr><td><code>${escape(to)}</code></td><td>${escape(outcome)}</td></tr>`).join('')}</tbody></table></div>
-<h2 id="events">Events</h2>${prose('Webhook endpoints get these events, signed, at least once and perhaps out of order: tell repeats by the event id. `GET /v1/events` is the same feed for polling.')}<div class="scroll"><table><thead><tr><th>type</th><th>sent when</th></tr></thead><tbody>${Object.entries(eventTypes).map(([type, { when }]) => `<tr><td><code>${type}</code></td><td>${escape(when)}</td></tr>`).join('')}</tbody></table></div>`
+<h2 id="events">Events</h2>${prose('Webhook endpoints get these events, signed, at least once and perhaps out of order: tell repeats by the event id. `GET /v1/events` is the same feed for polling.')}<div class="scroll"><table><thead><tr><th>type</th><th>sent when</th></tr></thead><tbody>${Object.entries(
+    eventTypes,
+  )
+    .map(([type, { when }]) => `<tr><td><code>${type}</code></td><td>${escape(when)}</td></tr>`)
+    .join('')}</tbody></table></div>`
 }
 
 function operation(route: Route, base_url: string): string {
@@ -79,7 +103,9 @@ function operation(route: Route, base_url: string): string {
     route.body === undefined ? '' : table('Body', (route.body as Schema).properties, (route.body as Schema).required ?? [], true),
     `<h4>Example</h4><pre><code>${escape(curl(route, base_url))}</code></pre>`,
     ...Object.entries(route.replies).map(([status, schema]) => answer(status, schema)),
-    `<details><summary>Error codes</summary><p>${codesOf(route).map((code) => `<a href="/docs/errors#${code}"><code>${code}</code></a> <span class="soft">${errorCatalogue[code].status}</span>`).join(' · ')}</p></details>`,
+    `<details><summary>Error codes</summary><p>${codesOf(route)
+      .map((code) => `<a href="/docs/errors#${code}"><code>${code}</code></a> <span class="soft">${errorCatalogue[code].status}</span>`)
+      .join(' · ')}</p></details>`,
   ]
   return parts.join('\n')
 }
@@ -110,10 +136,16 @@ function table(title: string, properties: Schema['properties'], required: readon
 function fieldRows(name: string, schema: Schema, required: boolean, depth: number): string[] {
   const row = `<tr><td><code>${escape(name)}</code>${required ? ' <span class="required">required</span>' : ''}</td><td>${escape(typeOf(schema))}</td><td>${inline([schema.description, boundsOf(schema)].filter((text) => text !== undefined && text !== '').join(' '))}</td></tr>`
   const content = typeOfContent(schema)
-  if (content !== undefined) return [`<tr><td><code>${escape(name)}</code></td><td>${escape(typeOf(schema))}</td><td>${inline(schema.description ?? '')} <a href="/docs/content#${content}">Its fields</a></td></tr>`]
+  if (content !== undefined)
+    return [
+      `<tr><td><code>${escape(name)}</code></td><td>${escape(typeOf(schema))}</td><td>${inline(schema.description ?? '')} <a href="/docs/content#${content}">Its fields</a></td></tr>`,
+    ]
   if (depth >= 3) return [row]
   const [inner, prefix] = schema.items?.properties === undefined ? [schema, `${name}.`] : [schema.items, `${name}[].`]
-  return [row, ...Object.entries(inner.properties ?? {}).flatMap(([field, child]) => fieldRows(prefix + field, child, (inner.required ?? []).includes(field), depth + 1))]
+  return [
+    row,
+    ...Object.entries(inner.properties ?? {}).flatMap(([field, child]) => fieldRows(prefix + field, child, (inner.required ?? []).includes(field), depth + 1)),
+  ]
 }
 
 function typeOf(schema: Schema): string {
@@ -124,7 +156,13 @@ function typeOf(schema: Schema): string {
 
 function boundsOf(schema: Schema): string {
   const bounds: string[] = []
-  if (schema.enum !== undefined) bounds.push(`One of ${schema.enum.filter((value) => value !== null).map((value) => `\`${String(value)}\``).join(', ')}.`)
+  if (schema.enum !== undefined)
+    bounds.push(
+      `One of ${schema.enum
+        .filter((value) => value !== null)
+        .map((value) => `\`${String(value)}\``)
+        .join(', ')}.`,
+    )
   const range = (min: number | undefined, max: number | undefined, unit: string) => {
     if (min !== undefined && max !== undefined) bounds.push(`${min} to ${max}${unit}.`)
     else if (max !== undefined) bounds.push(`At most ${max}${unit}.`)
@@ -138,7 +176,10 @@ function boundsOf(schema: Schema): string {
 }
 
 function curl(route: Route, base_url: string): string {
-  const lines = [`curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${base_url}${route.path}`, `-H 'Authorization: Bearer svc_${route.mode ?? 'test'}_…'`]
+  const lines = [
+    `curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${base_url}${route.path}`,
+    `-H 'Authorization: Bearer svc_${route.mode ?? 'test'}_…'`,
+  ]
   if (route.body !== undefined && route.streamed !== true) lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(requestExample(route))}'`)
   else if (route.method === 'POST') lines.push('-X POST')
   return lines.join(' \\\n  ')

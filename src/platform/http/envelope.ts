@@ -4,7 +4,19 @@ import { Problem } from '../../contract/problem.ts'
 import { errorBody } from '../../contract/resources/api-error.ts'
 import { sqlState } from '../database/sql.ts'
 
-const lostConnection: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
+const lostConnection: ReadonlySet<string> = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+])
 /** Broken connection, no such login or database, shutting down, starting up, full, or closed to connections (PostgreSQL: Appendix A). */
 const unreachableState = /^(08...|28...|3D000|57P0[1-5]|53300|55000)$/
 
@@ -19,7 +31,8 @@ export function problemOf(error: unknown, accepts: boolean): Problem | undefined
   if (error instanceof Problem) return error
   if (accepts && isUnreachable(error)) return new Problem('upstream_unavailable')
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return new Problem('invalid_json')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
+    return new Problem('invalid_json')
   return undefined
 }
 
@@ -29,9 +42,14 @@ export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, re
     socket.destroy()
     return
   }
-  const message = error.code === 'HPE_HEADER_OVERFLOW' ? 'The request line and headers are too large. Send fewer or shorter ones.'
-    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request did not arrive in time. Send it again.'
-    : 'The request is not valid HTTP. Check its request line, headers and framing.'
+  const message =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'The request line and headers are too large. Send fewer or shorter ones.'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'The request did not arrive in time. Send it again.'
+        : 'The request is not valid HTTP. Check its request line, headers and framing.'
   const body = JSON.stringify({ error: errorBody(new Problem('parameter_invalid', message), request_id, base_url) })
-  socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
 }

@@ -29,7 +29,8 @@ function canonical(value: unknown): string {
 /** The value of an Idempotency-Key header. Throws for one that is empty or too long. */
 export function checkIdempotencyKey(key: string): string {
   if (key === '') throw invalid('Idempotency-Key', 'too_short', 'The header `Idempotency-Key` is empty. Give it a value or leave it out.')
-  if (key.length > limits.idempotency_key_length_max) throw invalid('Idempotency-Key', 'too_long', `The header \`Idempotency-Key\` must have at most ${limits.idempotency_key_length_max} characters.`)
+  if (key.length > limits.idempotency_key_length_max)
+    throw invalid('Idempotency-Key', 'too_long', `The header \`Idempotency-Key\` must have at most ${limits.idempotency_key_length_max} characters.`)
   return key
 }
 
@@ -41,7 +42,13 @@ export interface KeyedRequest extends Tenant {
   readonly fingerprint: string
 }
 
-export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({ account_id: caller.account_id, mode: caller.mode, operation, key, fingerprint })
+export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
+  account_id: caller.account_id,
+  mode: caller.mode,
+  operation,
+  key,
+  fingerprint,
+})
 
 /** Keys whose first request is still running in this process. */
 export interface InFlight {
@@ -64,7 +71,8 @@ export function inFlight(): InFlight {
   }
 }
 
-const refusal = (fingerprint: string, request: KeyedRequest): Problem => new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
+const refusal = (fingerprint: string, request: KeyedRequest): Problem =>
+  new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
 
 /** A row of `idempotency_keys`. */
 export interface KeyRow {
@@ -88,7 +96,9 @@ export const isStoredRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && storedRefusals.has(error.status) && error.code !== 'idempotency_key_in_use' && error.code !== 'idempotency_key_reused'
 
 /** What is stored of a refusal: everything but what belongs to one request. */
-export const storedRefusal = (problem: Problem): object => ({ error: { code: problem.code, message: problem.message, param: problem.param, details: problem.details } })
+export const storedRefusal = (problem: Problem): object => ({
+  error: { code: problem.code, message: problem.message, param: problem.param, details: problem.details },
+})
 
 /** The stored outcome: a reply, or the refusal thrown again. Errors get the new request's id from the HTTP layer. */
 export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply {

@@ -66,7 +66,9 @@ function hoister(components: Map<string, Json>): Hoist {
   const body = (schema: Json): Json => {
     const { format, ...rest } = schema
     const known = format === undefined || format === 'date-time-query' ? {} : { format }
-    return Object.fromEntries(Object.entries({ ...rest, ...known }).map(([key, value]) => [key, key === 'examples' || key === 'default' || key === 'enum' ? value : walk(value)]))
+    return Object.fromEntries(
+      Object.entries({ ...rest, ...known }).map(([key, value]) => [key, key === 'examples' || key === 'default' || key === 'enum' ? value : walk(value)]),
+    )
   }
   return walk
 }
@@ -83,7 +85,17 @@ function operation(route: Route, hoist: Hoist): Json {
     parameters: [
       ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
       ...queryParameters(route, hoist),
-      ...(isPost ? [{ name: 'Idempotency-Key', in: 'header', required: false, description: 'Makes the request safe to repeat for 24 hours.', schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max } }] : []),
+      ...(isPost
+        ? [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              required: false,
+              description: 'Makes the request safe to repeat for 24 hours.',
+              schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max },
+            },
+          ]
+        : []),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, hoist) }),
     responses: responses(route, hoist),
@@ -92,8 +104,17 @@ function operation(route: Route, hoist: Hoist): Json {
 
 /** `getMessagesByIdEvents` for `GET /v1/messages/{id}/events`. */
 function operationId(route: Route): string {
-  const parts = route.path.replace('/v1/', '').split(/[/_]/).map((part) => part.replace(/^\{(\w+)\}$/, 'by_$1'))
-  return route.method.toLowerCase() + parts.flatMap((part) => part.split('_')).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  const parts = route.path
+    .replace('/v1/', '')
+    .split(/[/_]/)
+    .map((part) => part.replace(/^\{(\w+)\}$/, 'by_$1'))
+  return (
+    route.method.toLowerCase() +
+    parts
+      .flatMap((part) => part.split('_'))
+      .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+      .join('')
+  )
 }
 
 function queryParameters(route: Route, hoist: Hoist): Json[] {
@@ -114,11 +135,22 @@ export function requestExample(route: Route): unknown {
   const { body } = route
   if ((body as { examples?: unknown[] }).examples?.[0] !== undefined) return (body as { examples: unknown[] }).examples[0]
   const smallest = sample(body, '', true) as Json
-  if ((body as { $id?: string }).$id === 'SendMessage') return { ...smallest, type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' }
+  if ((body as { $id?: string }).$id === 'SendMessage')
+    return { ...smallest, type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' }
   return Object.keys(smallest).length > 0 ? smallest : sample(body)
 }
 
-const always: readonly ErrorCode[] = ['api_key_missing', 'api_key_invalid', 'api_key_revoked', 'api_key_expired', 'ip_not_allowed', 'account_suspended', 'rate_limit_exceeded', 'internal_error', 'parameter_invalid']
+const always: readonly ErrorCode[] = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_revoked',
+  'api_key_expired',
+  'ip_not_allowed',
+  'account_suspended',
+  'rate_limit_exceeded',
+  'internal_error',
+  'parameter_invalid',
+]
 
 /** Every code that a route can answer, those of the conventions included. */
 export function codesOf(route: Route): ErrorCode[] {
@@ -127,7 +159,8 @@ export function codesOf(route: Route): ErrorCode[] {
   if (route.mode !== undefined) codes.add(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
   if (route.path.includes('{')) codes.add('resource_missing')
   if (route.method === 'POST') for (const code of ['idempotency_key_in_use', 'idempotency_key_reused'] as const) codes.add(code)
-  if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true) for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
+  if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
+    for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
   if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
   if (route.method === 'POST' && route.path.startsWith('/v1/messages')) codes.add('upstream_unavailable')
   return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
@@ -140,7 +173,12 @@ function responses(route: Route, hoist: Hoist): Json {
     answers[status] ??= {
       description: codes!.map((code) => `\`${code}\`: ${errorCatalogue[code].title}`).join('\n\n'),
       headers: headers(Number(status), route),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/ApiError' }, examples: Object.fromEntries(codes!.map((code) => [code, { $ref: `#/components/examples/${code}` }])) } },
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/ApiError' },
+          examples: Object.fromEntries(codes!.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        },
+      },
       'x-codes': codes,
     }
   }
@@ -154,10 +192,22 @@ function success(route: Route, status: number, schema: TSchema | string, hoist: 
   return { ...described, content: { 'application/json': { schema: hoist(schema), example: sample(schema) } } }
 }
 
-const descriptions: Readonly<Record<number, string>> = { 200: 'Done.', 201: 'Created.', 202: 'Accepted; what follows happens in the background.', 207: 'Every item has a status of its own.', 304: 'Not changed since.' }
+const descriptions: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted; what follows happens in the background.',
+  207: 'Every item has a status of its own.',
+  304: 'Not changed since.',
+}
 
 const errorExample = (code: ErrorCode): Json => ({
-  error: { type: errorType(errorCatalogue[code].status), code, message: `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`, request_id: 'req_01m7z10y8texgrjk0p9bvk2cq6', doc_url: `https://example.com/docs/errors#${code}` },
+  error: {
+    type: errorType(errorCatalogue[code].status),
+    code,
+    message: `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`,
+    request_id: 'req_01m7z10y8texgrjk0p9bvk2cq6',
+    doc_url: `https://example.com/docs/errors#${code}`,
+  },
 })
 
 const headerComponents: Json = {
@@ -179,22 +229,40 @@ function headers(status: number, route: Route): Json {
 }
 
 function webhooks(): Json {
-  return Object.fromEntries(Object.entries(eventTypes).map(([type, { object, when }]) => [type, {
-    post: {
-      operationId: `on_${type.replaceAll('.', '_')}`,
-      summary: `Sent when ${when}.`,
-      tags: ['Webhook events'],
-      security: [],
-      requestBody: {
-        content: { 'application/json': { schema: {
-          type: 'object', required: ['id', 'object', 'type', 'mode', 'created_at', 'data'],
-          properties: {
-            id: { type: 'string' }, object: { const: 'event' }, type: { const: type }, mode: { type: 'string', enum: ['live', 'test'] }, created_at: { type: 'string' },
-            data: { type: 'object', required: ['object'], properties: { object: { type: 'object', description: `The ${object} as it was at that moment.` } } },
+  return Object.fromEntries(
+    Object.entries(eventTypes).map(([type, { object, when }]) => [
+      type,
+      {
+        post: {
+          operationId: `on_${type.replaceAll('.', '_')}`,
+          summary: `Sent when ${when}.`,
+          tags: ['Webhook events'],
+          security: [],
+          requestBody: {
+            content: {
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  required: ['id', 'object', 'type', 'mode', 'created_at', 'data'],
+                  properties: {
+                    id: { type: 'string' },
+                    object: { const: 'event' },
+                    type: { const: type },
+                    mode: { type: 'string', enum: ['live', 'test'] },
+                    created_at: { type: 'string' },
+                    data: {
+                      type: 'object',
+                      required: ['object'],
+                      properties: { object: { type: 'object', description: `The ${object} as it was at that moment.` } },
+                    },
+                  },
+                },
+              },
+            },
           },
-        } } },
+          responses: { '2XX': { description: 'Any 2xx within ten seconds counts as delivered.' } },
+        },
       },
-      responses: { '2XX': { description: 'Any 2xx within ten seconds counts as delivered.' } },
-    },
-  }]))
+    ]),
+  )
 }

@@ -9,7 +9,10 @@ export function mountOperatorPages(server: FastifyInstance, platform: Platform, 
   server.get('/healthz', (_request, reply) => reply.type('application/json; charset=utf-8').send('{"status":"ok"}'))
   server.get('/readyz', async (_request, reply) => {
     const ready = !isStopping() && (await answers(platform))
-    return reply.code(ready ? 200 : 503).type('application/json; charset=utf-8').send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
+    return reply
+      .code(ready ? 200 : 503)
+      .type('application/json; charset=utf-8')
+      .send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
   })
   server.get('/metrics', async (_request, reply) => {
     const { registry } = platform.metrics

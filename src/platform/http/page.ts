@@ -5,7 +5,10 @@ export const escape = (text: string): string => text.replace(/[&<>"']/g, (charac
 
 /** Safe HTML of a description: paragraphs, with `code` marked. */
 export const prose = (text: string): string =>
-  text.split(/\n\n+/).map((paragraph) => `<p>${inline(paragraph)}</p>`).join('')
+  text
+    .split(/\n\n+/)
+    .map((paragraph) => `<p>${inline(paragraph)}</p>`)
+    .join('')
 
 /** Safe HTML of one line, with `code` marked. */
 export const inline = (text: string): string => escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')

@@ -41,6 +41,7 @@ export function pageReply<T extends { readonly id: string }>(rows: readonly T[],
 /** Everything in one page. `limit` and `starting_after` are honoured where given, and `has_more` is always false (interface: Conventions). */
 export function onePage<T extends { readonly id?: string }>(all: readonly T[], query: { limit?: number; starting_after?: string } = {}) {
   const after = query.starting_after === undefined ? 0 : all.findIndex((item) => item.id === query.starting_after) + 1
-  if (query.starting_after !== undefined && after === 0) throw invalid('starting_after', 'invalid_value', 'Nothing in this list has the id given in starting_after. Leave it out to start at the newest.')
+  if (query.starting_after !== undefined && after === 0)
+    throw invalid('starting_after', 'invalid_value', 'Nothing in this list has the id given in starting_after. Leave it out to start at the newest.')
   return { object: 'list' as const, data: all.slice(after, after + (query.limit ?? all.length)), has_more: false, next_cursor: null }
 }

@@ -62,7 +62,10 @@ export function prepare(route: Route, index: number, rate_limit: number): Prepar
     rate_limit,
     readQuery: queryReader(route.query),
     // an unknown field of the outermost object is ignored and named, not refused (decisions 1)
-    checkBody: schema === undefined || route.body_unchecked === true ? undefined : validator(schema.additionalProperties === false ? { ...schema, additionalProperties: true } : schema),
+    checkBody:
+      schema === undefined || route.body_unchecked === true
+        ? undefined
+        : validator(schema.additionalProperties === false ? { ...schema, additionalProperties: true } : schema),
     bodyOptional: route.body_optional ?? (schema?.required ?? []).length === 0,
     known: open && route.known_fields === undefined ? undefined : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
     open,
@@ -84,7 +87,14 @@ export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
   }
 }
 
-function enter(pipeline: Pipeline, prepared: PreparedRoute | undefined, key: KeyFacts | null, request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+function enter(
+  pipeline: Pipeline,
+  prepared: PreparedRoute | undefined,
+  key: KeyFacts | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
   try {
     const { platform, limiter } = pipeline
     admit(key, request.raw, request.arrived_at, pipeline.isTrusted)
@@ -98,7 +108,15 @@ function enter(pipeline: Pipeline, prepared: PreparedRoute | undefined, key: Key
   }
 }
 
-function afterLimit(prepared: PreparedRoute | undefined, key: KeyFacts, verdict: Verdict, limit: number, request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+function afterLimit(
+  prepared: PreparedRoute | undefined,
+  key: KeyFacts,
+  verdict: Verdict,
+  limit: number,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
   reply.header('ratelimit-limit', limit)
   reply.header('ratelimit-remaining', verdict.remaining)
   reply.header('ratelimit-reset', verdict.reset_s)
@@ -174,7 +192,12 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const misshapen = read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined
     if (misshapen !== undefined) {
       // the key is looked at before the shape: a known one decides
-      if (key !== undefined) await refuseReused(pipeline.platform, pipeline.running, keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, query)))
+      if (key !== undefined)
+        await refuseReused(
+          pipeline.platform,
+          pipeline.running,
+          keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, query)),
+        )
       throw misshapen
     }
     const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
@@ -182,7 +205,16 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
-function operate(pipeline: Pipeline, route: Route, request: FastifyRequest, reply: FastifyReply, query: unknown, given: unknown, body: unknown, key: string | undefined): Promise<Reply> {
+function operate(
+  pipeline: Pipeline,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: unknown,
+  given: unknown,
+  body: unknown,
+  key: string | undefined,
+): Promise<Reply> {
   const handler = route.handler as unknown as (context: RouteRequest<unknown, unknown>) => Promise<Reply>
   const { platform, running } = pipeline
   if (key === undefined || route.idempotent === 'own') return handler(new Context(request, reply, query, body, platform.pool, key))
@@ -241,4 +273,3 @@ function send(route: Route, reply: FastifyReply, { status, body, headers }: Repl
   if (typeof schema === 'string') return reply.type(schema).send(body)
   return reply.send(body)
 }
-

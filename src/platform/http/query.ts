@@ -32,10 +32,21 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   }
 }
 
-function readParameter(name: string, text: string | string[], coerce: Coerce | undefined, names: string, values: Record<string, unknown>, details: Detail[]): void {
+function readParameter(
+  name: string,
+  text: string | string[],
+  coerce: Coerce | undefined,
+  names: string,
+  values: Record<string, unknown>,
+  details: Detail[],
+): void {
   const param = name.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, 80)
   if (coerce === undefined) {
-    details.push({ param, code: 'unknown_field', message: `The query parameter \`${param}\` is not known here. ${names === '' ? 'This operation takes none.' : `Known are: ${names}.`}` })
+    details.push({
+      param,
+      code: 'unknown_field',
+      message: `The query parameter \`${param}\` is not known here. ${names === '' ? 'This operation takes none.' : `Known are: ${names}.`}`,
+    })
   } else if (typeof text !== 'string') {
     details.push({ param, code: 'invalid_value', message: `The query parameter \`${param}\` is given more than once. Give it once.` })
   } else if (text === '') {

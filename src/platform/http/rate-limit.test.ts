@@ -17,7 +17,10 @@ test('a window is opened by its first request and lasts a second', async () => {
   await clock.advance(1)
 
   assert.deepEqual(first, { allowed: true, remaining: 1, reset_s: 1 })
-  assert.deepEqual(others, [{ allowed: true, remaining: 0, reset_s: 1 }, { allowed: false, remaining: 0, reset_s: 1 }])
+  assert.deepEqual(others, [
+    { allowed: true, remaining: 0, reset_s: 1 },
+    { allowed: false, remaining: 0, reset_s: 1 },
+  ])
   assert.deepEqual(take(), { allowed: true, remaining: 1, reset_s: 1 })
   assert.equal(limiter.take('key_a', 2, 2).remaining, 1)
   assert.equal(limiter.take('key_b', 1, 2).remaining, 1)
@@ -45,15 +48,28 @@ test('limits are shared through Redis in one round trip, and without it each pro
   redis.close()
   const alone = [await one!.take('key_a', 1, 2), await other!.take('key_a', 1, 2)]
 
-  assert.deepEqual(shared.map(({ allowed, remaining }) => [allowed, remaining]), [[true, 1], [true, 0], [false, 0]])
-  assert.deepEqual(alone.map(({ allowed, remaining }) => [allowed, remaining]), [[true, 1], [true, 1]])
+  assert.deepEqual(
+    shared.map(({ allowed, remaining }) => [allowed, remaining]),
+    [
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ],
+  )
+  assert.deepEqual(
+    alone.map(({ allowed, remaining }) => [allowed, remaining]),
+    [
+      [true, 1],
+      [true, 1],
+    ],
+  )
   assert.equal((await metrics.rate_limit_fallbacks.get()).values[0]!.value, 2)
 })
 
 /** Asks until Redis answers. */
 async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
   const fallbacks = async () => (await metrics.rate_limit_fallbacks.get()).values[0]?.value ?? 0
-  for (let before = -1; before !== (await fallbacks()); ) {
+  for (let before = -1; before !== (await fallbacks());) {
     before = await fallbacks()
     await limiter.take('warm', 0, 1)
   }
@@ -65,17 +81,19 @@ async function fakeRedis() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
-    socket.on('error', () => undefined).on('data', (bytes) => {
-      for (const command of commandsOf(bytes.toString())) {
-        const name = command[0]!.toLowerCase()
-        if (name === 'evalsha' || name === 'eval') {
-          const count = (counts.get(command[3]!) ?? 0) + 1
-          counts.set(command[3]!, count)
-          socket.write(`*2\r\n:${count}\r\n:1000\r\n`)
-        } else if (name === 'info') socket.write('$9\r\nloading:0\r\n')
-        else socket.write('+OK\r\n')
-      }
-    })
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        for (const command of commandsOf(bytes.toString())) {
+          const name = command[0]!.toLowerCase()
+          if (name === 'evalsha' || name === 'eval') {
+            const count = (counts.get(command[3]!) ?? 0) + 1
+            counts.set(command[3]!, count)
+            socket.write(`*2\r\n:${count}\r\n:1000\r\n`)
+          } else if (name === 'info') socket.write('$9\r\nloading:0\r\n')
+          else socket.write('+OK\r\n')
+        }
+      })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -91,7 +109,7 @@ async function fakeRedis() {
 function commandsOf(text: string): string[][] {
   const commands: string[][] = []
   const lines = text.split('\r\n')
-  for (let at = 0; at < lines.length - 1; ) {
+  for (let at = 0; at < lines.length - 1;) {
     const length = Number(lines[at]!.slice(1))
     commands.push(Array.from({ length }, (_, i) => lines[at + 2 + i * 2]!))
     at += 1 + length * 2

@@ -73,7 +73,14 @@ const answerWithinMs = 250
 /** Limits shared by every process through Redis, in one pipelined round trip. Without Redis: limits of this process. */
 export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: Metrics): RateLimiter {
   const local = processRateLimiter(clock)
-  const redis = new Redis(url, { enableAutoPipelining: true, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: answerWithinMs, connectTimeout: 2000, retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 6), 5000) }) as CountingRedis
+  const redis = new Redis(url, {
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: answerWithinMs,
+    connectTimeout: 2000,
+    retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 6), 5000),
+  }) as CountingRedis
   redis.defineCommand('posthornCount', { numberOfKeys: 1, lua: script })
   let lost = false
   redis.on('error', () => undefined) // each request says it below; a state change is logged once

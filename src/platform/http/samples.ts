@@ -21,17 +21,61 @@ const moment = '2026-01-31T09:30:00.000Z'
 
 /** Values of fields whose name says what they hold. */
 const byName: Readonly<Record<string, unknown>> = {
-  to: '+15005550006', from: '+15005550100', phone: '+14155550123', email: 'ada@example.com', channel: 'ch_test_whatsapp', channel_id: 'ch_test_whatsapp',
-  channel_type: 'whatsapp', currency: 'USD', timezone: 'Europe/Berlin', url: 'https://example.com/hooks/posthorn', name: 'Example', mode: 'test',
-  first_name: 'Ada', last_name: 'Lovelace', full_name: 'Ada Lovelace', locale: 'en', country: 'US', tags: ['customer'], reference: 'order-1042',
-  request_id: `req_${tail}`, account_id: `acc_${tail}`, contact_id: `ct_${tail}`, message_id: `msg_${tail}`, event_id: `evt_${tail}`, endpoint_id: `we_${tail}`,
-  list_id: `lst_${tail}`, segment_id: `seg_${tail}`, package_grant_id: null, secret: 'whsec_Zm9yLWRvY3VtZW50YXRpb24tb25seS0tLS0tLS0tLS0=', events: ['message.delivered', 'message.failed'],
-  content: { text: { body: 'Your parcel is on its way.' } }, text: { body: 'Your parcel is on its way.' }, metadata: {}, attributes: { plan: 'pro' }, identifiers: {},
-  period_start: '2026-01-31', period_end: '2026-01-31', rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['customer'] }] },
+  to: '+15005550006',
+  from: '+15005550100',
+  phone: '+14155550123',
+  email: 'ada@example.com',
+  channel: 'ch_test_whatsapp',
+  channel_id: 'ch_test_whatsapp',
+  channel_type: 'whatsapp',
+  currency: 'USD',
+  timezone: 'Europe/Berlin',
+  url: 'https://example.com/hooks/posthorn',
+  name: 'Example',
+  mode: 'test',
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+  full_name: 'Ada Lovelace',
+  locale: 'en',
+  country: 'US',
+  tags: ['customer'],
+  reference: 'order-1042',
+  request_id: `req_${tail}`,
+  account_id: `acc_${tail}`,
+  contact_id: `ct_${tail}`,
+  message_id: `msg_${tail}`,
+  event_id: `evt_${tail}`,
+  endpoint_id: `we_${tail}`,
+  list_id: `lst_${tail}`,
+  segment_id: `seg_${tail}`,
+  package_grant_id: null,
+  secret: 'whsec_Zm9yLWRvY3VtZW50YXRpb24tb25seS0tLS0tLS0tLS0=',
+  events: ['message.delivered', 'message.failed'],
+  content: { text: { body: 'Your parcel is on its way.' } },
+  text: { body: 'Your parcel is on its way.' },
+  metadata: {},
+  attributes: { plan: 'pro' },
+  identifiers: {},
+  period_start: '2026-01-31',
+  period_end: '2026-01-31',
+  rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['customer'] }] },
 }
 const idByObject: Readonly<Record<string, string>> = {
-  message: 'msg', channel: 'ch', webhook_endpoint: 'we', webhook_delivery: 'whd', event: 'evt', contact: 'ct', contact_list: 'lst', segment: 'seg',
-  contact_import: 'imp', package: 'grant', balance_transaction: 'txn', account: 'acc', template: 'tpl', message_event: 'mev', message_attempt: 'att',
+  message: 'msg',
+  channel: 'ch',
+  webhook_endpoint: 'we',
+  webhook_delivery: 'whd',
+  event: 'evt',
+  contact: 'ct',
+  contact_list: 'lst',
+  segment: 'seg',
+  contact_import: 'imp',
+  package: 'grant',
+  balance_transaction: 'txn',
+  account: 'acc',
+  template: 'tpl',
+  message_event: 'mev',
+  message_attempt: 'att',
 }
 
 export function sample(schema: unknown, name = '', required = false): unknown {
@@ -59,7 +103,9 @@ function sampleObject(schema: Schema, required: boolean): Record<string, unknown
 }
 
 const fits = (value: unknown, types: readonly string[]): boolean =>
-  types.length === 0 || types.includes(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value) || (typeof value === 'number' && types.includes('integer'))
+  types.length === 0 ||
+  types.includes(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value) ||
+  (typeof value === 'number' && types.includes('integer'))
 
 function plainest(schema: Schema, type: string | undefined, name: string): unknown {
   if (type === 'integer' || type === 'number') return schema.minimum ?? 0

@@ -57,7 +57,8 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.addHook('onRequest', (request, reply, done) => {
     begin(platform, request, reply)
     // Node itself would refuse it without a body and a request id
-    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') done(new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.'))
+    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1')
+      done(new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.'))
     else done()
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
@@ -67,7 +68,13 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     done()
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
-  const pipeline: Pipeline = { platform, findKey: parts.findKey, limiter: parts.limiter, isTrusted: addressList(settings.trusted_proxies), running: parts.running ?? inFlight() }
+  const pipeline: Pipeline = {
+    platform,
+    findKey: parts.findKey,
+    limiter: parts.limiter,
+    isTrusted: addressList(settings.trusted_proxies),
+    running: parts.running ?? inFlight(),
+  }
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1))
@@ -98,7 +105,8 @@ function acceptAnyType(request: FastifyRequest): void {
   const type = request.raw.headers['content-type']
   if (type === undefined) {
     if (request.method === 'QUERY') request.raw.headers['content-type'] = 'application/octet-stream'
-  } else if (type !== 'application/json' && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type)) request.raw.headers['content-type'] = 'application/octet-stream'
+  } else if (type !== 'application/json' && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type))
+    request.raw.headers['content-type'] = 'application/octet-stream'
 }
 
 function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number): void {
@@ -125,7 +133,11 @@ function responses(route: Route): Record<string, unknown> {
 function plain(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plain)
   if (typeof schema !== 'object' || schema === null) return schema
-  return Object.fromEntries(Object.entries(schema).filter(([key, value]) => !(key === '$id' && typeof value === 'string')).map(([key, value]) => [key, plain(value)]))
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key, value]) => !(key === '$id' && typeof value === 'string'))
+      .map(([key, value]) => [key, plain(value)]),
+  )
 }
 
 const apiError = plain(ApiError as TSchema)
@@ -176,7 +188,15 @@ function observe(platform: Platform, request: FastifyRequest, reply: FastifyRepl
 }
 
 function logRequest(platform: Platform, request: FastifyRequest, reply: FastifyReply, theirs: string | string[] | undefined): void {
-  const line = { request_id: request.id, client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, 128), method: request.method, route: request.prepared?.route.path ?? 'other', status: reply.statusCode, duration_ms: Math.round(reply.elapsedTime), key_id: request.caller?.key_id }
+  const line = {
+    request_id: request.id,
+    client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, 128),
+    method: request.method,
+    route: request.prepared?.route.path ?? 'other',
+    status: reply.statusCode,
+    duration_ms: Math.round(reply.elapsedTime),
+    key_id: request.caller?.key_id,
+  }
   if (theirs === undefined) platform.log.debug(line, 'request')
   else platform.log.info(line, 'request')
 }

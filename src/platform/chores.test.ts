@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { startPlatform } from '../../test/kit/world.ts'
+import { choresLane, platformChores } from './chores.ts'
+import { keepPartitions } from './database/partitions.ts'
+import { recordEvents } from './outbox.ts'
+import type { Chore } from './platform.ts'
+
+const day = 24 * 3600_000
+const events = { table: 'events', prefix: 'evt', retention_ms: 30 * day }
+
+test('partitions are made ahead, and dropped once everything in them is past retention', async (t) => {
+  const { pool, clock, platform } = await startPlatform(t)
+  const record = async () => {
+    const event = {
+      id: platform.ids('evt'),
+      account_id: 'acc_a' as const,
+      mode: 'test' as const,
+      type: 'message.sent' as const,
+      object_id: 'msg_a',
+      object: {},
+      created_at: clock.iso(),
+    }
+    await recordEvents(pool, [event])
+    return event.id
+  }
+  const kept = async () =>
+    (await pool<{ id: string; partition: string }[]>`select id, tableoid::regclass::text as partition from events order by id`).map(({ id, partition }) => [
+      id,
+      partition,
+    ])
+
+  const stray = await record()
+  const made = await keepPartitions(pool, events, clock.now())
+  const again = await keepPartitions(pool, events, clock.now())
+  await clock.advance(7 * day)
+  const inTime = await record()
+  const before = await kept()
+  await clock.advance(31 * day)
+  await keepPartitions(pool, events, clock.now())
+  const after = await kept()
+  await clock.advance(7 * day)
+  await keepPartitions(pool, events, clock.now())
+
+  // the week in which a row already stands in the default partition stays there
+  assert.deepEqual([made, again], [3, 0])
+  assert.deepEqual(before, [
+    [stray, 'events_default'],
+    [inTime, 'events_20260202'],
+  ])
+  assert.deepEqual(after, [[inTime, 'events_20260202']])
+  assert.deepEqual(await kept(), [])
+})
+
+test('a chore runs when it is due, in one process at a time, and one that fails keeps no other from its turn', async (t) => {
+  const { platform, clock } = await startPlatform(t)
+  const ran: string[] = []
+  const chore = (name: string, every_ms: number, run: () => Promise<number> = async () => 0): Chore => ({
+    name,
+    every_ms,
+    run: async () => {
+      ran.push(name)
+      return await run()
+    },
+  })
+  const other = choresLane(platform, [chore('other process', 1000)])
+  const lane = choresLane(platform, [
+    chore('broken', 1000, async () => {
+      throw new Error('broken')
+    }),
+    chore('often', 1000, async () => {
+      // while this one is at it, another process finds the lock taken
+      await other.tick()
+      return 0
+    }),
+    chore('seldom', 5000),
+  ])
+
+  await lane.tick()
+  await clock.advance(1000)
+  await lane.tick()
+
+  assert.deepEqual(ran, ['broken', 'often', 'seldom', 'broken', 'often'])
+})
+
+test('what the platform itself keeps in order runs on an empty database', async (t) => {
+  const { platform } = await startPlatform(t)
+
+  for (const chore of platformChores(platform)) assert.ok((await chore.run()) >= 0, chore.name)
+})
