@@ -1,8 +1,9 @@
 /** Posts a prebuilt body to an address that someone else named: public sockets only, one deadline over the whole exchange, no redirects, answers dropped. */
 import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
-import { buildConnector, Pool, type Dispatcher } from 'undici'
+import { buildConnector, Client, type Dispatcher } from 'undici'
 import type { Clock } from './clock.ts'
+import { deadlines } from './deadlines.ts'
 import type { Resolve } from './name-lookup.ts'
 import { addressKind, isAllowed, isLiteral } from './public-address.ts'
 import { postErrorOf, type PostError } from './post-error.ts'
@@ -43,147 +44,172 @@ export interface HttpPosterOptions {
 
 /** Bytes of an answer that are read before the connection is dropped instead. */
 const answerBytesMax = 64 * 1024
-/** Connections to one origin; who posts bounds what is under way, so this is only a last fence. */
-const connectionsPerOriginMax = 2048
+/** Unused connections kept for one origin. */
+const idlePerOriginMax = 128
 /** Origins whose connections are kept; the longest unused goes first. */
 const originsMax = 1000
 const keepAliveMs = 15_000
 const connectTimeoutMs = 10_000
 
+/** A client is one connection, opened when it is needed and again when it was lost. */
+interface Connection {
+  readonly client: Client
+  /** It has carried an answer: the next one may find that the receiver has just closed it. */
+  used: boolean
+}
+
 interface Origin {
-  readonly pool: Pool
+  readonly idle: Connection[]
   underWay: number
+}
+
+/** Who may be stopped: by the deadline, or by giving up. */
+interface Exchange {
+  stop(error: PostError): void
+  /** What it is waiting for, in words. */
+  phase: string
 }
 
 export function httpPoster(options: HttpPosterOptions): HttpPoster {
   const origins = new Map<string, Origin>()
   const connect = { guarded: connector(options, true), free: connector(options, false) }
-  const originOf = (url: URL, allowed: boolean): Origin => {
-    const known = origins.get(url.origin)
-    if (known !== undefined) {
-      origins.delete(url.origin)
-      origins.set(url.origin, known)
-      return known
-    }
-    forgetUnused(origins)
-    const pool = new Pool(url.origin, {
-      connect: allowed ? connect.free : connect.guarded,
-      connections: connectionsPerOriginMax,
-      allowH2: false,
-      pipelining: 1,
-      keepAliveTimeout: keepAliveMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: 32 * 1024,
-    })
-    const made = { pool, underWay: 0 }
-    origins.set(url.origin, made)
+  const closed = new AbortController()
+  const expiry = deadlines(options.clock, closed.signal)
+  const quitters = new WeakMap<AbortSignal, Set<Exchange>>()
+  const clients = new Set<Client>()
+
+  const originOf = (name: string): Origin => {
+    const known = origins.get(name)
+    if (known !== undefined) return known
+    if (origins.size >= originsMax) forgetUnused(origins, clients)
+    const made = { idle: [], underWay: 0 }
+    origins.set(name, made)
     return made
   }
+  const connectionTo = (origin: Origin, url: URL, allowed: boolean): Connection => {
+    const idle = origin.idle.pop()
+    if (idle !== undefined) return idle
+    const client = new Client(url.origin, { connect: allowed ? connect.free : connect.guarded, allowH2: false, pipelining: 1, keepAliveTimeout: keepAliveMs, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 })
+    clients.add(client)
+    return { client, used: false }
+  }
+  const giveBack = (origin: Origin, connection: Connection, whole: boolean) => {
+    connection.used = true
+    if (whole && origin.idle.length < idlePerOriginMax) return void origin.idle.push(connection)
+    clients.delete(connection.client)
+    connection.client.destroy().catch(() => undefined) // it is gone either way
+  }
+  /** Exchanges that end when this signal aborts; one listener for all of them. */
+  const quittersOf = (signal: AbortSignal): Set<Exchange> => {
+    let set = quitters.get(signal)
+    if (set === undefined) {
+      const made = new Set<Exchange>()
+      signal.addEventListener('abort', () => {
+        for (const exchange of made) exchange.stop(givenUp)
+      })
+      quitters.set(signal, (set = made))
+    }
+    return set
+  }
+
   return {
     async post(post) {
       const url = new URL(post.url)
       const allowed = isAllowed(url, options.allowed_hosts)
       // Sockets are not asked for a look-up when the host is an address already.
       if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public') return { status: null, error: notPublic(url.hostname) }
-      const origin = originOf(url, allowed)
+      const quit = () => post.signal?.aborted ?? false
+      if (quit()) return { status: null, error: givenUp }
+      const origin = originOf(url.origin)
       origin.underWay += 1
+      const exchange: Exchange = { stop: () => undefined, phase: 'connecting' }
+      const deadline = expiry.add(post.timeout_ms, () => exchange.stop({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).` }))
+      const quitting = post.signal === undefined ? undefined : quittersOf(post.signal)
+      quitting?.add(exchange)
       try {
-        return await exchange(origin.pool, url, post, options.clock)
+        for (;;) {
+          const connection = connectionTo(origin, url, allowed)
+          const { outcome, whole } = await once(connection.client, url, post, exchange)
+          const stale = connection.used && outcome.status === null && outcome.error?.code === 'connection_reset' && !deadline.over && !quit()
+          giveBack(origin, connection, whole)
+          // a kept connection that the receiver had just closed: nothing was answered, and the next one may be sound
+          if (!stale) return outcome
+        }
       } finally {
+        deadline.cancel()
+        quitting?.delete(exchange)
         origin.underWay -= 1
       }
     },
     async close() {
-      await Promise.all([...origins.values()].map(({ pool }) => pool.destroy()))
+      closed.abort()
+      await Promise.all([...clients].map((client) => client.destroy()))
+      clients.clear()
       origins.clear()
     },
   }
 }
 
-function forgetUnused(origins: Map<string, Origin>): void {
-  if (origins.size < originsMax) return
+function forgetUnused(origins: Map<string, Origin>, clients: Set<Client>): void {
   for (const [name, origin] of origins) {
     if (origin.underWay > 0) continue
     origins.delete(name)
-    void origin.pool.close()
+    for (const { client } of origin.idle) {
+      clients.delete(client)
+      client.close().catch(() => undefined) // closing what is closed already
+    }
     return
   }
 }
 
-const notPublic = (address: string): PostError => ({
-  code: 'address_not_public',
-  message: `The host leads to ${address}, which is not a public address; nothing was sent.`,
-})
+const notPublic = (address: string): PostError => ({ code: 'address_not_public', message: `The host leads to ${address}, which is not a public address; nothing was sent.` })
+const givenUp: PostError = { code: 'aborted', message: 'The exchange was given up because the service is shutting down.' }
 
-/** One deadline over at most two tries: a kept connection that the receiver had just closed is worth a second one at once. */
-async function exchange(pool: Pool, url: URL, post: Post, clock: Clock): Promise<PostOutcome> {
-  const end = new AbortController()
-  const stop: { stop?: (error: PostError) => void; phase: string } = { phase: 'connecting' }
-  let expired = false
-  const deadline = clock.sleep(post.timeout_ms, end.signal).then(() => {
-    if (end.signal.aborted) return
-    expired = true
-    stop.stop?.({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${stop.phase}).` })
-  })
-  const giveUp = () => stop.stop?.({ code: 'aborted', message: 'The exchange was given up because the service is shutting down.' })
-  post.signal?.addEventListener('abort', giveUp)
-  try {
-    const reused = pool.stats.connected > 0
-    const outcome = await once(pool, url, post, stop)
-    if (outcome.error?.code !== 'connection_reset' || outcome.status !== null || !reused || expired || post.signal?.aborted === true) return outcome
-    return await once(pool, url, post, stop)
-  } finally {
-    post.signal?.removeEventListener('abort', giveUp)
-    end.abort()
-    void deadline
-  }
-}
-
-/** One request on one connection. `stop.stop` ends it at once, also while it still waits for its connection. */
-function once(pool: Pool, url: URL, post: Post, stop: { stop?: (error: PostError) => void; phase: string }): Promise<PostOutcome> {
+/** One request on one connection. `exchange.stop` ends it at once, also while it still waits to be connected. `whole`: the connection is good for another. */
+function once(client: Client, url: URL, post: Post, exchange: Exchange): Promise<{ outcome: PostOutcome; whole: boolean }> {
   return new Promise((resolve) => {
     let status: number | null = null
     let bytes = 0
     let ended = false
     let controller: Dispatcher.DispatchController | undefined
     let location: string | string[] | undefined
-    const finish = (error: PostError | null, drop: boolean) => {
+    const finish = (error: PostError | null, whole: boolean) => {
       if (ended) return
       ended = true
-      resolve({ status, error })
-      if (drop) controller?.abort(new Error('dropped'))
+      resolve({ outcome: { status, error }, whole })
+      if (!whole) controller?.abort(dropped)
     }
-    stop.phase = 'connecting'
-    stop.stop = (error) => finish(error, true)
-    if (post.signal?.aborted === true) return finish({ code: 'aborted', message: 'The exchange was given up because the service is shutting down.' }, false)
-    pool.dispatch(
-      { method: 'POST', path: url.pathname + url.search, headers: post.headers as string[], body: post.body },
-      {
-        onRequestStart(started) {
-          controller = started
-          stop.phase = 'waiting for the answer'
-          if (ended) started.abort(new Error('dropped'))
-        },
-        onResponseStart(_controller, code, headers) {
-          if (code < 200) return
-          status = code
-          stop.phase = 'reading the answer'
-          location = headers['location']
-          if (Number(headers['content-length'] ?? 0) > answerBytesMax) finish(statusError(code, location), true)
-        },
-        onResponseData(_controller, chunk) {
-          bytes += chunk.length
-          if (bytes > answerBytesMax && status !== null) finish(statusError(status, location), true)
-        },
-        onResponseEnd() {
-          finish(statusError(status ?? 0, location), false)
-        },
-        onResponseError: (_controller, error) => finish(postErrorOf(error), false),
+    exchange.phase = 'connecting'
+    exchange.stop = (error) => finish(error, false)
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started
+        exchange.phase = 'waiting for the answer'
+        if (ended) started.abort(dropped)
       },
-    )
+      onResponseStart(_controller, code, headers) {
+        if (code < 200) return
+        status = code
+        exchange.phase = 'reading the answer'
+        location = headers['location']
+        if (Number(headers['content-length'] ?? 0) > answerBytesMax) finish(statusError(code, location), false)
+      },
+      onResponseData(_controller, chunk) {
+        bytes += chunk.length
+        if (bytes > answerBytesMax && status !== null) finish(statusError(status, location), false)
+      },
+      onResponseEnd: () => finish(statusError(status ?? 0, location), true),
+      onResponseError: (_controller, error) => finish(postErrorOf(error), false),
+    }
+    try {
+      client.dispatch({ method: 'POST', path: url.pathname + url.search, headers: post.headers as string[], body: post.body }, handler)
+    } catch (error) {
+      finish(postErrorOf(error), false)
+    }
   })
 }
+
+const dropped = new Error('dropped')
 
 /** What an answer means: 2xx is success, a redirect is named with where it leads, all else by its number. */
 function statusError(status: number, location: string | string[] | undefined): PostError | null {

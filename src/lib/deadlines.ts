@@ -1,0 +1,67 @@
+/** Many deadlines for the price of one timer: those of the same length end in the order in which they began. */
+import type { Clock } from './clock.ts'
+
+export interface Deadline {
+  /** True once it has passed. */
+  readonly over: boolean
+  /** Nothing happens at its end any more. */
+  cancel(): void
+}
+
+export interface Deadlines {
+  /** Calls `expire` after `ms` milliseconds, unless it was cancelled before. */
+  add(ms: number, expire: () => void): Deadline
+}
+
+interface Entry extends Deadline {
+  over: boolean
+  readonly at: number
+  expire: (() => void) | undefined
+  next: Entry | undefined
+}
+
+interface Queue {
+  first: Entry | undefined
+  last: Entry | undefined
+}
+
+/** `signal` ends the waiting for good. */
+export function deadlines(clock: Clock, signal: AbortSignal): Deadlines {
+  const queues = new Map<number, Queue>()
+  return {
+    add(ms, expire) {
+      const entry: Entry = {
+        at: clock.now() + ms, expire, over: false, next: undefined,
+        cancel() {
+          entry.expire = undefined
+        },
+      }
+      const queue = queues.get(ms)
+      if (queue === undefined) {
+        const made = { first: entry, last: entry }
+        queues.set(ms, made)
+        void watch(ms, made)
+      } else {
+        queue.last!.next = entry
+        queue.last = entry
+      }
+      return entry
+    },
+  }
+
+  async function watch(ms: number, queue: Queue): Promise<void> {
+    while (queue.first !== undefined && !signal.aborted) {
+      const entry = queue.first
+      const wait = entry.at - clock.now()
+      if (wait > 0 && entry.expire !== undefined) {
+        await clock.sleep(wait, signal)
+        continue
+      }
+      queue.first = entry.next
+      if (entry.expire === undefined) continue
+      entry.over = true
+      entry.expire()
+    }
+    queues.delete(ms)
+  }
+}
