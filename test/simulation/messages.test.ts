@@ -1,0 +1,185 @@
+/**
+ * Seeded interleavings of everything that can happen to messages: several processes, kills in the middle of a pass, receipts twice
+ * and in disorder, providers that throttle, fail and keep silent, opt-outs, repeated requests, time passing. Whatever the order:
+ * what was accepted becomes final, money agrees with the ledger, and each event is told once. A failing seed is a test case.
+ */
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Answered } from '../kit/api.ts'
+import { startProcess, type WorldProcess } from '../kit/process.ts'
+import { closing } from '../kit/closing.ts'
+import { seeded, type Random } from '../kit/random.ts'
+import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+
+const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
+const steps = 60
+const lanes = ['dispatch', 'reports', 'fan-out', 'deliver']
+const passesMax = 400
+
+/** Live recipients, by what the simulator does, and test recipients, by what the sandbox does, with the states they may end in. */
+const live: Readonly<Record<string, readonly string[]>> = {
+  '+19995550001': ['failed'],
+  '+19995550002': ['failed'],
+  '+19995550005': ['sent'],
+  '+19995550010': ['read'],
+  '+19995550014': ['read'],
+  '+19995550021': ['delivered'],
+  '+19995550022': ['delivered'],
+  '+19995550023': ['delivered'],
+  '+4915112345678': ['delivered'],
+}
+const sandbox: Readonly<Record<string, readonly string[]>> = {
+  '+15005550006': ['delivered'],
+  '+15005550008': ['read'],
+  '+15005550014': ['read'],
+  '+15005550001': ['failed'],
+  // these opt out at some moment: what waits for them then fails, what is sent afterwards is refused
+  '+4915112345601': ['delivered', 'failed'],
+  '+4915112345602': ['delivered', 'failed'],
+}
+
+for (const seed of seeds) {
+  test(`whatever happens in whatever order, messages end as they must (seed ${seed})`, { timeout: 120_000 }, async (t) => {
+    const simulation = await setUp(t, seed)
+
+    for (let step = 0; step < steps; step++) await simulation.step()
+    await simulation.comeToRest()
+
+    const ended = await simulation.ends()
+    assert.deepEqual(
+      ended.filter(({ status, may }) => !may.includes(status)),
+      [],
+    )
+    assert.deepEqual(await simulation.toldTwice(), [])
+    assert.equal(await simulation.count(), ended.length, 'a message exists that no request was answered with')
+    await simulation.world.invariants()
+    t.diagnostic(`${ended.length} messages, ${simulation.deaths()} deaths`)
+  })
+}
+
+interface Sent {
+  readonly account: TestAccount
+  readonly to: string
+  readonly key: string
+  id?: string
+}
+
+async function setUp(t: TestContext, seed: string) {
+  const world = await startWorld(t, { seed })
+  const random = seeded(`simulation ${seed}`)
+  const shop = await world.account({ mode: 'live', credit_micros: 200_000 })
+  const trial = await world.account({ mode: 'test' })
+  await world.services.billing.prices.setPrice(world.pool, null, 'sms', 1000)
+  const channel = (await shop.api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {} })).body
+  const receiver = world.receiver()
+  receiver.always(() => random.pick([{ status: 200 }, { status: 200 }, { status: 500 }, 'reset' as const]))
+  await trial.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent', 'message.delivered', 'message.failed'] })
+  return simulate(t, { world, random, shop, trial, channel: channel.id as string })
+}
+
+interface Scene {
+  readonly world: World
+  readonly random: Random
+  readonly shop: TestAccount
+  readonly trial: TestAccount
+  readonly channel: string
+}
+
+async function simulate(t: TestContext, { world, random, shop, trial, channel }: Scene) {
+  const sent: Sent[] = []
+  const reports = new Map<string, object>()
+  let born = 0
+  let deaths = 0
+  const newProcess = () => startProcess(world, `process ${++born}`)
+  const processes: WorldProcess[] = [await newProcess(), await newProcess()]
+  closing(t, () => Promise.all(processes.map((process) => process.kill())))
+
+  const post = async (one: Sent) => {
+    const body = { channel: one.account === shop ? channel : 'ch_test_sms', to: one.to, type: 'text', text: { body: 'Hello' } }
+    const answer = await random.pick(processes).api(one.account.key).post('/v1/messages', body, { 'idempotency-key': one.key }).catch(() => undefined)
+    note(one, answer)
+  }
+  const note = (one: Sent, answer: Answered | undefined) => {
+    if (answer === undefined || answer.status === 409 || answer.status >= 500) return
+    if (answer.status !== 202) return void assert.ok([402, 422].includes(answer.status), JSON.stringify(answer.body))
+    assert.ok(one.id === undefined || one.id === answer.body.id, `the key ${one.key} was answered with two messages`)
+    one.id = answer.body.id
+  }
+  const sendSome = async () => {
+    const account = random.pick([shop, trial])
+    const fresh = Array.from({ length: 1 + random.below(6) }, (_, at): Sent => {
+      return { account, to: random.pick(Object.keys(account === shop ? live : sandbox)), key: `k${sent.length + at}` }
+    })
+    sent.push(...fresh)
+    await Promise.all(fresh.map(post))
+  }
+  const pass = (process: WorldProcess, lane: string) => process.app.lane(lane).tick().catch(() => 0)
+  const work = async () => {
+    await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(processes), random.pick(lanes))))
+  }
+  const killOne = async () => {
+    const at = random.below(processes.length)
+    const dying = processes[at]!
+    processes[at] = await newProcess()
+    const passes = lanes.map((lane) => pass(dying, lane))
+    for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+    await dying.kill()
+    await Promise.all(passes)
+    deaths += 1
+  }
+  const letTimePass = async () => {
+    await world.clock.advance(random.pick([10, 200, 3000, 20_000]))
+    await Promise.all(processes.map((process) => pass(process, 'heartbeat')))
+  }
+  /** What providers told is told again, later and in another order. */
+  const repeatReports = async () => {
+    for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
+    const again = random.shuffle([...reports.values()]).slice(0, 5).map((row) => ({ ...row, id: `again_${born}_${random.below(1e9)}`, due_at: world.clock.iso(random.below(1000)), attempts: 0 }))
+    for (const row of again) await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(row)}::text::json)`
+  }
+  const optOut = async () => {
+    const from = random.pick(['+4915112345601', '+4915112345602'])
+    await random.pick(processes).api(trial.key).post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from, type: 'text', text: { body: random.pick(['STOP', 'START', 'Hello']) } }).catch(() => undefined)
+  }
+  const repeatRequest = async () => {
+    if (sent.length > 0) await Promise.all([random.pick(sent), random.pick(sent)].map(post))
+  }
+  const whole = [sendSome, sendSome, sendSome, work, work, work, work, work, letTimePass, letTimePass, repeatReports, optOut, repeatRequest, killOne]
+
+  return {
+    world,
+    deaths: () => deaths,
+    step: () => random.pick(whole)(),
+    /** Every request gets its answer, every dead process is taken over, and the lanes run until nothing is left. */
+    async comeToRest() {
+      for (const one of sent) if (one.id === undefined) await post(one)
+      for (let pass_ = 0, idle = 0; idle < 3; pass_++) {
+        assert.ok(pass_ < passesMax, 'the lanes find no rest')
+        await world.clock.advance(15_000)
+        for (const process of processes) await process.app.lane('heartbeat').tick()
+        let jobs = 0
+        for (const process of processes) for (const lane of ['dispatch', 'reports']) jobs += await process.app.lane(lane).tick()
+        const [waiting] = await world.pool<{ rows: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
+        idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
+      }
+    },
+    /** How each accepted message ended, and how it may. */
+    async ends() {
+      const ended: { id: string; to: string; status: string; may: readonly string[] }[] = []
+      for (const { account, to, id } of sent) {
+        if (id === undefined) continue
+        const message = (await processes[0]!.api(account.key).get(`/v1/messages/${id}`)).body
+        ended.push({ id, to, status: message.status, may: (account === shop ? live : sandbox)[to]! })
+      }
+      return ended
+    },
+    async toldTwice() {
+      return [...(await world.pool`select object_id, type, count(*) as times from events where type like 'message.%' group by 1, 2 having count(*) > 1`)]
+    },
+    /** Outbound messages by the API: confirmations of opt-outs are the service's own. */
+    async count() {
+      const [row] = await world.pool<{ rows: number }[]>`select count(*) as rows from messages where direction = 'outbound' and origin_type = 'api'`
+      return row!.rows
+    },
+  }
+}
