@@ -213,6 +213,7 @@ export function buildApp(parts: AppParts): App {
     async stop() {
       await Promise.all([server.close(), dispatch.stop(), deliver.stop()])
       await accepting.drained()
+      await services.contacts.flushActivity()
       stopping.abort()
       await Promise.all(runningLanes)
       await services.webhooks.close()

@@ -321,3 +321,17 @@ test('a repeated creation under one Idempotency-Key makes one contact', async (t
   assert.deepEqual([first.status, second.status, second.headers['idempotent-replayed'], second.body], [201, 201, 'true', first.body])
   assert.deepEqual([conflict.status, replayed.status, replayed.headers['idempotent-replayed']], [409, 409, 'true'])
 })
+
+test('an outbound message links its contact and tells when they were last in touch, without changing the contact', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const ada = (await api.post('/v1/contacts', { phone: '+5511987654321' })).body
+  await world.clock.advance(5000)
+
+  const sent = (await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+551187654321', type: 'text', text: { body: 'Oi' } })).body
+  await world.services.contacts.flushActivity()
+  const after = (await api.get(`/v1/contacts/${ada.id}`)).body
+
+  assert.equal(sent.contact_id, ada.id)
+  assert.deepEqual([after.last_message_at, after.last_seen_at, after.updated_at], [sent.created_at, null, ada.updated_at])
+})

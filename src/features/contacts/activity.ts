@@ -27,6 +27,7 @@ const chunk = 1000
 export function activity(platform: Platform): Activity {
   let collected = new Map<string, { account_id: string; mode: string; id: string; at: string }>()
   let writing: Promise<void> | undefined
+  let written: Promise<void> = Promise.resolve()
 
   function messagesAccepted(rows: readonly MessagedContact[]): void {
     const at = isoTime(platform.clock.now())
@@ -48,7 +49,10 @@ export function activity(platform: Platform): Activity {
     }
   }
 
-  async function flush(): Promise<void> {
+  /** Writes follow each other: who waits for this one has waited for those before. */
+  const flush = (): Promise<void> => (written = written.then(write))
+
+  async function write(): Promise<void> {
     const rows = [...collected.values()]
     collected = new Map()
     for (let from = 0; from < rows.length; from += chunk) {

@@ -22,7 +22,8 @@ const pendingRowsMax = 20_000
 const repeatsMax = 8
 const lookups_max = 20
 
-export function door(platform: Platform, billing: BillingService, handoff: Handoff): Door {
+/** `told` hears of every accepted message after its commit, and must not wait for anything. */
+export function door(platform: Platform, billing: BillingService, handoff: Handoff, told: (rows: readonly MessageRow[]) => void = () => undefined): Door {
   const { pool, clock, ids, log, metrics } = platform
   let queue: Pending[] = []
   let queuedRows = 0
@@ -268,6 +269,7 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
       const inMemory = mine.size === 0 ? [] : accepted.filter(({ id }) => mine.has(id))
       if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
       if (accepted.length > inMemory.length) platform.wake('dispatch')
+      told(accepted)
       pending.resolve({ kind: 'done', items: pending.outcomes as ItemOutcome[] })
     })
   }
