@@ -19,9 +19,10 @@ export interface NewEvent extends Tenant {
 /** Records events inside the caller's transaction. */
 export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
+  // the position as a sub-select: asked once, not for every row
   await sql`
     insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
-    select account_id, mode, id, type, object_id, object, endpoint_id, created_at, feed_position()
+    select account_id, mode, id, type, object_id, object, endpoint_id, created_at, (select feed_position())
     from json_to_recordset(${jsonRows(events)}::text::json)
       as t(account_id text, mode text, id text, type text, object_id text, object json, endpoint_id text, created_at timestamptz)`
 }
