@@ -58,6 +58,12 @@ interface Connection {
   used: boolean
 }
 
+/** A URL as it was read. */
+interface Place {
+  readonly url: URL
+  readonly allowed: boolean
+}
+
 interface Origin {
   readonly idle: Connection[]
   underWay: number
@@ -77,7 +83,16 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
   const expiry = deadlines(options.clock, closed.signal)
   const quitters = new WeakMap<AbortSignal, Set<Exchange>>()
   const clients = new Set<Client>()
+  const places = new Map<string, Place>()
 
+  const placeOf = (text: string): Place => {
+    let place = places.get(text)
+    if (place !== undefined) return place
+    const url = new URL(text)
+    if (places.size >= originsMax) places.delete(places.keys().next().value!)
+    places.set(text, (place = { url, allowed: isAllowed(url, options.allowed_hosts) }))
+    return place
+  }
   const originOf = (name: string): Origin => {
     const known = origins.get(name)
     if (known !== undefined) return known
@@ -114,8 +129,7 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
 
   return {
     async post(post) {
-      const url = new URL(post.url)
-      const allowed = isAllowed(url, options.allowed_hosts)
+      const { url, allowed } = placeOf(post.url)
       // Sockets are not asked for a look-up when the host is an address already.
       if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public') return { status: null, error: notPublic(url.hostname) }
       const quit = () => post.signal?.aborted ?? false
