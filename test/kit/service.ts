@@ -44,7 +44,7 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
       const deadline = clock.now() + readyWithinMs
       while (!(await isReady(base_url))) {
-        if (child.exitCode !== null || clock.now() > deadline) throw new Error(`the service did not start: ${errors.slice(-2000)}`)
+        if (child.exitCode !== null || child.signalCode !== null || clock.now() > deadline) throw new Error(`the service did not start (exit ${child.exitCode}, signal ${child.signalCode}): ${errors.slice(-4000)}`)
         await clock.sleep(20)
       }
     },
