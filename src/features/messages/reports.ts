@@ -33,7 +33,7 @@ export function reportsLane(deps: ReportDeps): Lane {
   const { platform } = deps
   return {
     name: 'reports',
-    idle_ms: 100,
+    idle_ms: 1000,
     async tick() {
       const now = platform.clock.now()
       const applied = await transact(platform.pool, async (tx) => {
