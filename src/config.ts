@@ -199,10 +199,13 @@ export async function secretKeys(config: Config): Promise<SecretKeys> {
 
 async function keyFile(data_dir: string): Promise<string> {
   const path = join(data_dir, 'secret.key')
-  await mkdir(data_dir, { recursive: true })
+  const unwritable = (error: Error) => new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
+  await mkdir(data_dir, { recursive: true }).catch((error: Error) => {
+    throw unwritable(error)
+  })
   const made = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return undefined
-    throw new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
+    throw unwritable(error)
   })
   if (made !== undefined) {
     const key = crypto.getRandomValues(Buffer.alloc(32)).toString('base64')

@@ -57,6 +57,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
     .description('A multi-channel messaging platform: one REST API for WhatsApp, SMS and more.')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .option('--json', 'print exactly one JSON value, whatever the command')
     .showHelpAfterError('(add --help for what there is)')
   for (const register of groups) register(program, cli)
   everywhere(program, (command) => command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err }).allowExcessArguments(false))

@@ -91,7 +91,7 @@ test('accounts and keys are made, listed, changed and revoked; each command prin
 })
 
 test('a refusal is one line on standard error and exit code 1, wrong usage exit code 2; neither prints a result', async (t) => {
-  const { run } = await installation(t)
+  const { run, env } = await installation(t)
 
   const refused = await Promise.all([
     run('accounts', 'suspend', 'acc_none', '--json'),
@@ -100,6 +100,8 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
     run('accounts', 'create', '--name', '   '),
     run('accounts', 'create', '--name', 'x', '--owner-email', 'nonsense'),
     runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor']),
+    runWith({ POSTHORN_DATA_DIR: import.meta.filename }, ['accounts', 'list']),
+    runWith({ DATABASE_URL: env['DATABASE_URL']!, POSTHORN_DATA_DIR: import.meta.filename }, ['accounts', 'list']),
   ])
   const misused = await Promise.all([
     run(),
@@ -123,6 +125,16 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
     misused.map(() => [2, '']),
   )
   assert.ok(misused.every(({ err }) => err !== ''))
+})
+
+test('--json is taken before a command and after it', async (t) => {
+  const { run } = await installation(t)
+  await run('accounts', 'create', '--name', 'A')
+
+  const [before, after] = await Promise.all([run('--json', 'accounts', 'list'), run('accounts', 'list', '--json')])
+
+  assert.equal(after.json.length, 1)
+  assert.deepEqual(before.json, after.json)
 })
 
 test('help is no mistake', async (t) => {

@@ -10,6 +10,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
 import type postgres from 'postgres'
+import { Refusal } from '../../contract/refusal.ts'
 import { driver } from './driver.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../log.ts'
@@ -102,7 +103,9 @@ interface Held {
 
 async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
   const dataDir = resolve(options.dataDir)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+    throw new Refusal(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
+  })
   const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs: await findPrograms(dataDir, options.detours), clock: systemClock() }
   let stopping = false
   let held: Held | undefined
