@@ -15,10 +15,21 @@ export interface Round extends LoadReport {
 }
 
 /** One round of sending to a server of this service's keys and channel. */
-export async function sendRound(driver: Driver, service: Service, server: Running, seconds: number, options: { keyed?: boolean; rate?: number } = {}): Promise<Round> {
+export async function sendRound(
+  driver: Driver,
+  service: Service,
+  server: Running,
+  seconds: number,
+  options: { keyed?: boolean; rate?: number } = {},
+): Promise<Round> {
   const counted = countCpu(server.pid, service.postmaster)
   const report = await driver.run({
-    host: '127.0.0.1', port: server.port, connections, seconds, keys: service.keys, work: { kind: 'send', channel: service.channel, keyed: options.keyed === true },
+    host: '127.0.0.1',
+    port: server.port,
+    connections,
+    seconds,
+    keys: service.keys,
+    work: { kind: 'send', channel: service.channel, keyed: options.keyed === true },
     ...(options.rate === undefined ? {} : { rate: options.rate }),
   })
   const { node_us, postgres_us } = counted()
@@ -26,7 +37,8 @@ export async function sendRound(driver: Driver, service: Service, server: Runnin
 }
 
 /** The median round by a field. */
-export const medianOf = (rounds: readonly Round[], field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us'): number => median(rounds.map((round) => round[field]))
+export const medianOf = (rounds: readonly Round[], field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us'): number =>
+  median(rounds.map((round) => round[field]))
 
 export const accept: Measurement = {
   name: 'accept',
@@ -46,7 +58,12 @@ export const accept: Measurement = {
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, [bare, transaction, statement]: readonly [Running, Running, Running]): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  service: Service,
+  [bare, transaction, statement]: readonly [Running, Running, Running],
+): Promise<{ figures: Figure[]; notes: string[] }> {
   const seconds = quick ? 1.5 : 2.5
   const rounds = quick ? 3 : 5
   const contenders = {

@@ -14,7 +14,10 @@ interface Stat {
 function statOf(pid: number | string): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number)
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
     return { parent: fields[1]!, own_us: (fields[11]! + fields[12]!) * tick_us, children_us: (fields[13]! + fields[14]!) * tick_us }
   } catch {
     return undefined // ended meanwhile, or not Linux
@@ -53,7 +56,12 @@ export function treeAnonymousBytes(pid: number): number {
       return 0
     }
   }
-  return of(pid) + readdirSync('/proc').filter((name) => /^\d+$/.test(name) && statOf(name)?.parent === pid).reduce((sum, name) => sum + of(name), 0)
+  return (
+    of(pid) +
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && statOf(name)?.parent === pid)
+      .reduce((sum, name) => sum + of(name), 0)
+  )
 }
 
 export interface CpuUse {

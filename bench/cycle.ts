@@ -10,7 +10,8 @@ import { call, serve, startService, type Service } from './service.ts'
 
 const endpointsCount = 2
 const allowing = (receiver: Receiver) => ({ POSTHORN_WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` })
-const endpoint = (service: Service, url: string, events: readonly string[]) => call(service.port, service.keys[0]!, 'POST', '/v1/webhook_endpoints', { url, events })
+const endpoint = (service: Service, url: string, events: readonly string[]) =>
+  call(service.port, service.keys[0]!, 'POST', '/v1/webhook_endpoints', { url, events })
 
 export const cycle: Measurement = {
   name: 'cycle',
@@ -53,7 +54,9 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, receiver: R
       single('Node CPU for a cycle', 'µs', of('node_us')),
       { ...single('lag of deliveries at 80 %, p99', 'ms', open.p99_ms), reference: { name: 'median', value: open.p50_ms } },
     ],
-    notes: ['A cycle: accepted, charged, handed to the simulator, `sent`, receipt stored, `delivered`, two deliveries of `message.delivered` posted, answered and marked. The lag runs from the event to the arrival of its delivery.'],
+    notes: [
+      'A cycle: accepted, charged, handed to the simulator, `sent`, receipt stored, `delivered`, two deliveries of `message.delivered` posted, answered and marked. The lag runs from the event to the arrival of its delivery.',
+    ],
   }
 }
 
@@ -86,7 +89,12 @@ export const drain: Measurement = {
       const worker = await serve(service.data_dir, { roles: 'worker', env: allowing(receiver) })
       try {
         const { seconds } = await receivedAll(receiver, count)
-        return { figures: [single('deliveries drained', '/s', count / seconds, { least: 5000 })], notes: [`${count.toLocaleString('en-US')} due deliveries of ${dueEndpoints} endpoints, a process that starts to work on them, and a receiver that answers at once.`] }
+        return {
+          figures: [single('deliveries drained', '/s', count / seconds, { least: 5000 })],
+          notes: [
+            `${count.toLocaleString('en-US')} due deliveries of ${dueEndpoints} endpoints, a process that starts to work on them, and a receiver that answers at once.`,
+          ],
+        }
       } finally {
         await worker.stop()
       }
@@ -103,7 +111,15 @@ async function makeDue({ app, pool, account_id }: Service, events: number): Prom
   for (let done = 0; done < events; done += 1000) {
     const batch = Array.from({ length: Math.min(1000, events - done) }, (): NewEvent => {
       const id = ids('grant')
-      return { account_id: account_id as NewEvent['account_id'], mode: 'live', id: ids('evt'), type: 'package.exhausted', object_id: id, object: { id, object: 'package', name: 'Bench', credits_total: 1000, credits_remaining: 0 }, created_at: isoTime(clock.now()) }
+      return {
+        account_id: account_id as NewEvent['account_id'],
+        mode: 'live',
+        id: ids('evt'),
+        type: 'package.exhausted',
+        object_id: id,
+        object: { id, object: 'package', name: 'Bench', credits_total: 1000, credits_remaining: 0 },
+        created_at: isoTime(clock.now()),
+      }
     })
     await recordEvents(pool, batch)
   }
@@ -127,7 +143,18 @@ export const endpoints: Measurement = {
       await interleaved(1, contenders)
       const found = await interleaved(quick ? 3 : 5, contenders)
       const cpu = (rounds: readonly Round[]) => medianOf(rounds, 'node_us') + medianOf(rounds, 'postgres_us')
-      return { figures: [compared('CPU for an accepted message, Node and PostgreSQL', 'µs', cpu(found['many']!), { name: 'without endpoints', value: cpu(found['none']!) }, { most: 1.1 })], notes: [] }
+      return {
+        figures: [
+          compared(
+            'CPU for an accepted message, Node and PostgreSQL',
+            'µs',
+            cpu(found['many']!),
+            { name: 'without endpoints', value: cpu(found['none']!) },
+            { most: 1.1 },
+          ),
+        ],
+        notes: [],
+      }
     } finally {
       await many.stop()
       await none.stop()

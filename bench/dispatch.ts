@@ -56,7 +56,9 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
       single('PostgreSQL CPU for a message', 'µs', sustained.postgres_us),
       single('heap-only updates of messages', '%', updates, { least: 95 }),
     ],
-    notes: ['Each message is accepted over HTTP, charged, handed to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded. The load generator shares the cores.'],
+    notes: [
+      'Each message is accepted over HTTP, charged, handed to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded. The load generator shares the cores.',
+    ],
   }
 }
 

@@ -40,7 +40,13 @@ export const median = (values: readonly number[]): number => {
 }
 
 /** A figure over its reference, with the least (or greatest) ratio that is wanted. */
-export function compared(name: string, unit: string, value: number, reference: { name: string; value: number }, wanted?: { least?: number; most?: number }): Figure {
+export function compared(
+  name: string,
+  unit: string,
+  value: number,
+  reference: { name: string; value: number },
+  wanted?: { least?: number; most?: number },
+): Figure {
   const ratio = value / reference.value
   return { name, value, unit, reference, ratio, ...(wanted === undefined ? {} : { target: targetOf(ratio, wanted, '×') }) }
 }
@@ -92,7 +98,12 @@ function cells(figure: Figure): string[] {
 export function asText(section: Section): string {
   const rows = [[...columns], ...section.figures.map(cells)]
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  const lines = rows.map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  ').trimEnd())
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  )
   return [section.title, ...(section.figures.length === 0 ? [] : lines.map((line) => `  ${line}`)), ...section.notes.map((note) => `  ${note}`), ''].join('\n')
 }
 

@@ -37,11 +37,16 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, empty: Serv
   return {
     figures: [
       compared('CPU for an accepted message, Node and PostgreSQL', 'µs', cpu('full'), { name: 'empty', value: cpu('empty') }, { most: 1.15 }),
-      compared('PostgreSQL CPU for an accepted message', 'µs', medianOf(found['full']!, 'postgres_us'), { name: 'empty', value: medianOf(found['empty']!, 'postgres_us') }),
+      compared('PostgreSQL CPU for an accepted message', 'µs', medianOf(found['full']!, 'postgres_us'), {
+        name: 'empty',
+        value: medianOf(found['empty']!, 'postgres_us'),
+      }),
       compared('messages accepted a second', '/s', medianOf(found['full']!, 'rate'), { name: 'empty', value: medianOf(found['empty']!, 'rate') }),
       ...reads,
     ],
-    notes: [`${count.toLocaleString('en-US')} messages and their ledger entries of one account, in three days. "Oldest" means that only the oldest thirty match the filter.`],
+    notes: [
+      `${count.toLocaleString('en-US')} messages and their ledger entries of one account, in three days. "Oldest" means that only the oldest thirty match the filter.`,
+    ],
   }
 }
 
@@ -49,8 +54,8 @@ async function readFigures(driver: Driver, service: Service, { rare, ids }: Load
   const query = (filters: Record<string, string>) => `/v1/messages?${new URLSearchParams(filters).toString()}`
   const middle = ids[ids.length >> 1]!
   const reads: Record<string, readonly string[]> = {
-    'retrieve': ids.map((id) => `/v1/messages/${id}`),
-    'list': [query({})],
+    retrieve: ids.map((id) => `/v1/messages/${id}`),
+    list: [query({})],
     'list, a page from the middle': [query({ starting_after: middle })],
     'list by channel, oldest': [query({ channel: rare.channel })],
     'list by channel, newest': [query({ channel: service.channel })],
@@ -65,7 +70,15 @@ async function readFigures(driver: Driver, service: Service, { rare, ids }: Load
   }
   const figures: Figure[] = []
   for (const [name, paths] of Object.entries(reads)) {
-    const plan = { host: '127.0.0.1', port: service.port, connections: 1, seconds: 10, requests_max: requests, keys: service.keys, work: { kind: 'get', paths } } as const
+    const plan = {
+      host: '127.0.0.1',
+      port: service.port,
+      connections: 1,
+      seconds: 10,
+      requests_max: requests,
+      keys: service.keys,
+      work: { kind: 'get', paths },
+    } as const
     await driver.run({ ...plan, requests_max: 20 })
     const { p50_ms, p99_ms } = await driver.run(plan)
     figures.push({ ...single(`${name}, p99`, 'ms', p99_ms, { most: 10 }), reference: { name: 'median', value: p50_ms } })

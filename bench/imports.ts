@@ -8,10 +8,14 @@ const pollMs = 50
 const withinMs = 600_000
 /** The file as shops export it, and the same with everything that a contact can have. */
 const shapes = {
-  usual: { header: 'phone,first_name,last_name,email,tags\n', line: (n: number) => `${phoneOf(n)},First${n % 5000},Last${n % 20_011},user${n}@example.com,${n % 5 === 0 ? 'newsletter;vip' : 'newsletter'}\n` },
+  usual: {
+    header: 'phone,first_name,last_name,email,tags\n',
+    line: (n: number) => `${phoneOf(n)},First${n % 5000},Last${n % 20_011},user${n}@example.com,${n % 5 === 0 ? 'newsletter;vip' : 'newsletter'}\n`,
+  },
   wide: {
     header: 'phone,first_name,last_name,email,tags,external_id,locale,attributes.plan,attributes.orders,consent.sms\n',
-    line: (n: number) => `${phoneOf(n)},First${n % 5000},Last${n % 20_011},user${n}@example.com,${n % 5 === 0 ? 'newsletter;vip' : 'newsletter'},crm-${n},de,${n % 3 === 0 ? 'pro' : 'free'},${n % 90},opted_in\n`,
+    line: (n: number) =>
+      `${phoneOf(n)},First${n % 5000},Last${n % 20_011},user${n}@example.com,${n % 5 === 0 ? 'newsletter;vip' : 'newsletter'},crm-${n},de,${n % 3 === 0 ? 'pro' : 'free'},${n % 90},opted_in\n`,
   },
 } as const
 
@@ -85,7 +89,10 @@ async function upload(service: Service, shape: keyof typeof shapes, from: number
     for (let at = 0; at < rows; at += 1000) yield Array.from({ length: Math.min(1000, rows - at) }, (_, n) => line(from + at + n)).join('')
   }
   const answer = await fetch(`http://127.0.0.1:${service.port}/v1/contact_imports?consent_declared=true`, {
-    method: 'POST', headers: { authorization: `Bearer ${service.keys[0]!}`, 'content-type': 'text/csv' }, body: Readable.toWeb(Readable.from(text(), { objectMode: false })), duplex: 'half',
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.keys[0]!}`, 'content-type': 'text/csv' },
+    body: Readable.toWeb(Readable.from(text(), { objectMode: false })),
+    duplex: 'half',
   } as unknown as RequestInit)
   if (answer.status !== 202) throw new Error(`the upload answered ${answer.status}: ${await answer.text()}`)
   return (await answer.json()) as { id: string; bytes: number }

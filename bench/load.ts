@@ -73,12 +73,18 @@ export function runLoad(plan: LoadPlan): Promise<LoadReport> {
   if (plan.rate === undefined) for (const connection of connections) ask(connection, performance.now())
   else {
     idle.push(...connections)
-    keepTimetable(plan.rate, began, mayAsk, () => asked, (due) => {
-      const connection = idle.pop()
-      if (connection === undefined) return false
-      ask(connection, due)
-      return true
-    })
+    keepTimetable(
+      plan.rate,
+      began,
+      mayAsk,
+      () => asked,
+      (due) => {
+        const connection = idle.pop()
+        if (connection === undefined) return false
+        ask(connection, due)
+        return true
+      },
+    )
   }
   setTimeout(finish, plan.seconds * 1000 + drainWithinMs).unref()
   return promise

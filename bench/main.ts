@@ -13,7 +13,14 @@ import { asMarkdown, asText, type Measurement, type Section } from './figures.ts
 
 const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, footprint]
 
-const { values: wanted } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } } })
+const { values: wanted } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+})
 const names = wanted.only?.split(',').map((name) => name.trim())
 const unknown = names?.find((name) => !measurements.some((measurement) => measurement.name === name))
 if (unknown !== undefined) {
@@ -55,10 +62,13 @@ if (wanted.write) await writeFile(join(import.meta.dirname, '..', 'docs', 'refer
 function page(): string {
   const { date, cpu, cores, memory_gb, system, node, database } = environment
   return [
-    '# Performance', '',
+    '# Performance',
+    '',
     'The last full run of `npm run bench`. Each figure stands beside a reference that was measured in the same run, in turn with it; every value is the median of its rounds.',
-    'Read ratios and CPU per message: rates belong to the machine, and the load generator shares its cores with the service and the database.', '',
-    `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · ${seconds} s${wanted.quick ? ' · a quick run' : ''}`, '',
+    'Read ratios and CPU per message: rates belong to the machine, and the load generator shares its cores with the service and the database.',
+    '',
+    `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · ${seconds} s${wanted.quick ? ' · a quick run' : ''}`,
+    '',
     ...sections.map(asMarkdown),
   ].join('\n')
 }

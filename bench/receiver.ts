@@ -31,7 +31,13 @@ export async function startReceiver(): Promise<Receiver> {
     return (await told)[0]
   }
   const port = await ask<number>('port')
-  return { port, url: `http://127.0.0.1:${port}/hook`, received: () => ask('received'), clear: () => ask('clear'), stop: () => void (child.connected && child.disconnect()) }
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/hook`,
+    received: () => ask('received'),
+    clear: () => ask('clear'),
+    stop: () => void (child.connected && child.disconnect()),
+  }
 }
 
 /** Resolves once so many have come; rejects when none came for half a minute. */

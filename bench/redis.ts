@@ -25,8 +25,17 @@ export const redis: Measurement = {
       const found = await interleaved(quick ? 3 : 5, contenders)
       return {
         figures: [
-          compared('messages accepted a second', '/s', medianOf(found['shared']!, 'rate'), { name: 'limits of the process', value: medianOf(found['alone']!, 'rate') }, { least: 0.85 }),
-          compared('Node CPU for a message', 'µs', medianOf(found['shared']!, 'node_us'), { name: 'limits of the process', value: medianOf(found['alone']!, 'node_us') }),
+          compared(
+            'messages accepted a second',
+            '/s',
+            medianOf(found['shared']!, 'rate'),
+            { name: 'limits of the process', value: medianOf(found['alone']!, 'rate') },
+            { least: 0.85 },
+          ),
+          compared('Node CPU for a message', 'µs', medianOf(found['shared']!, 'node_us'), {
+            name: 'limits of the process',
+            value: medianOf(found['alone']!, 'node_us'),
+          }),
         ],
         notes: [],
       }

@@ -57,13 +57,22 @@ export interface ServiceOptions {
 export function environment(data_dir: string, more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(POSTHORN_|DATABASE_URL|REDIS_URL|HOST$|PORT$|NODE_ENV$)/.test(name)))
   return {
-    ...inherited, PORT: '0', POSTHORN_DATA_DIR: data_dir, POSTHORN_LOG_LEVEL: 'warn', POSTHORN_SIMULATOR: 'true',
-    POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_RATE_LIMIT_DEFAULT: '1000000', ...more,
+    ...inherited,
+    PORT: '0',
+    POSTHORN_DATA_DIR: data_dir,
+    POSTHORN_LOG_LEVEL: 'warn',
+    POSTHORN_SIMULATOR: 'true',
+    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
+    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
+    ...more,
   }
 }
 
 /** Starts `node file arguments…`, which prints one line of JSON when it is ready. */
-export async function startProcess(args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; line: Record<string, unknown>; ready_ms: number }> {
+export async function startProcess(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ child: ChildProcess; line: Record<string, unknown>; ready_ms: number }> {
   const began = performance.now()
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended before it was ready`)))
@@ -108,7 +117,18 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   await app.flush()
   const channel = await connectChannel(port, keys[0]!)
   return {
-    pid, port, ready_ms, data_dir, env, app, pool, account_id, keys, channel, database_url: embedded.url, postmaster: embedded.pid,
+    pid,
+    port,
+    ready_ms,
+    data_dir,
+    env,
+    app,
+    pool,
+    account_id,
+    keys,
+    channel,
+    database_url: embedded.url,
+    postmaster: embedded.pid,
     countCpu: () => countCpu(pid, embedded.pid),
     async stop() {
       await running.stop()
@@ -129,7 +149,12 @@ async function prepareAccount({ services: { accounts, billing } }: App, pool: Po
 
 async function connectChannel(port: number, key: string): Promise<string> {
   const channel = await call<{ id: string }>(port, key, 'POST', '/v1/channels', {
-    type: 'sms', provider: 'simulator', name: 'Bench', identifier: '+12025550100', credentials: {}, settings: { max_messages_per_second: 100_000 },
+    type: 'sms',
+    provider: 'simulator',
+    name: 'Bench',
+    identifier: '+12025550100',
+    credentials: {},
+    settings: { max_messages_per_second: 100_000 },
   })
   return channel.id
 }
@@ -137,7 +162,9 @@ async function connectChannel(port: number, key: string): Promise<string> {
 /** One call of the API; rejects at every refusal. */
 export async function call<T>(port: number, key: string, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method, headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)

@@ -88,7 +88,10 @@ function isInstalled() {
   return statSync(join(modules, '.package-lock.json')).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
 }
 
-const lockHash = () => createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+const lockHash = () =>
+  createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
 
 /** Under a lock, so that two starts at once do not remove each other's files. */
 async function install() {

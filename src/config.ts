@@ -199,7 +199,8 @@ export async function secretKeys(config: Config): Promise<SecretKeys> {
 
 async function keyFile(data_dir: string): Promise<string> {
   const path = join(data_dir, 'secret.key')
-  const unwritable = (error: Error) => new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
+  const unwritable = (error: Error) =>
+    new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
   await mkdir(data_dir, { recursive: true }).catch((error: Error) => {
     throw unwritable(error)
   })

@@ -34,7 +34,12 @@ export function bareServer({ platform, billing, channels, findKey, limiter }: Ba
     admit(key, request.raw, clock.now(), isTrusted)
     request.caller = callerOf(key, request.id as Id<'req'>)
     const verdict = await limiter.take(key.key_id, 1, settings.rate_limit_messages)
-    reply.headers({ 'x-request-id': request.id, 'ratelimit-limit': settings.rate_limit_messages, 'ratelimit-remaining': verdict.remaining, 'ratelimit-reset': verdict.reset_s })
+    reply.headers({
+      'x-request-id': request.id,
+      'ratelimit-limit': settings.rate_limit_messages,
+      'ratelimit-remaining': verdict.remaining,
+      'ratelimit-reset': verdict.reset_s,
+    })
     if (!verdict.allowed) throw new Problem('rate_limit_exceeded')
   })
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }))
@@ -52,9 +57,39 @@ function withoutIds(schema: unknown): TSchema {
 /** What the product would have stored. */
 function rowOf(item: Item, id: string, at: string): MessageRow {
   return {
-    account_id: item.account_id, mode: item.mode, id, channel_id: item.channel_id, channel_type: item.channel_type, direction: 'outbound', to: item.to, from: item.from, type: item.type,
-    content: item.content, status: 'queued', error: null, reference: item.reference, metadata: item.metadata, billing_source: 'wallet', amount_micros: item.price_micros, package_grant_id: null,
-    refunded: false, contact_id: null, origin_type: item.origin_type, origin_id: item.origin_id, reply_to: item.reply_to, segments: item.segments, encoding: item.encoding, priority: item.priority,
-    send_at: item.send_at, expires_at: null, created_at: at, updated_at: at, sending_at: null, sent_at: null, delivered_at: null, read_at: null, failed_at: null,
+    account_id: item.account_id,
+    mode: item.mode,
+    id,
+    channel_id: item.channel_id,
+    channel_type: item.channel_type,
+    direction: 'outbound',
+    to: item.to,
+    from: item.from,
+    type: item.type,
+    content: item.content,
+    status: 'queued',
+    error: null,
+    reference: item.reference,
+    metadata: item.metadata,
+    billing_source: 'wallet',
+    amount_micros: item.price_micros,
+    package_grant_id: null,
+    refunded: false,
+    contact_id: null,
+    origin_type: item.origin_type,
+    origin_id: item.origin_id,
+    reply_to: item.reply_to,
+    segments: item.segments,
+    encoding: item.encoding,
+    priority: item.priority,
+    send_at: item.send_at,
+    expires_at: null,
+    created_at: at,
+    updated_at: at,
+    sending_at: null,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
   }
 }

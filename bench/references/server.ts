@@ -29,8 +29,16 @@ const config = readConfig(process.env)
 const clock = systemClock()
 const pool = openPool(config.database_url!, { max: 20, application_name: `posthorn bench ${kind}` })
 const platform: Platform = {
-  pool, clock, ids: idMaker(clock), settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log: makeLog('error'), metrics: makeMetrics(true), reactions: reactions(),
-  process_id: `bench-${kind}`, wake: () => undefined,
+  pool,
+  clock,
+  ids: idMaker(clock),
+  settings: config,
+  secrets: await openSecrets(pool, await secretKeys(config)),
+  log: makeLog('error'),
+  metrics: makeMetrics(true),
+  reactions: reactions(),
+  process_id: `bench-${kind}`,
+  wake: () => undefined,
 }
 const accounts = accountService(platform)
 const billing = billingService(platform)

@@ -19,7 +19,9 @@ interface ListenOptions {
 }
 
 export const registerListen: Register = (program, cli) => {
-  program.command('listen').description('follow the event feed and post each event, signed, to a local address')
+  program
+    .command('listen')
+    .description('follow the event feed and post each event, signed, to a local address')
     .requiredOption('--key <key>', 'an API key with the scope events:read')
     .requiredOption('--forward-to <url>', 'where to post: http://localhost:3000/webhooks', httpUrl)
     .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', eventList, [])
@@ -35,9 +37,16 @@ export const registerListen: Register = (program, cli) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
       try {
         const listener = await makeListener({
-          base_url, key: options.key, forward_to: options.forwardTo.href, events: options.events, folder: join(env['POSTHORN_DATA_DIR'] ?? join(homedir(), '.posthorn'), 'listen'), clock, poster,
+          base_url,
+          key: options.key,
+          forward_to: options.forwardTo.href,
+          events: options.events,
+          folder: join(env['POSTHORN_DATA_DIR'] ?? join(homedir(), '.posthorn'), 'listen'),
+          clock,
+          poster,
           // with --json standard output holds one value and nothing else
-          tell: (line) => (json ? err : out)(`${line}\n`), signal: end.signal,
+          tell: (line) => (json ? err : out)(`${line}\n`),
+          signal: end.signal,
         })
         cli.print(command, {
           json: { object: 'listener', base_url, forward_to: options.forwardTo.href, events: options.events, secret: listener.secret },
@@ -53,13 +62,15 @@ export const registerListen: Register = (program, cli) => {
 
 function httpUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new InvalidArgumentError('It must be an http or https URL such as http://localhost:3000/webhooks.')
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new InvalidArgumentError('It must be an http or https URL such as http://localhost:3000/webhooks.')
   return url
 }
 
 function eventList(text: string): string[] {
   const events = words(text)
   const unknown = events.find((event) => event !== '*' && !isEventType(event) && !/^[a-z]+\.\*$/.test(event))
-  if (unknown !== undefined || events.length === 0) throw new InvalidArgumentError(`${unknown ?? 'An empty list'} is no event type. Give types such as message.delivered, or a prefix such as message.*.`)
+  if (unknown !== undefined || events.length === 0)
+    throw new InvalidArgumentError(`${unknown ?? 'An empty list'} is no event type. Give types such as message.delivered, or a prefix such as message.*.`)
   return events
 }

@@ -15,7 +15,10 @@ import { recordEvents } from '../platform/outbox.ts'
 import { makeListener } from './listener.ts'
 
 /** Waits end in the next turn, so that a listener asks again at once. */
-const hasty: Clock = { now: () => Date.now(), sleep: (ms, signal) => new Promise((resolve) => (ms >= 10_000 ? signal?.addEventListener('abort', () => resolve()) : setTimeout(resolve, 2))) }
+const hasty: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => new Promise((resolve) => (ms >= 10_000 ? signal?.addEventListener('abort', () => resolve()) : setTimeout(resolve, 2))),
+}
 
 async function start(t: TestContext, answer: Answer) {
   const folder = await mkdtemp(join(tmpdir(), 'listen-'))
@@ -29,7 +32,18 @@ async function start(t: TestContext, answer: Answer) {
   const run = async (more: { key?: string; events?: string[]; base_url?: string } = {}) => {
     const end = new AbortController()
     const lines: string[] = []
-    const listener = await makeListener({ base_url: world.base_url, key: account.key, events: [], forward_to: `http://${receiver.host}/in`, folder, clock: hasty, poster, tell: (line) => lines.push(line), signal: end.signal, ...more })
+    const listener = await makeListener({
+      base_url: world.base_url,
+      key: account.key,
+      events: [],
+      forward_to: `http://${receiver.host}/in`,
+      folder,
+      clock: hasty,
+      poster,
+      tell: (line) => lines.push(line),
+      signal: end.signal,
+      ...more,
+    })
     const following = listener.follow()
     return { secret: listener.secret, lines, following, end: async () => (end.abort(), await following) }
   }
@@ -38,7 +52,9 @@ async function start(t: TestContext, answer: Answer) {
 
 async function happen(world: World, account: TestAccount, type: 'message.sent' | 'message.read' = 'message.sent'): Promise<string> {
   const id = world.platform.ids('evt')
-  await recordEvents(world.pool, [{ account_id: account.id as `acc_${string}`, mode: 'test', id, type, object_id: 'msg_1', object: { id: 'msg_1' }, created_at: world.clock.iso() }])
+  await recordEvents(world.pool, [
+    { account_id: account.id as `acc_${string}`, mode: 'test', id, type, object_id: 'msg_1', object: { id: 'msg_1' }, created_at: world.clock.iso() },
+  ])
   return id
 }
 
@@ -77,7 +93,9 @@ test('a restart loses nothing that happened meanwhile, repeats nothing acknowled
 })
 
 test('what the receiver does not acknowledge is posted again until it does, and nothing overtakes it', async (t) => {
-  const { world, account, receiver, run } = await start(t, (socket, request, index) => (index < 2 ? respond(500)(socket, request, index) : index === 2 ? socket.destroy() : respond(204)(socket, request, index)))
+  const { world, account, receiver, run } = await start(t, (socket, request, index) =>
+    index < 2 ? respond(500)(socket, request, index) : index === 2 ? socket.destroy() : respond(204)(socket, request, index),
+  )
   const running = await run()
   const ids = [await happen(world, account), await happen(world, account)]
 

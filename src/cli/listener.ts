@@ -90,8 +90,16 @@ async function forward(options: ListenerOptions, key: ReturnType<typeof hmacKey>
   for (let wait = backoffMs.first; ; wait = Math.min(wait * 2, backoffMs.max)) {
     if (signal.aborted) return false
     const headers = [
-      'Service-Signature', signatureHeader([key], Math.floor(clock.now() / 1000), body), 'Service-Event-Id', event.id, 'Service-Event-Type', event.type,
-      'User-Agent', 'Service-Webhooks/1.0', 'Content-Type', 'application/json',
+      'Service-Signature',
+      signatureHeader([key], Math.floor(clock.now() / 1000), body),
+      'Service-Event-Id',
+      event.id,
+      'Service-Event-Type',
+      event.type,
+      'User-Agent',
+      'Service-Webhooks/1.0',
+      'Content-Type',
+      'application/json',
     ]
     // an exchange that has begun is finished, so that what is acknowledged while ending is not posted again
     const outcome = await poster.post({ url: forward_to, headers, body, timeout_ms: timeoutMs })
@@ -118,8 +126,10 @@ async function ask<T>(options: ListenerOptions, path: string): Promise<T | 'unkn
     if (answer.status === 200) return answer.body as T
     const { error } = (answer.body ?? {}) as { error?: ErrorBody }
     if (answer.status === 400 && error?.param === 'starting_after') return 'unknown_cursor'
-    if (answer.status >= 400 && answer.status < 500 && answer.status !== 429) throw new Refusal(`The service refuses to show its events (${answer.status}): ${error?.message ?? 'no reason given'}`)
-    if (answer.status !== 429) tell(`The service at ${options.base_url} ${answer.status === 0 ? 'cannot be reached' : `answered ${answer.status}`}. Again in ${wait / 1000} s.`)
+    if (answer.status >= 400 && answer.status < 500 && answer.status !== 429)
+      throw new Refusal(`The service refuses to show its events (${answer.status}): ${error?.message ?? 'no reason given'}`)
+    if (answer.status !== 429)
+      tell(`The service at ${options.base_url} ${answer.status === 0 ? 'cannot be reached' : `answered ${answer.status}`}. Again in ${wait / 1000} s.`)
     await clock.sleep(answer.status === 429 ? 1_000 : wait, signal)
   }
   return undefined

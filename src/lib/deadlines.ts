@@ -31,7 +31,10 @@ export function deadlines(clock: Clock, signal: AbortSignal): Deadlines {
   return {
     add(ms, expire) {
       const entry: Entry = {
-        at: clock.now() + ms, expire, over: false, next: undefined,
+        at: clock.now() + ms,
+        expire,
+        over: false,
+        next: undefined,
         cancel() {
           entry.expire = undefined
         },

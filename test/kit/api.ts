@@ -24,15 +24,21 @@ export interface Api {
 export function apiClient(base_url: string, key?: string): Api {
   const authorization: Headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const send: Api['send'] = async (method, path, headers = {}, body) => {
-    const answer = await request(base_url + path, { method: method as 'GET', headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) })
+    const answer = await request(base_url + path, {
+      method: method as 'GET',
+      headers: { ...authorization, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
     const text = await answer.body.text()
     const flat = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
     return { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
   }
-  const withBody = (method: string) => (path: string, body?: unknown, headers: Headers = {}) => {
-    if (body === undefined) return send(method, path, headers)
-    return send(method, path, { 'content-type': 'application/json', ...headers }, typeof body === 'string' ? body : JSON.stringify(body))
-  }
+  const withBody =
+    (method: string) =>
+    (path: string, body?: unknown, headers: Headers = {}) => {
+      if (body === undefined) return send(method, path, headers)
+      return send(method, path, { 'content-type': 'application/json', ...headers }, typeof body === 'string' ? body : JSON.stringify(body))
+    }
   return {
     send,
     get: (path, headers) => send('GET', path, headers),

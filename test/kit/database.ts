@@ -48,7 +48,10 @@ async function clone(admin: Pool, server: string, name: string, empty: boolean):
 /** Made once per set of migrations, whoever comes first. */
 async function ensureTemplate(admin: Pool, server: string): Promise<string> {
   const migrations = await readMigrations()
-  const name = `template_${createHash('sha256').update(migrations.map((migration) => migration.checksum).join()).digest('hex').slice(0, 16)}`
+  const name = `template_${createHash('sha256')
+    .update(migrations.map((migration) => migration.checksum).join())
+    .digest('hex')
+    .slice(0, 16)}`
   if (await exists(admin, name)) return name
   await admin`select pg_advisory_lock(${templateLock})`
   try {

@@ -19,7 +19,15 @@ export interface WorldProcess {
 export async function startProcess(world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = openPool(world.database_url, { max: 6, application_name: name })
-  const app = buildApp({ pool, clock, settings: platform.settings, secrets: platform.secrets, log: platform.log, ids: idMaker(clock, seeded(name).fill), process_id: name })
+  const app = buildApp({
+    pool,
+    clock,
+    settings: platform.settings,
+    secrets: platform.secrets,
+    log: platform.log,
+    ids: idMaker(clock, seeded(name).fill),
+    process_id: name,
+  })
   await app.lane('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`

@@ -19,9 +19,11 @@ export interface RawReceiver {
 /** What to do once a request is complete. */
 export type Answer = (socket: Socket, request: string, index: number) => void
 
-export const respond = (status: number, body = '', headers = ''): Answer => (socket) => {
-  socket.write(`HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`)
-}
+export const respond =
+  (status: number, body = '', headers = ''): Answer =>
+  (socket) => {
+    socket.write(`HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`)
+  }
 
 /** A server on 127.0.0.1 that closes with the test. */
 export async function rawReceiver(t: Pick<TestContext, 'after'>, answer: Answer, options: { tls?: boolean } = {}): Promise<RawReceiver> {

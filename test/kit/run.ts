@@ -11,11 +11,15 @@ const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/
 const cluster = await testCluster()
 await removeLeftovers(cluster.url)
 const status = await new Promise<number>((done) => {
-  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-reporter=spec', ...files.map((file) => (named.length > 0 ? resolve(file) : file))], {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, POSTHORN_TEST_DATABASE_URL: cluster.url },
-  })
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-concurrency=2', '--test-reporter=spec', ...files.map((file) => (named.length > 0 ? resolve(file) : file))],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, POSTHORN_TEST_DATABASE_URL: cluster.url },
+    },
+  )
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   child.once('exit', (code) => done(code ?? 1))
 })

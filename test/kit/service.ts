@@ -44,7 +44,8 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
       const deadline = clock.now() + readyWithinMs
       while (!(await isReady(base_url))) {
-        if (child.exitCode !== null || child.signalCode !== null || clock.now() > deadline) throw new Error(`the service did not start (exit ${child.exitCode}, signal ${child.signalCode}): ${errors.slice(-4000)}`)
+        if (child.exitCode !== null || child.signalCode !== null || clock.now() > deadline)
+          throw new Error(`the service did not start (exit ${child.exitCode}, signal ${child.signalCode}): ${errors.slice(-4000)}`)
         await clock.sleep(20)
       }
     },
@@ -80,7 +81,12 @@ function killHard(pid: number): void {
 }
 
 async function isReady(base_url: string): Promise<boolean> {
-  return await apiClient(base_url).get('/readyz').then(({ status }) => status === 200, () => false)
+  return await apiClient(base_url)
+    .get('/readyz')
+    .then(
+      ({ status }) => status === 200,
+      () => false,
+    )
 }
 
 async function freePort(): Promise<number> {

@@ -124,7 +124,14 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     return jobs
   }
   return {
-    ...parts, woken, platform: app.platform, app, services: app.services, base_url, api, tick,
+    ...parts,
+    woken,
+    platform: app.platform,
+    app,
+    services: app.services,
+    base_url,
+    api,
+    tick,
     account: (wanted = {}) => makeAccount(app, api, wanted),
     async settle() {
       const names = app.lanes.map((lane) => lane.name).filter((name) => !houseLanes.includes(name))

@@ -42,13 +42,19 @@ test('lib imports Node and small tools; contract imports typebox', () => {
   const breaches = packageImports().filter(({ from, name }) => layerOf(from) === 'contract' && !contractPackages.includes(name))
   const engines = packageImports().filter(({ from, name }) => layerOf(from) === 'lib' && ['fastify', 'postgres', 'ioredis'].includes(name))
 
-  assert.deepEqual([...breaches, ...engines].map(({ from, name }) => `${from} → ${name}`), [])
+  assert.deepEqual(
+    [...breaches, ...engines].map(({ from, name }) => `${from} → ${name}`),
+    [],
+  )
 })
 
 test('SQL is written in stores, by the platform and by checks alone', () => {
   const breaches = productSources().filter(({ path, text }) => path.includes('/routes.ts') && /\bsql`|\bpool`/.test(text))
 
-  assert.deepEqual(breaches.map(({ path }) => path), [])
+  assert.deepEqual(
+    breaches.map(({ path }) => path),
+    [],
+  )
 })
 
 interface Edge {
@@ -59,16 +65,25 @@ interface Edge {
 const arrow = ({ from, to }: Edge): string => `${from} → ${to}`
 
 const importsOf = ({ text }: Source): string[] =>
-  [...text.matchAll(/^import\s+(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|^export\s[^'";=(]*?\sfrom\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)].map((match) => match[1] ?? match[2] ?? match[3]!)
+  [...text.matchAll(/^import\s+(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|^export\s[^'";=(]*?\sfrom\s+['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm)].map(
+    (match) => match[1] ?? match[2] ?? match[3]!,
+  )
 
 function edges(): Edge[] {
   return productSources().flatMap((source) =>
-    importsOf(source).filter((name) => name.startsWith('.')).map((name) => ({ from: source.path, to: posix.join(posix.dirname(source.path), name) })).filter(({ to }) => to.startsWith('src/')),
+    importsOf(source)
+      .filter((name) => name.startsWith('.'))
+      .map((name) => ({ from: source.path, to: posix.join(posix.dirname(source.path), name) }))
+      .filter(({ to }) => to.startsWith('src/')),
   )
 }
 
 function packageImports(): { from: string; name: string }[] {
-  return productSources().flatMap((source) => importsOf(source).filter((name) => !name.startsWith('.') && !name.startsWith('node:')).map((name) => ({ from: source.path, name })))
+  return productSources().flatMap((source) =>
+    importsOf(source)
+      .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+      .map((name) => ({ from: source.path, name })),
+  )
 }
 
 function layerOf(path: string): string {

@@ -12,11 +12,17 @@ test('a released migration is never edited, renamed or removed', async () => {
 
   const changed = Object.entries(released).filter(([name, checksum]) => now[name] !== checksum)
 
-  assert.deepEqual(changed.map(([name]) => name), [])
+  assert.deepEqual(
+    changed.map(([name]) => name),
+    [],
+  )
 })
 
 test('a migration opens with why it is there', async () => {
   const silent = (await readMigrations()).filter(({ text }) => !text.startsWith('-- why:'))
 
-  assert.deepEqual(silent.map(({ name }) => name), [])
+  assert.deepEqual(
+    silent.map(({ name }) => name),
+    [],
+  )
 })

@@ -7,7 +7,10 @@ const linesMax = 400
 const testLinesMax = 600
 
 test('a source file has at most 400 lines, a test 600', () => {
-  const all = [...productSources().map((source) => ({ ...source, most: linesMax })), ...sources('src/**/*.test.ts', 'test/**/*.ts').map((source) => ({ ...source, most: testLinesMax }))]
+  const all = [
+    ...productSources().map((source) => ({ ...source, most: linesMax })),
+    ...sources('src/**/*.test.ts', 'test/**/*.ts').map((source) => ({ ...source, most: testLinesMax })),
+  ]
   const long = all.map(({ path, text, most }) => ({ path, most, lines: text.split('\n').length - 1 })).filter(({ lines, most }) => lines > most)
 
   assert.deepEqual(long, [])
@@ -16,11 +19,17 @@ test('a source file has at most 400 lines, a test 600', () => {
 test('a source file opens with a sentence that says what it is for', () => {
   const silent = productSources().filter(({ text }) => !text.startsWith('/**') && !text.startsWith('#!'))
 
-  assert.deepEqual(silent.map(({ path }) => path), [])
+  assert.deepEqual(
+    silent.map(({ path }) => path),
+    [],
+  )
 })
 
 test('a feature has no file named utils, helpers, common or index', () => {
   const vague = productSources().filter(({ path }) => /\/(utils?|helpers?|common|misc|index|manager)\.ts$/.test(path))
 
-  assert.deepEqual(vague.map(({ path }) => path), [])
+  assert.deepEqual(
+    vague.map(({ path }) => path),
+    [],
+  )
 })

@@ -12,7 +12,9 @@ export interface Source {
 
 /** Files by glob patterns from the root. */
 export function sources(...patterns: string[]): Source[] {
-  const paths = globSync(patterns, { cwd: root }).map((path) => path.replaceAll('\\', '/')).toSorted()
+  const paths = globSync(patterns, { cwd: root })
+    .map((path) => path.replaceAll('\\', '/'))
+    .toSorted()
   return paths.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 

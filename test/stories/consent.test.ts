@@ -6,7 +6,8 @@ import { startWorld } from '../kit/world.ts'
 
 const phone = '+4915112345678'
 const sms = (to = phone, more: object = {}) => ({ channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' }, ...more })
-const wrote = (api: Api, body: string, more: object = {}) => api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: phone, type: 'text', text: { body }, ...more })
+const wrote = (api: Api, body: string, more: object = {}) =>
+  api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: phone, type: 'text', text: { body }, ...more })
 const statuses = (answer: { body: { data: { status: string }[] } }) => answer.body.data.map(({ status }) => status)
 
 test('somebody unknown who writes becomes a contact with the name of the profile', async (t) => {
@@ -18,7 +19,10 @@ test('somebody unknown who writes becomes a contact with the name of the profile
   const contact = (await api.get(`/v1/contacts/${message.contact_id}`)).body
 
   assert.equal(again.contact_id, message.contact_id)
-  assert.deepEqual([contact.phone, contact.first_name, contact.last_name, contact.full_name, contact.country], [phone, 'Ada', 'King Lovelace', 'Ada King Lovelace', 'DE'])
+  assert.deepEqual(
+    [contact.phone, contact.first_name, contact.last_name, contact.full_name, contact.country],
+    [phone, 'Ada', 'King Lovelace', 'Ada King Lovelace', 'DE'],
+  )
   assert.deepEqual([contact.last_seen_at, contact.last_message_at], [again.created_at, again.created_at])
   await world.invariants()
 })
@@ -62,14 +66,33 @@ test('STOP is kept with its message, refuses what follows, and is confirmed once
   const history = (await api.get(`/v1/contacts/${contact.id}/consent_history`)).body
   const [{ id, ...change }] = history.data
   assert.match(id, /^cns_/)
-  assert.deepEqual([history.data.length, change], [1, { object: 'consent_change', channel_type: 'sms', status: 'opted_out', source: 'keyword', message_id: stop.id, request_id: null, occurred_at: stop.created_at }])
+  assert.deepEqual(
+    [history.data.length, change],
+    [
+      1,
+      {
+        object: 'consent_change',
+        channel_type: 'sms',
+        status: 'opted_out',
+        source: 'keyword',
+        message_id: stop.id,
+        request_id: null,
+        occurred_at: stop.created_at,
+      },
+    ],
+  )
   const cancelled = (await api.get(`/v1/messages/${scheduled.id}`)).body
   assert.deepEqual([cancelled.status, cancelled.error.code, cancelled.billing.refunded], ['failed', 'recipient_blocked', true])
   const refused = await api.post('/v1/messages', sms())
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'recipient_blocked'])
   assert.equal((await api.post('/v1/messages', { ...sms(), channel: 'ch_test_whatsapp' })).status, 202)
-  const replies = (await api.get('/v1/messages?direction=outbound&channel=ch_test_sms')).body.data.filter((message: { origin: { type: string } }) => message.origin.type === 'inbound')
-  assert.deepEqual(replies.map((message: { to: string; status: string }) => [message.to, message.status]), [[phone, 'delivered']])
+  const replies = (await api.get('/v1/messages?direction=outbound&channel=ch_test_sms')).body.data.filter(
+    (message: { origin: { type: string } }) => message.origin.type === 'inbound',
+  )
+  assert.deepEqual(
+    replies.map((message: { to: string; status: string }) => [message.to, message.status]),
+    [[phone, 'delivered']],
+  )
   await world.invariants()
 
   await wrote(api, 'start')
@@ -95,13 +118,18 @@ test('only a whole message is a keyword, in the languages that the operator list
 test('a tapped button whose id or title is a keyword counts as that keyword', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const tapped = (from: string, button_reply: object) => api.post('/v1/test/inbound_messages', { channel: 'ch_test_whatsapp', from, type: 'button_reply', button_reply })
+  const tapped = (from: string, button_reply: object) =>
+    api.post('/v1/test/inbound_messages', { channel: 'ch_test_whatsapp', from, type: 'button_reply', button_reply })
 
   const byId = (await tapped('+4915112345671', { id: 'STOP', title: 'No more, please' })).body
   const byTitle = (await tapped('+4915112345672', { id: 'b2', title: 'Stop' })).body
   const neither = (await tapped('+4915112345673', { id: 'b1', title: 'Yes, please' })).body
 
-  for (const [message, status] of [[byId, 'opted_out'], [byTitle, 'opted_out'], [neither, undefined]] as const) {
+  for (const [message, status] of [
+    [byId, 'opted_out'],
+    [byTitle, 'opted_out'],
+    [neither, undefined],
+  ] as const) {
     assert.equal((await api.get(`/v1/contacts/${message.contact_id}`)).body.consent.whatsapp?.status, status)
   }
   await world.invariants()
@@ -125,7 +153,9 @@ test('opting out through the API stops messages at once, and only an explicit wo
   const ada = (await api.post('/v1/contacts', { phone })).body
   const scheduled = (await api.post('/v1/messages', sms(phone, { send_at: new Date(world.clock.now() + 3600_000).toISOString() }))).body
 
-  const patched = await api.patch(`/v1/contacts/${ada.id}`, { consent: { sms: { status: 'opted_out', source: 'form', occurred_at: '2026-01-02T00:00:00+01:00' } } })
+  const patched = await api.patch(`/v1/contacts/${ada.id}`, {
+    consent: { sms: { status: 'opted_out', source: 'form', occurred_at: '2026-01-02T00:00:00+01:00' } },
+  })
 
   assert.deepEqual(patched.body.consent.sms, { status: 'opted_out', source: 'form', updated_at: '2026-01-01T23:00:00.000Z' })
   assert.equal((await api.get(`/v1/messages/${scheduled.id}`)).body.error.code, 'recipient_blocked')
@@ -134,9 +164,13 @@ test('opting out through the API stops messages at once, and only an explicit wo
   await api.patch(`/v1/contacts/${ada.id}`, { tags: [], attributes: { a: 1 }, consent: { whatsapp: 'opted_in' } })
   assert.equal((await api.post('/v1/messages', sms())).body.error.code, 'recipient_blocked')
   const history = (await api.get(`/v1/contacts/${ada.id}/consent_history`)).body.data
-  assert.deepEqual(history.map((change: { channel_type: string; source: string; request_id: string }) => [change.channel_type, change.source, change.request_id]), [
-    ['whatsapp', 'api', history[0].request_id], ['sms', 'form', patched.headers['x-request-id']],
-  ])
+  assert.deepEqual(
+    history.map((change: { channel_type: string; source: string; request_id: string }) => [change.channel_type, change.source, change.request_id]),
+    [
+      ['whatsapp', 'api', history[0].request_id],
+      ['sms', 'form', patched.headers['x-request-id']],
+    ],
+  )
   await world.invariants()
 
   await api.patch(`/v1/contacts/${ada.id}`, { consent: { sms: 'opted_in' } })
@@ -180,12 +214,21 @@ test('a blocked contact is written to on no channel until it is unblocked', asyn
   const ada = (await api.post('/v1/contacts', { phone, identifiers: { telegram: '4711' } })).body
 
   await api.patch(`/v1/contacts/${ada.id}`, { blocked: true })
-  const refusals = [await api.post('/v1/messages', sms()), await api.post('/v1/messages', { channel: 'ch_test_telegram', to: '4711', type: 'text', text: { body: 'Hi' } })]
+  const refusals = [
+    await api.post('/v1/messages', sms()),
+    await api.post('/v1/messages', { channel: 'ch_test_telegram', to: '4711', type: 'text', text: { body: 'Hi' } }),
+  ]
   await world.invariants()
   await api.patch(`/v1/contacts/${ada.id}`, { blocked: false })
   const sent = await api.post('/v1/messages', sms())
 
-  assert.deepEqual(refusals.map((answer) => [answer.status, answer.body.error?.code]), [[422, 'recipient_blocked'], [422, 'recipient_blocked']])
+  assert.deepEqual(
+    refusals.map((answer) => [answer.status, answer.body.error?.code]),
+    [
+      [422, 'recipient_blocked'],
+      [422, 'recipient_blocked'],
+    ],
+  )
   assert.deepEqual([sent.status, sent.body.contact_id], [202, ada.id])
 })
 
@@ -220,7 +263,14 @@ test('what a provider says about marketing alone leaves everything else open', a
   const account = await world.account()
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'test' as const }
   const ada = (await account.api.post('/v1/contacts', { phone })).body
-  const told = (status: 'opted_out' | 'opted_in') => ({ ...tenant, channel_type: 'whatsapp', address: phone, status, marketing: true, occurred_at: '2026-01-01T00:00:00.000Z' })
+  const told = (status: 'opted_out' | 'opted_in') => ({
+    ...tenant,
+    channel_type: 'whatsapp',
+    address: phone,
+    status,
+    marketing: true,
+    occurred_at: '2026-01-01T00:00:00.000Z',
+  })
 
   await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [told('opted_out')]))
   const stopped = (await account.api.get(`/v1/contacts/${ada.id}`)).body

@@ -28,7 +28,8 @@ async function everyContact({ api }: TestAccount) {
 
 test('a file becomes contacts, and its progress and rejected rows can be read', async (t) => {
   const { world, account, api } = await start(t)
-  const csv = '\uFEFFPhone Number;First Name;tags;attributes.age;consent.sms\r\n0151 2345678;Ada;"vip;news";36;opted_in\r\n"+49 (151) 2345-679";"Grace\nHopper";;41;\r\n12;X;;;\r\n\r\n'
+  const csv =
+    '\uFEFFPhone Number;First Name;tags;attributes.age;consent.sms\r\n0151 2345678;Ada;"vip;news";36;opted_in\r\n"+49 (151) 2345-679";"Grace\nHopper";;41;\r\n12;X;;;\r\n\r\n'
 
   const started = await send(account, csv, 'consent_declared=true&default_country=de&file_name=people.csv')
   await world.settle()
@@ -37,12 +38,24 @@ test('a file becomes contacts, and its progress and rejected rows can be read', 
   const [grace, ada] = await everyContact(account)
 
   assert.equal(started.status, 202)
-  assert.deepEqual([started.body.object, started.body.status, started.body.total, started.body.file_name, started.body.default_country], ['contact_import', 'pending', 3, 'people.csv', 'DE'])
-  assert.deepEqual([done.body.status, done.body.total, done.body.processed, done.body.created, done.body.updated, done.body.rejected], ['completed', 3, 3, 2, 0, 1])
-  assert.deepEqual([ada.phone, ada.first_name, ada.tags, ada.attributes, ada.consent.sms.status, ada.consent.sms.source], ['+491512345678', 'Ada', ['news', 'vip'], { age: 36 }, 'opted_in', 'import'])
+  assert.deepEqual(
+    [started.body.object, started.body.status, started.body.total, started.body.file_name, started.body.default_country],
+    ['contact_import', 'pending', 3, 'people.csv', 'DE'],
+  )
+  assert.deepEqual(
+    [done.body.status, done.body.total, done.body.processed, done.body.created, done.body.updated, done.body.rejected],
+    ['completed', 3, 3, 2, 0, 1],
+  )
+  assert.deepEqual(
+    [ada.phone, ada.first_name, ada.tags, ada.attributes, ada.consent.sms.status, ada.consent.sms.source],
+    ['+491512345678', 'Ada', ['news', 'vip'], { age: 36 }, 'opted_in', 'import'],
+  )
   assert.deepEqual([grace.phone, grace.first_name, grace.consent], ['+491512345679', 'Grace\nHopper', {}])
   assert.match(errors.headers['content-type']!, /^text\/csv/)
-  assert.match(errors.body, /^Phone Number;First Name;tags;attributes.age;consent.sms;import_row;import_result;import_reason\r\n12;X;;;;4;rejected;"?phone must be/)
+  assert.match(
+    errors.body,
+    /^Phone Number;First Name;tags;attributes.age;consent.sms;import_row;import_result;import_reason\r\n12;X;;;;4;rejected;"?phone must be/,
+  )
   await world.invariants()
 })
 
@@ -56,7 +69,10 @@ test('importing the same file again updates the same contacts, and rows of one c
 
   assert.deepEqual([first.created, first.updated], [2, 2])
   assert.deepEqual([second.created, second.updated], [0, 4])
-  assert.deepEqual(contacts.map((each: { first_name: string; tags: string[] }) => [each.first_name, each.tags]).sort(), [['Ada Maria', ['a', 'b']], ['Robert', ['x', 'y']]])
+  assert.deepEqual(contacts.map((each: { first_name: string; tags: string[] }) => [each.first_name, each.tags]).sort(), [
+    ['Ada Maria', ['a', 'b']],
+    ['Robert', ['x', 'y']],
+  ])
   await world.invariants()
 })
 
@@ -114,21 +130,44 @@ test('a file that is no CSV is refused with the reason, and nothing of it stays'
 
 test('a form brings the file and its parameters', async (t) => {
   const { world, account, api } = await start(t)
-  const form = (parts: [string, string, string?][]) => `${parts.map(([name, value, file]) => `--b\r\ncontent-disposition: form-data; name="${name}"${file === undefined ? '' : `; filename="${file}"`}\r\n\r\n${value}\r\n`).join('')}--b--\r\n`
+  const form = (parts: [string, string, string?][]) =>
+    `${parts.map(([name, value, file]) => `--b\r\ncontent-disposition: form-data; name="${name}"${file === undefined ? '' : `; filename="${file}"`}\r\n\r\n${value}\r\n`).join('')}--b--\r\n`
   const post = (body: string) => api.send('POST', '/v1/contact_imports', { 'content-type': 'multipart/form-data; boundary=b' }, body)
   const csv = 'phone,Shoe size,Notes\n0151 2345678,42,x\n'
 
-  const taken = await post(form([['columns', '{"Shoe size":"attributes.shoe_size","Notes":null}'], ['default_country', 'DE'], ['file', csv, 'people.csv'], ['consent_declared', 'true']]))
+  const taken = await post(
+    form([
+      ['columns', '{"Shoe size":"attributes.shoe_size","Notes":null}'],
+      ['default_country', 'DE'],
+      ['file', csv, 'people.csv'],
+      ['consent_declared', 'true'],
+    ]),
+  )
   const undeclared = await post(form([['file', 'phone\n+15005551011\n', 'a.csv']]))
   const fileless = await post(form([['consent_declared', 'true']]))
-  const unknown = await post(form([['consent_declared', 'true'], ['country', 'DE'], ['file', csv, 'a.csv']]))
-  const late = await post(form([['file', 'phone\n+15005551011\n', 'a.csv'], ['default_country', 'DE'], ['consent_declared', 'true']]))
+  const unknown = await post(
+    form([
+      ['consent_declared', 'true'],
+      ['country', 'DE'],
+      ['file', csv, 'a.csv'],
+    ]),
+  )
+  const late = await post(
+    form([
+      ['file', 'phone\n+15005551011\n', 'a.csv'],
+      ['default_country', 'DE'],
+      ['consent_declared', 'true'],
+    ]),
+  )
   const broken = await post('--b\r\nnonsense')
   await world.settle()
 
   assert.equal(taken.status, 202, JSON.stringify(taken.body))
   assert.deepEqual([taken.body.file_name, taken.body.columns[1].field, taken.body.columns[2].field], ['people.csv', 'attributes.shoe_size', null])
-  assert.deepEqual((await everyContact(account)).map((each: { phone: string; attributes: object }) => [each.phone, each.attributes]), [['+491512345678', { shoe_size: 42 }]])
+  assert.deepEqual(
+    (await everyContact(account)).map((each: { phone: string; attributes: object }) => [each.phone, each.attributes]),
+    [['+491512345678', { shoe_size: 42 }]],
+  )
   assert.deepEqual([undeclared.status, undeclared.body.error.code], [400, 'consent_required'])
   assert.deepEqual([fileless.status, fileless.body.error.param], [400, 'file'])
   assert.deepEqual([unknown.status, unknown.body.error.param], [400, 'country'])
@@ -139,17 +178,26 @@ test('a form brings the file and its parameters', async (t) => {
 test('an opt-out is never undone by an import, neither of a contact nor of a stranger', async (t) => {
   const { world, account, api } = await start(t)
   await api.post('/v1/contacts', { phone: '+15005551011', consent: { sms: 'opted_in' } })
-  for (const from of ['+15005551011', '+15005551012']) await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from, type: 'text', text: { body: 'STOP' } })
+  for (const from of ['+15005551011', '+15005551012'])
+    await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from, type: 'text', text: { body: 'STOP' } })
   await world.settle()
   const stranger = (await api.get('/v1/contacts?phone=%2B15005551012')).body.data[0]
   if (stranger !== undefined) await api.delete(`/v1/contacts/${stranger.id}`)
 
   const done = await imported(world, account, 'phone,first_name,consent.sms\n+15005551011,Ada,opted_in\n+15005551012,Bob,opted_in\n+15005551013,Eve,opted_in\n')
   const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
-  const contacts = (await everyContact(account)).map((each: { phone: string; first_name: string; consent: { sms: { status: string } } }) => [each.phone, each.first_name, each.consent.sms.status])
+  const contacts = (await everyContact(account)).map((each: { phone: string; first_name: string; consent: { sms: { status: string } } }) => [
+    each.phone,
+    each.first_name,
+    each.consent.sms.status,
+  ])
 
   assert.deepEqual([done.created, done.updated, done.rejected, done.warnings], [2, 1, 0, 2])
-  assert.deepEqual(contacts.sort(), [['+15005551011', 'Ada', 'opted_out'], ['+15005551012', 'Bob', 'opted_out'], ['+15005551013', 'Eve', 'opted_in']])
+  assert.deepEqual(contacts.sort(), [
+    ['+15005551011', 'Ada', 'opted_out'],
+    ['+15005551012', 'Bob', 'opted_out'],
+    ['+15005551013', 'Eve', 'opted_in'],
+  ])
   assert.equal(errors.body.match(/applied in part,"?Applied without consent\.sms/g).length, 2)
   const refused = await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005551012', type: 'text', text: { body: 'Hi' } })
   assert.equal(refused.body.error.code, 'recipient_blocked')
@@ -207,7 +255,9 @@ test('an upload that breaks off leaves nothing, and one whose process died is cl
   const { world, account } = await start(t)
   const { connect } = await import('node:net')
   const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')
-  socket.write(`POST /v1/contact_imports?consent_declared=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${account.key}\r\ncontent-type: text/csv\r\ncontent-length: 100000\r\n\r\nphone\n+15005551011\n`)
+  socket.write(
+    `POST /v1/contact_imports?consent_declared=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${account.key}\r\ncontent-type: text/csv\r\ncontent-length: 100000\r\n\r\nphone\n+15005551011\n`,
+  )
   for (;;) if ((await leftovers(world))!['imports'] === 1) break
   socket.destroy()
   for (;;) if ((await leftovers(world))!['imports'] === 0) break
@@ -257,7 +307,20 @@ test('an import repeated with its key is the same import', async (t) => {
 test('what an export writes, an import reads back', async (t) => {
   const { world, account, api } = await start(t)
   const made = [
-    { phone: '+15005551011', email: 'ada@example.com', first_name: '=cmd|1', last_name: 'O"Hara, "x"', locale: 'de-AT', timezone: 'Europe/Vienna', external_id: '+1-2', tags: ['a;b', 'say "hi"', '-x'], blocked: true, metadata: { a: [1, '=x'] }, attributes: { n: -2.5, yes: true, text: "'=x", lines: 'a\nb', zip: '01234' }, consent: { sms: 'opted_in', whatsapp: { status: 'opted_in', marketing: 'opted_out' } } },
+    {
+      phone: '+15005551011',
+      email: 'ada@example.com',
+      first_name: '=cmd|1',
+      last_name: 'O"Hara, "x"',
+      locale: 'de-AT',
+      timezone: 'Europe/Vienna',
+      external_id: '+1-2',
+      tags: ['a;b', 'say "hi"', '-x'],
+      blocked: true,
+      metadata: { a: [1, '=x'] },
+      attributes: { n: -2.5, yes: true, text: "'=x", lines: 'a\nb', zip: '01234' },
+      consent: { sms: 'opted_in', whatsapp: { status: 'opted_in', marketing: 'opted_out' } },
+    },
     { email: 'only@example.com', attributes: { n: 3, text: '@home' } },
     { identifiers: { telegram: '4711' }, first_name: 'Tele', consent: { telegram: 'opted_out' } },
   ]
@@ -270,7 +333,12 @@ test('what an export writes, an import reads back', async (t) => {
 
   const shown = (contact: Record<string, unknown>) => {
     const { id: _id, created_at: _created, updated_at: _updated, consent, ...rest } = contact
-    return { ...rest, consent: Object.fromEntries(Object.entries(consent as Record<string, { status: string; marketing?: string }>).map(([type, { status, marketing }]) => [type, [status, marketing]])) }
+    return {
+      ...rest,
+      consent: Object.fromEntries(
+        Object.entries(consent as Record<string, { status: string; marketing?: string }>).map(([type, { status, marketing }]) => [type, [status, marketing]]),
+      ),
+    }
   }
   const [before, after] = [(await everyContact(account)).map(shown), (await everyContact(other)).map(shown)]
   const byAddress = (a: { email?: string }, b: { email?: string }) => ((a.email ?? '') < (b.email ?? '') ? -1 : 1)
@@ -283,8 +351,15 @@ test('what an export writes, an import reads back', async (t) => {
 
 test('an export takes the filters of the list and reads past any page', async (t) => {
   const { world, account, api } = await start(t)
-  await imported(world, account, `phone,tags\n${Array.from({ length: 1203 }, (_, n) => `+1500${String(1_000_000 + n)},${n % 3 === 0 ? 'third' : ''}\n`).join('')}`)
-  const segment = await api.post('/v1/segments', { name: 'Third', rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains', value: 'THIRD' }] } })
+  await imported(
+    world,
+    account,
+    `phone,tags\n${Array.from({ length: 1203 }, (_, n) => `+1500${String(1_000_000 + n)},${n % 3 === 0 ? 'third' : ''}\n`).join('')}`,
+  )
+  const segment = await api.post('/v1/segments', {
+    name: 'Third',
+    rules: { match: 'all', conditions: [{ field: 'tags', operator: 'contains', value: 'THIRD' }] },
+  })
   const stranger = await world.account()
 
   const lines = async (query: string, from = api) => (await from.get(`/v1/contacts/export${query}`)).body.trimEnd().split('\r\n').length - 1
@@ -309,8 +384,14 @@ test('a deleted contact is gone from everything that is kept, its opt-out except
   const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
   const again = await api.post('/v1/contacts', { phone: '+15005551011' })
 
-  assert.deepEqual([whole.status, whole.body.object, whole.body.contact.id, whole.body.lists.map((each: { name: string }) => each.name)], [200, 'contact_export', contact.body.id, ['Friends']])
-  assert.deepEqual(whole.body.consent_history.map((each: { status: string }) => each.status), ['opted_out'])
+  assert.deepEqual(
+    [whole.status, whole.body.object, whole.body.contact.id, whole.body.lists.map((each: { name: string }) => each.name)],
+    [200, 'contact_export', contact.body.id, ['Friends']],
+  )
+  assert.deepEqual(
+    whole.body.consent_history.map((each: { status: string }) => each.status),
+    ['opted_out'],
+  )
   assert.equal(whole.body.rejected_import_rows.length, 2)
   assert.deepEqual([foreign.status, gone.status], [404, 404])
   assert.doesNotMatch(errors.body, /15005551011/)

@@ -28,7 +28,10 @@ test('a list is created, changed, paged and deleted; its contacts stay', async (
   await api.post(`/v1/contact_lists/${other.id}/members`, { contacts: [ada.id] })
   assert.deepEqual((await api.delete(`/v1/contact_lists/${other.id}`)).body, { id: other.id, object: 'contact_list', deleted: true })
   assert.equal((await api.delete(`/v1/contact_lists/${other.id}`)).status, 404)
-  assert.deepEqual((await api.get(`/v1/contact_lists?starting_after=${other.id}`)).body.data.map((list: { id: string }) => list.id), [id])
+  assert.deepEqual(
+    (await api.get(`/v1/contact_lists?starting_after=${other.id}`)).body.data.map((list: { id: string }) => list.id),
+    [id],
+  )
   assert.deepEqual((await api.get(`/v1/contacts?list=${other.id}`)).body.data, [])
   assert.equal((await api.get(`/v1/contacts/${ada.id}`)).status, 200)
   await world.invariants()
@@ -50,11 +53,17 @@ test('members are added and removed, each told what it was', async (t) => {
   const removed = await api.post(`${path}/remove`, { contacts: [ada, ada, unknown] })
   const not = await api.post(`${path}/remove`, { contacts: [ada] })
 
-  assert.deepEqual([added.status, added.body], [200, { object: 'contact_list_members', list_id: list.id, added: 2, already_members: 0, not_found: [], contacts_count: 2 }])
+  assert.deepEqual(
+    [added.status, added.body],
+    [200, { object: 'contact_list_members', list_id: list.id, added: 2, already_members: 0, not_found: [], contacts_count: 2 }],
+  )
   assert.deepEqual(again.body, { object: 'contact_list_members', list_id: list.id, added: 1, already_members: 1, not_found: [unknown, 'x'], contacts_count: 3 })
   assert.deepEqual(removed.body, { object: 'contact_list_members', list_id: list.id, removed: 1, not_members: 0, not_found: [unknown], contacts_count: 2 })
   assert.deepEqual([not.body.removed, not.body.not_members], [0, 1])
-  assert.deepEqual((await api.get(`/v1/contacts?list=${list.id}`)).body.data.map((contact: { id: string }) => contact.id), [eve, bob].toSorted((a: string, b: string) => (a < b ? 1 : -1)))
+  assert.deepEqual(
+    (await api.get(`/v1/contacts?list=${list.id}`)).body.data.map((contact: { id: string }) => contact.id),
+    [eve, bob].toSorted((a: string, b: string) => (a < b ? 1 : -1)),
+  )
   await world.chores()
   assert.equal((await api.get(`/v1/contact_lists/${list.id}`)).body.contacts_count, 2)
   await world.invariants()
@@ -68,7 +77,10 @@ test('members added at the same time are counted once', async (t) => {
 
   const answers = await Promise.all(Array.from({ length: 8 }, () => api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [ada.id] })))
 
-  assert.equal(answers.reduce((sum, answer) => sum + answer.body.added, 0), 1)
+  assert.equal(
+    answers.reduce((sum, answer) => sum + answer.body.added, 0),
+    1,
+  )
   assert.equal((await api.get(`/v1/contact_lists/${list.id}`)).body.contacts_count, 1)
   await world.invariants()
 })
@@ -80,7 +92,10 @@ test('what is wrong with a list is refused by name, and another account has none
   const list = (await api.post('/v1/contact_lists', { name: 'L' })).body
   const theirs = (await other.api.post('/v1/contacts', { phone: '+4915112345678' })).body
   const refused = async (path: string, body: unknown) => {
-    const { status, body: { error } } = await api.post(path, body)
+    const {
+      status,
+      body: { error },
+    } = await api.post(path, body)
     return [status, error?.code, error?.param]
   }
 
@@ -90,14 +105,21 @@ test('what is wrong with a list is refused by name, and another account has none
   assert.deepEqual(await refused('/v1/contact_lists', { name: 'L', metadata: { a: 'x'.repeat(17_000) } }), [400, 'parameter_invalid', 'metadata'])
   assert.deepEqual(await refused(`/v1/contact_lists/${list.id}/members`, {}), [400, 'parameter_missing', 'contacts'])
   assert.deepEqual(await refused(`/v1/contact_lists/${list.id}/members`, { contacts: [] }), [400, 'parameter_invalid', 'contacts'])
-  assert.deepEqual(await refused(`/v1/contact_lists/${list.id}/members`, { contacts: Array.from({ length: 1001 }, () => 'x') }), [400, 'parameter_invalid', 'contacts'])
+  assert.deepEqual(await refused(`/v1/contact_lists/${list.id}/members`, { contacts: Array.from({ length: 1001 }, () => 'x') }), [
+    400,
+    'parameter_invalid',
+    'contacts',
+  ])
   assert.deepEqual(await refused(`/v1/contact_lists/${list.id}/members`, { contacts: [5] }), [400, 'parameter_invalid', 'contacts[0]'])
   assert.deepEqual(await refused('/v1/contact_lists/lst_0/members', { contacts: [theirs.id] }), [404, 'resource_missing', undefined])
 
   assert.deepEqual((await api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [theirs.id] })).body.not_found, [theirs.id])
   for (const answer of [
-    await other.api.get(`/v1/contact_lists/${list.id}`), await other.api.patch(`/v1/contact_lists/${list.id}`, { name: 'Mine' }), await other.api.delete(`/v1/contact_lists/${list.id}`),
-    await other.api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [theirs.id] }), await other.api.post(`/v1/contact_lists/${list.id}/members/remove`, { contacts: [theirs.id] }),
+    await other.api.get(`/v1/contact_lists/${list.id}`),
+    await other.api.patch(`/v1/contact_lists/${list.id}`, { name: 'Mine' }),
+    await other.api.delete(`/v1/contact_lists/${list.id}`),
+    await other.api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [theirs.id] }),
+    await other.api.post(`/v1/contact_lists/${list.id}/members/remove`, { contacts: [theirs.id] }),
     await api.get('/v1/contact_lists/nonsense'),
   ]) {
     assert.deepEqual([answer.status, answer.body.error.code], [404, 'resource_missing'])

@@ -8,9 +8,18 @@ test('a contact is stored as E.164 and comes back whole', async (t) => {
   const { api } = await world.account()
 
   const created = await api.post('/v1/contacts', {
-    phone: '+49 (151) 1234-56.78', email: ' Ada@Example.com ', first_name: 'Ada', last_name: 'Lovelace', locale: 'de_AT', timezone: 'Europe/Vienna', external_id: 'crm-1',
-    identifiers: { telegram: '4711' }, consent: { sms: 'opted_in', whatsapp: { status: 'opted_in', source: 'form', occurred_at: '2026-01-31T09:30:00Z' } },
-    tags: ['vip', ' Beta ', 'VIP'], attributes: { plan: 'pro', seats: 3, trial: false, gone: null }, metadata: { a: [1, { b: null }] },
+    phone: '+49 (151) 1234-56.78',
+    email: ' Ada@Example.com ',
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    locale: 'de_AT',
+    timezone: 'Europe/Vienna',
+    external_id: 'crm-1',
+    identifiers: { telegram: '4711' },
+    consent: { sms: 'opted_in', whatsapp: { status: 'opted_in', source: 'form', occurred_at: '2026-01-31T09:30:00Z' } },
+    tags: ['vip', ' Beta ', 'VIP'],
+    attributes: { plan: 'pro', seats: 3, trial: false, gone: null },
+    metadata: { a: [1, { b: null }] },
   })
 
   assert.equal(created.status, 201)
@@ -18,12 +27,29 @@ test('a contact is stored as E.164 and comes back whole', async (t) => {
   assert.match(id, /^ct_[0-7][0-9a-z]{25}$/)
   assert.equal(created_at, updated_at)
   assert.deepEqual(rest, {
-    object: 'contact', mode: 'test', phone: '+4915112345678', email: 'Ada@Example.com', first_name: 'Ada', last_name: 'Lovelace', full_name: 'Ada Lovelace', locale: 'de-AT',
-    timezone: 'Europe/Vienna', country: 'DE', identifiers: { telegram: '4711' }, tags: ['Beta', 'vip'], attributes: { plan: 'pro', seats: 3, trial: false },
-    metadata: { a: [1, { b: null }] }, blocked: false, external_id: 'crm-1', windows: {}, last_seen_at: null, last_message_at: null,
+    object: 'contact',
+    mode: 'test',
+    phone: '+4915112345678',
+    email: 'Ada@Example.com',
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    full_name: 'Ada Lovelace',
+    locale: 'de-AT',
+    timezone: 'Europe/Vienna',
+    country: 'DE',
+    identifiers: { telegram: '4711' },
+    tags: ['Beta', 'vip'],
+    attributes: { plan: 'pro', seats: 3, trial: false },
+    metadata: { a: [1, { b: null }] },
+    blocked: false,
+    external_id: 'crm-1',
+    windows: {},
+    last_seen_at: null,
+    last_message_at: null,
   })
   assert.deepEqual(consent, {
-    sms: { status: 'opted_in', source: 'api', updated_at: created_at }, whatsapp: { status: 'opted_in', source: 'form', updated_at: '2026-01-31T09:30:00.000Z' },
+    sms: { status: 'opted_in', source: 'api', updated_at: created_at },
+    whatsapp: { status: 'opted_in', source: 'form', updated_at: '2026-01-31T09:30:00.000Z' },
   })
   assert.deepEqual((await api.get(`/v1/contacts/${id}`)).body, created.body)
   await world.invariants()
@@ -33,27 +59,81 @@ test('what is wrong with a contact is told all at once, and nothing is kept', as
   const world = await startWorld(t)
   const { api } = await world.account()
   const refused = async (body: unknown) => {
-    const { status, body: { error } } = await api.post('/v1/contacts', body)
+    const {
+      status,
+      body: { error },
+    } = await api.post('/v1/contacts', body)
     return { status, code: error?.code, params: (error?.details ?? []).map((detail: { param: string; code: string }) => `${detail.param}:${detail.code}`) }
   }
 
   assert.deepEqual(await refused({}), { status: 400, code: 'parameter_missing', params: ['phone:missing_field'] })
   assert.deepEqual(await refused({ first_name: 'Ada' }), { status: 400, code: 'parameter_missing', params: ['phone:missing_field'] })
   assert.deepEqual(await refused({ phone: 5 }), { status: 400, code: 'parameter_invalid', params: ['phone:invalid_type'] })
-  assert.deepEqual(await refused({ phone: '0151 2345', email: 'nobody', timezone: 'Mars/Base', locale: 'x', consent: { sms: 'yes', pigeon: 'opted_in', whatsapp: { source: 'me', occurred_at: 'now' } }, identifiers: { sms: '1', telegram: '' }, attributes: { 'Bad Key': 1, deep: {} }, tags: ['', 'x'.repeat(65)] }), {
-    status: 400, code: 'parameter_invalid', params: ['attributes.deep:invalid_type'],
+  assert.deepEqual(
+    await refused({
+      phone: '0151 2345',
+      email: 'nobody',
+      timezone: 'Mars/Base',
+      locale: 'x',
+      consent: { sms: 'yes', pigeon: 'opted_in', whatsapp: { source: 'me', occurred_at: 'now' } },
+      identifiers: { sms: '1', telegram: '' },
+      attributes: { 'Bad Key': 1, deep: {} },
+      tags: ['', 'x'.repeat(65)],
+    }),
+    {
+      status: 400,
+      code: 'parameter_invalid',
+      params: ['attributes.deep:invalid_type'],
+    },
+  )
+  assert.deepEqual(
+    await refused({
+      phone: '0151 2345',
+      email: 'nobody',
+      timezone: 'Mars/Base',
+      locale: 'x',
+      consent: { sms: 'yes', pigeon: 'opted_in', whatsapp: { source: 'me', occurred_at: 'now' } },
+      identifiers: { sms: '1', telegram: '', fax: '1' },
+      attributes: { 'Bad Key': 1 },
+      tags: ['', 'x'.repeat(65)],
+    }),
+    {
+      status: 400,
+      code: 'parameter_invalid',
+      params: [
+        'phone:invalid_format',
+        'email:invalid_format',
+        'locale:invalid_format',
+        'timezone:invalid_value',
+        'identifiers.sms:invalid_format',
+        'identifiers.telegram:too_short',
+        'identifiers.fax:unknown_field',
+        'consent.sms:invalid_value',
+        'consent.pigeon:unknown_field',
+        'consent.whatsapp.status:missing_field',
+        'consent.whatsapp.source:invalid_value',
+        'consent.whatsapp.occurred_at:invalid_format',
+        'tags[0]:too_short',
+        'tags[1]:too_long',
+        'attributes["Bad Key"]:invalid_format',
+      ],
+    },
+  )
+  assert.deepEqual(await refused({ email: 'a@b.cd', metadata: { text: 'x'.repeat(17_000) } }), {
+    status: 400,
+    code: 'parameter_invalid',
+    params: ['metadata:too_long'],
   })
-  assert.deepEqual(await refused({ phone: '0151 2345', email: 'nobody', timezone: 'Mars/Base', locale: 'x', consent: { sms: 'yes', pigeon: 'opted_in', whatsapp: { source: 'me', occurred_at: 'now' } }, identifiers: { sms: '1', telegram: '', fax: '1' }, attributes: { 'Bad Key': 1 }, tags: ['', 'x'.repeat(65)] }), {
-    status: 400, code: 'parameter_invalid',
-    params: [
-      'phone:invalid_format', 'email:invalid_format', 'locale:invalid_format', 'timezone:invalid_value', 'identifiers.sms:invalid_format', 'identifiers.telegram:too_short', 'identifiers.fax:unknown_field',
-      'consent.sms:invalid_value', 'consent.pigeon:unknown_field', 'consent.whatsapp.status:missing_field', 'consent.whatsapp.source:invalid_value', 'consent.whatsapp.occurred_at:invalid_format',
-      'tags[0]:too_short', 'tags[1]:too_long', 'attributes["Bad Key"]:invalid_format',
-    ],
+  assert.deepEqual(await refused({ email: 'a@b.cd', tags: Array.from({ length: 51 }, (_, index) => `t${index}`) }), {
+    status: 400,
+    code: 'parameter_invalid',
+    params: ['tags:too_many'],
   })
-  assert.deepEqual(await refused({ email: 'a@b.cd', metadata: { text: 'x'.repeat(17_000) } }), { status: 400, code: 'parameter_invalid', params: ['metadata:too_long'] })
-  assert.deepEqual(await refused({ email: 'a@b.cd', tags: Array.from({ length: 51 }, (_, index) => `t${index}`) }), { status: 400, code: 'parameter_invalid', params: ['tags:too_many'] })
-  assert.deepEqual(await refused({ email: 'a@b.cd', consent: { sms: { status: 'opted_in', occurred_at: '2999-01-01T00:00:00Z' } } }), { status: 400, code: 'parameter_invalid', params: ['consent.sms.occurred_at:invalid_value'] })
+  assert.deepEqual(await refused({ email: 'a@b.cd', consent: { sms: { status: 'opted_in', occurred_at: '2999-01-01T00:00:00Z' } } }), {
+    status: 400,
+    code: 'parameter_invalid',
+    params: ['consent.sms.occurred_at:invalid_value'],
+  })
 
   assert.deepEqual((await api.get('/v1/contacts')).body.data, [])
   assert.deepEqual((await api.get('/v1/contact_attributes')).body.data, [])
@@ -62,7 +142,11 @@ test('what is wrong with a contact is told all at once, and nothing is kept', as
 test('national variants of one number are one contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const pairs = [['+5511987654321', '+551187654321'], ['+525512345678', '+5215512345678'], ['+5491123456789', '+541123456789']] as const
+  const pairs = [
+    ['+5511987654321', '+551187654321'],
+    ['+525512345678', '+5215512345678'],
+    ['+5491123456789', '+541123456789'],
+  ] as const
 
   for (const [one, other] of pairs) {
     const created = await api.post('/v1/contacts', { phone: one })
@@ -72,7 +156,10 @@ test('national variants of one number are one contact', async (t) => {
 
     assert.deepEqual([twin.status, twin.body.error.code, twin.body.error.param], [409, 'contact_exists', 'phone'])
     assert.deepEqual([upserted.status, upserted.body.id, upserted.body.phone, upserted.body.first_name], [200, created.body.id, one, 'Ana'])
-    assert.deepEqual(found.body.data.map((contact: { id: string }) => contact.id), [created.body.id])
+    assert.deepEqual(
+      found.body.data.map((contact: { id: string }) => contact.id),
+      [created.body.id],
+    )
   }
   await world.invariants()
 })
@@ -101,14 +188,35 @@ test('a phone number or identifier belongs to one contact', async (t) => {
 test('a change merges maps by key, replaces tags and metadata, and leaves the rest', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const before = (await api.post('/v1/contacts', { phone: '+4915112345678', first_name: 'Ada', tags: ['VIP', 'new'], attributes: { a: 1, b: 'x' }, metadata: { k: 1 }, consent: { sms: 'opted_in' } })).body
+  const before = (
+    await api.post('/v1/contacts', {
+      phone: '+4915112345678',
+      first_name: 'Ada',
+      tags: ['VIP', 'new'],
+      attributes: { a: 1, b: 'x' },
+      metadata: { k: 1 },
+      consent: { sms: 'opted_in' },
+    })
+  ).body
   await world.clock.advance(1000)
 
-  const changed = (await api.patch(`/v1/contacts/${before.id}`, { first_name: null, last_name: 'L', tags: ['vip'], attributes: { b: null, c: true }, metadata: null, consent: { whatsapp: 'opted_in', sms: null } })).body
+  const changed = (
+    await api.patch(`/v1/contacts/${before.id}`, {
+      first_name: null,
+      last_name: 'L',
+      tags: ['vip'],
+      attributes: { b: null, c: true },
+      metadata: null,
+      consent: { whatsapp: 'opted_in', sms: null },
+    })
+  ).body
   const unchanged = (await api.patch(`/v1/contacts/${before.id}`, {})).body
   const stripped = await api.patch(`/v1/contacts/${before.id}`, { phone: null })
 
-  assert.deepEqual([changed.first_name, changed.full_name, changed.tags, changed.attributes, changed.metadata, Object.keys(changed.consent)], [null, 'L', ['VIP'], { a: 1, c: true }, {}, ['whatsapp']])
+  assert.deepEqual(
+    [changed.first_name, changed.full_name, changed.tags, changed.attributes, changed.metadata, Object.keys(changed.consent)],
+    [null, 'L', ['VIP'], { a: 1, c: true }, {}, ['whatsapp']],
+  )
   assert.ok(changed.updated_at > before.updated_at)
   assert.deepEqual(unchanged, changed)
   assert.deepEqual([stripped.status, stripped.body.error.code, stripped.body.error.param], [400, 'parameter_missing', 'phone'])
@@ -136,8 +244,14 @@ test('creates and upserts of one number at the same time make one contact', asyn
   const creates = await Promise.all(Array.from({ length: 8 }, () => api.post('/v1/contacts', { phone: '+4915112345678' })))
   const upserts = await Promise.all(Array.from({ length: 8 }, (_, index) => api.post('/v1/contacts/upsert', { phone: '+4915112345679', tags: [`t${index}`] })))
 
-  assert.deepEqual(creates.map((answer) => answer.status).sort((a, b) => a - b), [201, ...Array.from({ length: 7 }, () => 409)])
-  assert.deepEqual(upserts.map((answer) => answer.status).sort((a, b) => a - b), [...Array.from({ length: 7 }, () => 200), 201])
+  assert.deepEqual(
+    creates.map((answer) => answer.status).sort((a, b) => a - b),
+    [201, ...Array.from({ length: 7 }, () => 409)],
+  )
+  assert.deepEqual(
+    upserts.map((answer) => answer.status).sort((a, b) => a - b),
+    [...Array.from({ length: 7 }, () => 200), 201],
+  )
   const all = (await api.get('/v1/contacts')).body.data
   assert.equal(all.length, 2)
   assert.equal(all[0].tags.length, 8)
@@ -156,7 +270,10 @@ test('at the contact cap nothing is created, and updates still work', async (t) 
   const patched = await api.patch(`/v1/contacts/${made[1].id}`, { first_name: 'Bob' })
 
   assert.equal(made.length, 3)
-  assert.deepEqual(new Set(creates.filter((answer) => answer.status !== 201).map((answer) => `${answer.status} ${answer.body.error.code}`)), new Set(['400 contact_limit_reached']))
+  assert.deepEqual(
+    new Set(creates.filter((answer) => answer.status !== 201).map((answer) => `${answer.status} ${answer.body.error.code}`)),
+    new Set(['400 contact_limit_reached']),
+  )
   assert.equal(known.body.error.code, 'contact_exists')
   assert.deepEqual([upserted.status, patched.status, stranger.body.error.code], [200, 200, 'contact_limit_reached'])
   await api.delete(`/v1/contacts/${made[2].id}`)
@@ -171,8 +288,23 @@ test('contacts are found by every filter, newest first', async (t) => {
     await world.clock.advance(60_000)
     return (await api.post('/v1/contacts', body)).body
   }
-  const ada = await make({ phone: '+4915112345678', email: 'ada@example.com', first_name: 'Ada', last_name: 'Ömer', external_id: 'x1', tags: ['VIP'], consent: { sms: 'opted_in' } })
-  const bob = await make({ phone: '+14155550100', email: 'Bob@Example.com', first_name: 'Bob', last_name: 'Adams', tags: ['beta'], consent: { sms: 'opted_out' } })
+  const ada = await make({
+    phone: '+4915112345678',
+    email: 'ada@example.com',
+    first_name: 'Ada',
+    last_name: 'Ömer',
+    external_id: 'x1',
+    tags: ['VIP'],
+    consent: { sms: 'opted_in' },
+  })
+  const bob = await make({
+    phone: '+14155550100',
+    email: 'Bob@Example.com',
+    first_name: 'Bob',
+    last_name: 'Adams',
+    tags: ['beta'],
+    consent: { sms: 'opted_out' },
+  })
   const eve = await make({ email: 'eve@example.org' })
   const list = (await api.post('/v1/contact_lists', { name: 'L' })).body
   await api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [eve.id] })
@@ -202,7 +334,18 @@ test('contacts are found by every filter, newest first', async (t) => {
   assert.deepEqual(await ids(`created_before=${bob.created_at}`), [ada.id])
   assert.deepEqual(await ids(`updated_after=${bob.updated_at}`), [eve.id])
   assert.deepEqual(await ids('tag=vip&consent=sms:opted_out'), [])
-  for (const bad of ['consent=sms', 'consent=sms:maybe', 'consent=pigeon:opted_in', 'created_after=soon', 'tag=', 'limit=0', 'limit=101', 'name=Ada', 'starting_after=ct_0', `starting_after=${list.id}`]) {
+  for (const bad of [
+    'consent=sms',
+    'consent=sms:maybe',
+    'consent=pigeon:opted_in',
+    'created_after=soon',
+    'tag=',
+    'limit=0',
+    'limit=101',
+    'name=Ada',
+    'starting_after=ct_0',
+    `starting_after=${list.id}`,
+  ]) {
     const { status, body } = await api.get(`/v1/contacts?${bad}`)
     assert.deepEqual([status, body.error?.code, body.error?.param], [400, 'parameter_invalid', bad.split('=')[0]], bad)
   }
@@ -219,14 +362,19 @@ test('pages follow each other, also when the last contact seen is deleted in bet
   const second = (await api.get(`/v1/contacts?limit=2&starting_after=${first.next_cursor}`)).body
   const third = (await api.get(`/v1/contacts?limit=2&starting_after=${second.next_cursor}`)).body
 
-  assert.deepEqual([...first.data, ...second.data, ...third.data].map((contact: { id: string }) => contact.id), ids)
+  assert.deepEqual(
+    [...first.data, ...second.data, ...third.data].map((contact: { id: string }) => contact.id),
+    ids,
+  )
   assert.deepEqual([first.has_more, second.has_more, third.has_more, third.next_cursor], [true, true, false, null])
 })
 
 test('a deleted contact is gone with its memberships and names, and its opt-out stays', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const ada = (await api.post('/v1/contacts', { phone: '+4915112345678', first_name: 'Ada', tags: ['vip'], attributes: { plan: 'pro' }, consent: { sms: 'opted_out' } })).body
+  const ada = (
+    await api.post('/v1/contacts', { phone: '+4915112345678', first_name: 'Ada', tags: ['vip'], attributes: { plan: 'pro' }, consent: { sms: 'opted_out' } })
+  ).body
   const list = (await api.post('/v1/contact_lists', { name: 'L' })).body
   await api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [ada.id] })
 
@@ -239,7 +387,9 @@ test('a deleted contact is gone with its memberships and names, and its opt-out 
   assert.deepEqual((await api.get('/v1/contact_tags')).body.data, [])
   assert.deepEqual((await api.get('/v1/contact_attributes')).body.data, [{ object: 'contact_attribute', key: 'plan', type: 'string', contacts_count: 0 }])
   assert.equal((await api.get(`/v1/contact_lists/${list.id}`)).body.contacts_count, 0)
-  const tables = await world.pool<{ found: string }[]>`select 'x' as found from contacts union all select 'y' from consent_changes union all select 'z' from contact_addresses union all select 'm' from contact_list_members`
+  const tables = await world.pool<
+    { found: string }[]
+  >`select 'x' as found from contacts union all select 'y' from consent_changes union all select 'z' from contact_addresses union all select 'm' from contact_list_members`
   assert.deepEqual([...tables], [])
 
   const back = (await api.post('/v1/contacts', { phone: '+4915112345678' })).body
@@ -255,8 +405,12 @@ test('contacts of another account or mode do not exist', async (t) => {
 
   assert.equal((await other.api.post('/v1/contacts', { phone: '+4915112345678' })).status, 201)
   for (const answer of [
-    await other.api.get(`/v1/contacts/${ada.id}`), await other.api.patch(`/v1/contacts/${ada.id}`, { first_name: 'Eve' }), await other.api.delete(`/v1/contacts/${ada.id}`),
-    await other.api.get(`/v1/contacts/${ada.id}/consent_history`), await one.api.get('/v1/contacts/nonsense'), await one.api.patch('/v1/contacts/lst_0', {}),
+    await other.api.get(`/v1/contacts/${ada.id}`),
+    await other.api.patch(`/v1/contacts/${ada.id}`, { first_name: 'Eve' }),
+    await other.api.delete(`/v1/contacts/${ada.id}`),
+    await other.api.get(`/v1/contacts/${ada.id}/consent_history`),
+    await one.api.get('/v1/contacts/nonsense'),
+    await one.api.patch('/v1/contacts/lst_0', {}),
   ]) {
     assert.deepEqual([answer.status, answer.body.error.code], [404, 'resource_missing'])
   }
@@ -269,7 +423,11 @@ test('tags are changed in bulk, counted without regard to case, and listed by na
   const ada = (await api.post('/v1/contacts', { phone: '+4915112345678', tags: ['VIP', 'old'] })).body
   const bob = (await api.post('/v1/contacts', { phone: '+4915112345679' })).body
 
-  const byId = await api.post('/v1/contacts/tags', { contacts: [ada.id, bob.id, bob.id, 'ct_00000000000000000000000000', 'x'], add: ['vip', 'Neu'], remove: ['OLD'] })
+  const byId = await api.post('/v1/contacts/tags', {
+    contacts: [ada.id, bob.id, bob.id, 'ct_00000000000000000000000000', 'x'],
+    add: ['vip', 'Neu'],
+    remove: ['OLD'],
+  })
   const byPhone = await api.post('/v1/contacts/tags', { phones: ['+49 151 12345679', '+4915100000000', 'x'], add: ['vip'] })
   await world.chores()
 
@@ -277,7 +435,13 @@ test('tags are changed in bulk, counted without regard to case, and listed by na
   assert.deepEqual(byPhone.body, { object: 'contact_tags_result', updated: 0, not_found: ['+4915100000000', 'x'] })
   assert.deepEqual((await api.get(`/v1/contacts/${ada.id}`)).body.tags, ['Neu', 'VIP'])
   assert.deepEqual((await api.get('/v1/contact_tags')).body, {
-    object: 'list', data: [{ object: 'contact_tag', name: 'Neu', contacts_count: 2 }, { object: 'contact_tag', name: 'VIP', contacts_count: 2 }], has_more: false, next_cursor: null,
+    object: 'list',
+    data: [
+      { object: 'contact_tag', name: 'Neu', contacts_count: 2 },
+      { object: 'contact_tag', name: 'VIP', contacts_count: 2 },
+    ],
+    has_more: false,
+    next_cursor: null,
   })
   const page = (await api.get('/v1/contact_tags?limit=1')).body
   assert.deepEqual([page.has_more, page.next_cursor, (await api.get('/v1/contact_tags?limit=1&starting_after=Neu')).body.data[0].name], [true, 'Neu', 'VIP'])
@@ -287,8 +451,17 @@ test('tags are changed in bulk, counted without regard to case, and listed by na
   const tooMany = await api.post('/v1/contacts/tags', { contacts: [ada.id, bob.id], add: many })
   assert.deepEqual([tooMany.status, tooMany.body.error.param, tooMany.body.error.details[0].code], [400, 'add', 'too_many'])
   assert.deepEqual((await api.get(`/v1/contacts/${ada.id}`)).body.tags, ['Neu', 'VIP'])
-  for (const [body, param] of [[{ add: ['a'] }, 'contacts'], [{ contacts: [ada.id] }, 'add'], [{ contacts: [], add: ['a'] }, 'contacts'], [{ contacts: [ada.id], phones: ['x'], add: ['a'] }, 'phones'], [{ contacts: [ada.id], add: [''] }, 'add[0]']] as const) {
-    const { status, body: { error } } = await api.post('/v1/contacts/tags', body)
+  for (const [body, param] of [
+    [{ add: ['a'] }, 'contacts'],
+    [{ contacts: [ada.id] }, 'add'],
+    [{ contacts: [], add: ['a'] }, 'contacts'],
+    [{ contacts: [ada.id], phones: ['x'], add: ['a'] }, 'phones'],
+    [{ contacts: [ada.id], add: [''] }, 'add[0]'],
+  ] as const) {
+    const {
+      status,
+      body: { error },
+    } = await api.post('/v1/contacts/tags', body)
     assert.deepEqual([status, error.param], [400, param])
   }
   assert.equal((await api.get('/v1/contact_tags?starting_after=nothing')).status, 400)

@@ -25,7 +25,11 @@ const toldOf: Readonly<Record<string, readonly string[]>> = {
 test('whatever is killed under load, every accepted message is there, final, and each of its events is told once', { timeout: 300_000 }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
-  const service = await serviceProcess(dataDir, { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_RATE_LIMIT_DEFAULT: '1000000', POSTHORN_LOG_LEVEL: 'error' })
+  const service = await serviceProcess(dataDir, {
+    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
+    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
+    POSTHORN_LOG_LEVEL: 'error',
+  })
   closing(t, () => service.stop())
   await service.start()
   const key = await makeKey(service)
@@ -54,7 +58,9 @@ test('whatever is killed under load, every accepted message is there, final, and
 
 async function makeKey(service: ServiceProcess): Promise<string> {
   const account = JSON.parse((await service.command('accounts', 'create', '--name', 'Crash', '--json')).stdout) as { id: string }
-  const key = JSON.parse((await service.command('keys', 'create', '--account', account.id, '--mode', 'test', '--scopes', 'all', '--json')).stdout) as { key: string }
+  const key = JSON.parse((await service.command('keys', 'create', '--account', account.id, '--mode', 'test', '--scopes', 'all', '--json')).stdout) as {
+    key: string
+  }
   return key.key
 }
 
@@ -71,7 +77,9 @@ function startLoad(service: ServiceProcess, key: string) {
     const number = next++
     const to = recipients[number % recipients.length]!
     for (;;) {
-      const answer = await api.post('/v1/messages', { channel: 'ch_test_whatsapp', to, type: 'text', text: { body: `Number ${number}` } }, { 'idempotency-key': `k${number}` }).catch(() => undefined)
+      const answer = await api
+        .post('/v1/messages', { channel: 'ch_test_whatsapp', to, type: 'text', text: { body: `Number ${number}` } }, { 'idempotency-key': `k${number}` })
+        .catch(() => undefined)
       if (answer?.status === 202) return void accepted.set(answer.body.id, to)
       if (gaveUp) return
       // nothing but a dying service may stand in the way

@@ -23,18 +23,31 @@ test('a segment is created, read, changed and deleted', async (t) => {
   const made = await api.post('/v1/segments', { name: ' VIPs ', rules: vips })
   const read = await api.get(`/v1/segments/${made.body.id}`)
   await world.clock.advance(1000)
-  const changed = await api.patch(`/v1/segments/${made.body.id}`, { description: 'The best ones', rules: all({ field: 'blocked', operator: 'equals', value: false }) })
+  const changed = await api.patch(`/v1/segments/${made.body.id}`, {
+    description: 'The best ones',
+    rules: all({ field: 'blocked', operator: 'equals', value: false }),
+  })
   const untouched = await api.patch(`/v1/segments/${made.body.id}`, {})
   const gone = await api.delete(`/v1/segments/${made.body.id}`)
   const twice = await api.delete(`/v1/segments/${made.body.id}`)
 
   assert.equal(made.status, 201)
   assert.deepEqual(made.body, {
-    id: made.body.id, object: 'segment', mode: 'test', name: 'VIPs', description: '', rules: vips, created_at: '2026-01-31T09:30:00.000Z', updated_at: '2026-01-31T09:30:00.000Z',
+    id: made.body.id,
+    object: 'segment',
+    mode: 'test',
+    name: 'VIPs',
+    description: '',
+    rules: vips,
+    created_at: '2026-01-31T09:30:00.000Z',
+    updated_at: '2026-01-31T09:30:00.000Z',
   })
   assert.match(made.body.id, /^seg_/)
   assert.deepEqual(read.body, made.body)
-  assert.deepEqual([changed.body.name, changed.body.description, changed.body.rules.conditions[0].field, changed.body.updated_at], ['VIPs', 'The best ones', 'blocked', '2026-01-31T09:30:01.000Z'])
+  assert.deepEqual(
+    [changed.body.name, changed.body.description, changed.body.rules.conditions[0].field, changed.body.updated_at],
+    ['VIPs', 'The best ones', 'blocked', '2026-01-31T09:30:01.000Z'],
+  )
   assert.equal(untouched.body.rules.conditions[0].field, 'blocked')
   assert.deepEqual([gone.status, gone.body], [200, { id: made.body.id, object: 'segment', deleted: true }])
   assert.deepEqual([twice.status, twice.body.error.code], [404, 'resource_missing'])
@@ -53,14 +66,18 @@ test('rules that do not fit are refused with every place and reason, and nothing
 
   for (const answer of [refused, kept]) {
     assert.deepEqual([answer.status, answer.body.error.code, answer.body.error.param], [400, 'parameter_invalid', 'rules.conditions[0].field'])
-    assert.deepEqual(answer.body.error.details.map((detail: { param: string; code: string }) => `${detail.param} ${detail.code}`), [
-      'rules.conditions[0].field invalid_value', 'rules.conditions[1].operator invalid_value', 'rules.conditions[2].value invalid_type',
-    ])
+    assert.deepEqual(
+      answer.body.error.details.map((detail: { param: string; code: string }) => `${detail.param} ${detail.code}`),
+      ['rules.conditions[0].field invalid_value', 'rules.conditions[1].operator invalid_value', 'rules.conditions[2].value invalid_type'],
+    )
   }
   assert.deepEqual([nameless.body.error.code, nameless.body.error.param], ['parameter_missing', 'name'])
   assert.deepEqual([blank.body.error.code, blank.body.error.param], ['parameter_invalid', 'name'])
   assert.deepEqual([text.body.error.code, text.body.error.param], ['parameter_invalid', 'rules'])
-  assert.deepEqual((await api.get('/v1/segments')).body.data.map((each: { name: string }) => each.name), ['VIPs'])
+  assert.deepEqual(
+    (await api.get('/v1/segments')).body.data.map((each: { name: string }) => each.name),
+    ['VIPs'],
+  )
 })
 
 test('a preview counts exactly, and tells how many can be reached on each channel type', async (t) => {
@@ -75,7 +92,13 @@ test('a preview counts exactly, and tells how many can be reached on each channe
 
   const preview = await api.get(`/v1/segments/${segment.id}/preview`)
 
-  assert.deepEqual(preview.body, { object: 'segment_preview', segment_id: segment.id, count: 5, reachable: { whatsapp: 3, sms: 1, telegram: 1 }, evaluated_at: '2026-01-31T09:30:00.000Z' })
+  assert.deepEqual(preview.body, {
+    object: 'segment_preview',
+    segment_id: segment.id,
+    count: 5,
+    reachable: { whatsapp: 3, sms: 1, telegram: 1 },
+    evaluated_at: '2026-01-31T09:30:00.000Z',
+  })
 })
 
 test('the contacts of a segment can be listed, and follow their changes', async (t) => {
@@ -135,9 +158,13 @@ test('segments and lists of another account or mode do not exist', async (t) => 
   const theirs = (await stranger.api.post('/v1/segments', { name: 'VIPs', rules: vips })).body
 
   const answers = [
-    await stranger.api.get(`/v1/segments/${segment.id}`), await stranger.api.get(`/v1/segments/${segment.id}/preview`), await stranger.api.patch(`/v1/segments/${segment.id}`, { name: 'x' }),
-    await stranger.api.delete(`/v1/segments/${segment.id}`), await api.post('/v1/segments', { name: 'x', rules: all({ field: 'lists', operator: 'contains', value: list.id }) }),
-    await api.get('/v1/segments/seg_nonsense'), await api.get(`/v1/segments/${list.id}/preview`),
+    await stranger.api.get(`/v1/segments/${segment.id}`),
+    await stranger.api.get(`/v1/segments/${segment.id}/preview`),
+    await stranger.api.patch(`/v1/segments/${segment.id}`, { name: 'x' }),
+    await stranger.api.delete(`/v1/segments/${segment.id}`),
+    await api.post('/v1/segments', { name: 'x', rules: all({ field: 'lists', operator: 'contains', value: list.id }) }),
+    await api.get('/v1/segments/seg_nonsense'),
+    await api.get(`/v1/segments/${list.id}/preview`),
   ]
 
   for (const answer of answers) assert.deepEqual([answer.status, answer.body.error.code], [404, 'resource_missing'])
@@ -157,7 +184,10 @@ test('segments are paged newest first, also past one that has been deleted', asy
   const foreign = await stranger.api.get(`/v1/segments?starting_after=${ids[0]}`)
   const unknown = await api.get('/v1/segments?starting_after=seg_01h455vb4pex5vsknk084sn02q')
 
-  assert.deepEqual(first.body.data.map((each: { id: string }) => each.id), ids.slice(0, 2))
+  assert.deepEqual(
+    first.body.data.map((each: { id: string }) => each.id),
+    ids.slice(0, 2),
+  )
   assert.deepEqual([second.body.data.map((each: { id: string }) => each.id), second.body.has_more], [ids.slice(2), false])
   for (const answer of [foreign, unknown]) assert.deepEqual([answer.status, answer.body.error.param], [400, 'starting_after'])
 })

@@ -13,7 +13,12 @@ test('an endpoint is created with its defaults, read, listed, changed and delete
   const { secret, ...endpoint } = created.body
   const read = await api.get(`/v1/webhook_endpoints/${endpoint.id}`)
   const changed = await api.patch(`/v1/webhook_endpoints/${endpoint.id}`, {
-    url: 'https://203.0.113.8/', events: ['*'], description: 'Shop', metadata: { a: [1] }, filters: { channel_types: ['sms'], message_types: [] }, verification_token: 'token-1234',
+    url: 'https://203.0.113.8/',
+    events: ['*'],
+    description: 'Shop',
+    metadata: { a: [1] },
+    filters: { channel_types: ['sms'], message_types: [] },
+    verification_token: 'token-1234',
   })
   const cleared = await api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { metadata: null, filters: null, verification_token: null })
   const other = await api.post('/v1/webhook_endpoints', { url, events: ['*'], source: 'src_01kg9p6je0e6z9vsnhtbf6d24v' })
@@ -24,17 +29,39 @@ test('an endpoint is created with its defaults, read, listed, changed and delete
   assert.equal(created.status, 201)
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   assert.deepEqual(endpoint, {
-    id: endpoint.id, object: 'webhook_endpoint', mode: 'test', url, description: '', events: ['message.sent', 'webhook.test'], status: 'active', filters: {}, metadata: {}, source: null,
-    created_by: { type: 'api_key', id: key_id }, has_verification_token: false, created_at: world.clock.iso(),
+    id: endpoint.id,
+    object: 'webhook_endpoint',
+    mode: 'test',
+    url,
+    description: '',
+    events: ['message.sent', 'webhook.test'],
+    status: 'active',
+    filters: {},
+    metadata: {},
+    source: null,
+    created_by: { type: 'api_key', id: key_id },
+    has_verification_token: false,
+    created_at: world.clock.iso(),
   })
   assert.deepEqual(read.body, endpoint)
-  assert.deepEqual(changed.body, { ...endpoint, url: 'https://203.0.113.8/', events: ['*'], description: 'Shop', metadata: { a: [1] }, filters: { channel_types: ['sms'], message_types: [] }, has_verification_token: true })
+  assert.deepEqual(changed.body, {
+    ...endpoint,
+    url: 'https://203.0.113.8/',
+    events: ['*'],
+    description: 'Shop',
+    metadata: { a: [1] },
+    filters: { channel_types: ['sms'], message_types: [] },
+    has_verification_token: true,
+  })
   assert.deepEqual([cleared.body.metadata, cleared.body.filters, cleared.body.has_verification_token, cleared.body.description], [{}, {}, false, 'Shop'])
   assert.deepEqual([listed.body.data[0].id, listed.body.has_more, listed.body.next_cursor], [other.body.id, true, other.body.id])
   assert.equal(listed.body.data[0].source, 'src_01kg9p6je0e6z9vsnhtbf6d24v')
   assert.deepEqual([deleted.status, deleted.body], [200, { id: other.body.id, object: 'webhook_endpoint', deleted: true }])
   assert.equal((await api.delete(`/v1/webhook_endpoints/${other.body.id}`)).status, 404)
-  assert.deepEqual(rest.body.data.map(({ id }: { id: string }) => id), [endpoint.id])
+  assert.deepEqual(
+    rest.body.data.map(({ id }: { id: string }) => id),
+    [endpoint.id],
+  )
   await world.invariants()
 })
 
@@ -70,7 +97,11 @@ test('each wrong field is refused by name, before the url is looked at', async (
     assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.param], [400, code, param], JSON.stringify(body).slice(0, 100))
   }
   const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url, events: ['*'] })
-  for (const [body, code] of [[{ status: 'paused' }, 'parameter_invalid'], [{ url: 'https://10.0.0.1/' }, 'webhook_url_not_public'], [{ events: ['*', '*'] }, 'parameter_invalid']] as const) {
+  for (const [body, code] of [
+    [{ status: 'paused' }, 'parameter_invalid'],
+    [{ url: 'https://10.0.0.1/' }, 'webhook_url_not_public'],
+    [{ events: ['*', '*'] }, 'parameter_invalid'],
+  ] as const) {
     assert.equal((await api.patch(`/v1/webhook_endpoints/${endpoint.id}`, body)).body.error.code, code, JSON.stringify(body))
   }
 })
@@ -96,7 +127,16 @@ test('an endpoint of another account or mode is not there, and neither are its d
   const path = `/v1/webhook_endpoints/${endpoint.id}`
 
   for (const id of ['we_nope', 'msg_01kg9p6je0e6z9vsnhtbf6d24v', '%20']) assert.equal((await mine.api.get(`/v1/webhook_endpoints/${id}`)).status, 404)
-  for (const [method, suffix] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['POST', '/roll_secret'], ['POST', '/test'], ['GET', '/deliveries'], ['GET', `/deliveries/${tested.body.id}`], ['POST', `/deliveries/${tested.body.id}/retry`]] as const) {
+  for (const [method, suffix] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/roll_secret'],
+    ['POST', '/test'],
+    ['GET', '/deliveries'],
+    ['GET', `/deliveries/${tested.body.id}`],
+    ['POST', `/deliveries/${tested.body.id}/retry`],
+  ] as const) {
     const answered = await other.api.send(method, path + suffix, { 'content-type': 'application/json' }, method === 'PATCH' ? '{}' : undefined)
     assert.deepEqual([answered.status, answered.body.error?.code], [404, 'resource_missing'], `${method} ${suffix}`)
   }
@@ -116,7 +156,10 @@ test('secrets are encrypted at rest, are never listed, and a replay of the creat
   assert.equal((await api.get('/v1/webhook_endpoints')).body.data.length, 1)
   const stored = JSON.stringify([await world.pool`select * from webhook_endpoints`, await world.pool`select * from idempotency_keys`])
   assert.ok(!stored.includes('whsec_') && !stored.includes('token-of-mine'))
-  assert.equal((await api.post(`/v1/webhook_endpoints/${created.body.id}/roll_secret`, { expire_previous_in_seconds: 86_401 })).body.error.param, 'expire_previous_in_seconds')
+  assert.equal(
+    (await api.post(`/v1/webhook_endpoints/${created.body.id}/roll_secret`, { expire_previous_in_seconds: 86_401 })).body.error.param,
+    'expire_previous_in_seconds',
+  )
 })
 
 test('deliveries are listed newest first, filtered by status and paged without gaps', async (t) => {
@@ -135,18 +178,30 @@ test('deliveries are listed newest first, filtered by status and paged without g
   const all = (await api.get(path)).body.data as { id: string; status: string }[]
   const failed = (await api.get(`${path}?status=failed`)).body.data as { id: string }[]
   const paged: string[] = []
-  for (let next: string | null = ''; next !== null; ) {
+  for (let next: string | null = ''; next !== null;) {
     const { body } = await api.get(`${path}?limit=2${next === '' ? '' : `&starting_after=${next}`}`)
     paged.push(...body.data.map(({ id }: { id: string }) => id))
     next = body.next_cursor
   }
 
   assert.equal(all.length, 9)
-  assert.deepEqual(all.map(({ id }) => id), all.map(({ id }) => id).toSorted().toReversed())
-  assert.deepEqual(failed.map(({ id }) => id), all.filter(({ status }) => status === 'failed').map(({ id }) => id))
+  assert.deepEqual(
+    all.map(({ id }) => id),
+    all
+      .map(({ id }) => id)
+      .toSorted()
+      .toReversed(),
+  )
+  assert.deepEqual(
+    failed.map(({ id }) => id),
+    all.filter(({ status }) => status === 'failed').map(({ id }) => id),
+  )
   assert.equal(failed.length, 3)
   assert.equal((await api.get(`${path}?status=delivered`)).body.data.length, 6)
-  assert.deepEqual(paged, all.map(({ id }) => id))
+  assert.deepEqual(
+    paged,
+    all.map(({ id }) => id),
+  )
   assert.deepEqual((await api.get(`${path}?status=pending`)).body.data, [])
   assert.equal((await api.get(`${path}?status=lost`)).body.error.param, 'status')
   assert.equal((await api.get(`${path}?starting_after=whd_01kg9p6je0e6z9vsnhtbf6d24v`)).body.error.param, 'starting_after')

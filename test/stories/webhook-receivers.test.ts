@@ -20,13 +20,23 @@ async function facing(t: TestContext, answer: Answer, more: { tls?: boolean; sch
 
 async function happen(world: World, account: TestAccount, count = 1) {
   const id = (prefix: 'evt' | 'msg') => world.platform.ids(prefix)
-  await recordEvents(world.pool, Array.from({ length: count }, () => ({
-    account_id: account.id as `acc_${string}`, mode: account.mode, id: id('evt') as `evt_${string}`, type: 'message.sent' as const, object_id: id('msg'), object: { object: 'message' }, created_at: world.clock.iso(),
-  })))
+  await recordEvents(
+    world.pool,
+    Array.from({ length: count }, () => ({
+      account_id: account.id as `acc_${string}`,
+      mode: account.mode,
+      id: id('evt') as `evt_${string}`,
+      type: 'message.sent' as const,
+      object_id: id('msg'),
+      object: { object: 'message' },
+      created_at: world.clock.iso(),
+    })),
+  )
   for (let i = 0; i < 100 && (await world.tick('fan-out')) > 0; i++) continue
 }
 
-const newest = async (account: TestAccount, endpoint_id: string) => (await account.api.get(`/v1/webhook_endpoints/${endpoint_id}/deliveries?limit=1`)).body.data[0]
+const newest = async (account: TestAccount, endpoint_id: string) =>
+  (await account.api.get(`/v1/webhook_endpoints/${endpoint_id}/deliveries?limit=1`)).body.data[0]
 
 const cases: [string, Answer, { tls?: boolean; scheme?: string }, { status: number | null; error: string | null }][] = [
   ['a redirect', respond(301, '', 'location: https://example.com/\r\n'), {}, { status: 301, error: 'redirect' }],
@@ -36,11 +46,16 @@ const cases: [string, Answer, { tls?: boolean; scheme?: string }, { status: numb
   ['an early end', (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab'), {}, { status: 200, error: 'connection_reset' }],
   ['nonsense', (socket) => void socket.end('220 smtp.example.com ESMTP\r\n'), {}, { status: null, error: 'response_invalid' }],
   ['an untrusted certificate', respond(200), { tls: true, scheme: 'https' }, { status: null, error: 'tls_failed' }],
-  ['an endless body', (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-    const more = () => void (socket.writable && socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`, () => setImmediate(more)))
-    more()
-  }, {}, { status: 200, error: null }],
+  [
+    'an endless body',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+      const more = () => void (socket.writable && socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`, () => setImmediate(more)))
+      more()
+    },
+    {},
+    { status: 200, error: null },
+  ],
 ]
 for (const [name, answer, options, expected] of cases) {
   test(`${name} is recorded for what it is`, async (t) => {
@@ -61,12 +76,16 @@ const hanging: [string, Answer, number | null][] = [
   ['before the answer', () => undefined, null],
   ['within its headers', (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-'), null],
   ['within its body', (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nab'), 200],
-  ['byte by byte', (socket) => {
-    const text = 'HTTP/1.1 200 OK\r\n'
-    let at = 0
-    const drip = setInterval(() => socket.writable && socket.write(text[at++ % text.length]!), 5)
-    socket.on('close', () => clearInterval(drip))
-  }, null],
+  [
+    'byte by byte',
+    (socket) => {
+      const text = 'HTTP/1.1 200 OK\r\n'
+      let at = 0
+      const drip = setInterval(() => socket.writable && socket.write(text[at++ % text.length]!), 5)
+      socket.on('close', () => clearInterval(drip))
+    },
+    null,
+  ],
 ]
 for (const [name, answer, status] of hanging) {
   test(`a receiver that hangs ${name} times out after ten seconds`, async (t) => {
@@ -84,7 +103,10 @@ for (const [name, answer, status] of hanging) {
 
     const delivery = await newest(account, endpoint_id)
     assert.deepEqual([during.status, during.attempts], ['pending', 0])
-    assert.deepEqual([delivery.status, delivery.attempts, delivery.response_status, delivery.error, delivery.duration_ms], ['pending', 1, status, 'timeout', 10_000])
+    assert.deepEqual(
+      [delivery.status, delivery.attempts, delivery.response_status, delivery.error, delivery.duration_ms],
+      ['pending', 1, status, 'timeout', 10_000],
+    )
     assert.match(delivery.error_message, /10000 ms/)
   })
 }
@@ -93,7 +115,11 @@ test('nobody listening, a name without an address and a private address are told
   const port = await closedPort()
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [`127.0.0.1:${port}`] } })
   const account = await world.account()
-  const expected = { [`http://127.0.0.1:${port}/`]: 'connection_refused', 'https://no-such-host.invalid/': 'dns_failed', 'https://203.0.113.9/': 'address_not_public' }
+  const expected = {
+    [`http://127.0.0.1:${port}/`]: 'connection_refused',
+    'https://no-such-host.invalid/': 'dns_failed',
+    'https://203.0.113.9/': 'address_not_public',
+  }
   const ids: Record<string, string> = {}
   for (const url of Object.keys(expected)) {
     const made = await account.api.post('/v1/webhook_endpoints', { url, events: ['*'] })
@@ -114,7 +140,8 @@ test('receivers that hang do not hold up the others', async (t) => {
   const world = await startWorld(t, { settings: { webhook_allowed_hosts: [hung.host, quick.host] } })
   const account = await world.account()
   for (let i = 0; i < 20; i++) {
-    for (const host of [hung.host, quick.host]) assert.equal((await account.api.post('/v1/webhook_endpoints', { url: `http://${host}/${i}`, events: ['*'] })).status, 201)
+    for (const host of [hung.host, quick.host])
+      assert.equal((await account.api.post('/v1/webhook_endpoints', { url: `http://${host}/${i}`, events: ['*'] })).status, 201)
   }
 
   await happen(world, account, 30)
@@ -135,7 +162,14 @@ test('what a dead process had in hand is delivered by another within its ten sec
   const { world, account, receiver, endpoint_id } = await facing(t, (socket, request, index) => void (hang || respond(200)(socket, request, index)))
   const { platform } = world
   await platform.pool`insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
-  const other = buildApp({ pool: world.pool, clock: world.clock, settings: platform.settings, secrets: platform.secrets, log: platform.log, process_id: 'other' })
+  const other = buildApp({
+    pool: world.pool,
+    clock: world.clock,
+    settings: platform.settings,
+    secrets: platform.secrets,
+    log: platform.log,
+    process_id: 'other',
+  })
   closing(t, () => other.stop())
   await happen(world, account)
   const ticking = world.tick('deliver')

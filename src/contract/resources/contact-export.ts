@@ -8,9 +8,17 @@ export const ContactExport = Type.Object(
     object: Type.Literal('contact_export'),
     contact: Contact,
     consent_history: Type.Array(ConsentChange, { description: 'Every change, newest first.' }),
-    lists: Type.Array(Type.Object({ id: Type.String(), object: Type.Literal('contact_list'), name: Type.String({ maxLength: contactLimits.list_name_length_max }), added_at: Timestamp() }), {
-      description: 'The contact lists that the contact is a member of.',
-    }),
+    lists: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        object: Type.Literal('contact_list'),
+        name: Type.String({ maxLength: contactLimits.list_name_length_max }),
+        added_at: Timestamp(),
+      }),
+      {
+        description: 'The contact lists that the contact is a member of.',
+      },
+    ),
     rejected_import_rows: Type.Array(
       Type.Object({ import_id: Type.String(), row: Type.Integer(), reason: Type.String(), cells: Type.Array(Type.String()), created_at: Timestamp() }),
       { description: 'Rows of imports that name this contact and were not applied, or not wholly.' },

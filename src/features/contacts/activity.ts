@@ -32,7 +32,8 @@ export function activity(platform: Platform): Activity {
   function messagesAccepted(rows: readonly MessagedContact[]): void {
     const at = isoTime(platform.clock.now())
     for (const { account_id, mode, contact_id } of rows) {
-      if (contact_id !== null && (collected.size < collectedMax || collected.has(contact_id))) collected.set(contact_id, { account_id, mode, id: contact_id, at })
+      if (contact_id !== null && (collected.size < collectedMax || collected.has(contact_id)))
+        collected.set(contact_id, { account_id, mode, id: contact_id, at })
     }
     if (collected.size > 0) writing ??= writeAndPause()
   }

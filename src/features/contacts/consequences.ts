@@ -32,7 +32,14 @@ export function addressesOn(row: Pick<ContactRow, 'phone_key' | 'identifiers'>, 
 }
 
 /** Who has opted out of an address before (as a stranger, or as a contact deleted since) stays so under the contact that gets it. */
-export async function adoptOptOuts(platform: Platform, tx: Transaction, tenant: Tenant, touched: readonly Touched[], added: Added, context: SaveContext): Promise<void> {
+export async function adoptOptOuts(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  touched: readonly Touched[],
+  added: Added,
+  context: SaveContext,
+): Promise<void> {
   if (added.size === 0 || (added.size > bulk && !(await consentStore.hasSuppressions(tx, tenant)))) return
   const questions = new Map<string, { contact: Touched; type: string }>()
   for (const contact of touched) {
@@ -54,19 +61,43 @@ function adopt(contact: Touched, type: string, found: consentStore.SuppressionRo
   const [base, part] = type.split('.') as [string, string | undefined]
   const before = contact.row.consent[base]
   const told = { source: found.reason, updated_at: found.created_at }
-  const state = part === undefined ? { ...before, status: 'opted_out' as const, ...told } : { status: 'unknown' as const, ...told, ...before, marketing: 'opted_out' as const }
+  const state =
+    part === undefined
+      ? { ...before, status: 'opted_out' as const, ...told }
+      : { status: 'unknown' as const, ...told, ...before, marketing: 'opted_out' as const }
   contact.changed = true
   contact.moves = contact.moves.filter((move) => move.channel_type !== type)
-  contact.moves.push({ channel_type: type, before: 'unknown', status: 'opted_out', source: found.reason, occurred_at: found.created_at, message_id: found.message_id })
+  contact.moves.push({
+    channel_type: type,
+    before: 'unknown',
+    status: 'opted_out',
+    source: found.reason,
+    occurred_at: found.created_at,
+    message_id: found.message_id,
+  })
   contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
 }
 
 /** Writes suppressions, tells new opt-outs, keeps the history and counts. */
-export async function settleConsequences(platform: Platform, tx: Transaction, tenant: Tenant, touched: readonly Touched[], added: Added, context: SaveContext): Promise<void> {
+export async function settleConsequences(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  touched: readonly Touched[],
+  added: Added,
+  context: SaveContext,
+): Promise<void> {
   await settleSuppressions(platform, tx, tenant, touched, added, context)
   const history = touched.flatMap(({ row, moves }) =>
     moves.map(({ channel_type, status, source, message_id, occurred_at }) => ({
-      contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id: context.request_id ?? null, occurred_at,
+      contact_id: row.id,
+      id: platform.ids('cns'),
+      channel_type,
+      status,
+      source,
+      message_id,
+      request_id: context.request_id ?? null,
+      occurred_at,
     })),
   )
   await consentStore.insertConsentChanges(tx, tenant, history, context.at)
@@ -76,7 +107,14 @@ export async function settleConsequences(platform: Platform, tx: Transaction, te
   await insertDeltas(tx, tenant, counted.deltas())
 }
 
-async function settleSuppressions(platform: Platform, tx: Transaction, tenant: Tenant, touched: readonly Touched[], added: Added, context: SaveContext): Promise<void> {
+async function settleSuppressions(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  touched: readonly Touched[],
+  added: Added,
+  context: SaveContext,
+): Promise<void> {
   const stops: Stop[] = []
   const lifts: { channel_type: string; key: AddressKey }[] = []
   for (const { row, moves } of touched) {
@@ -96,7 +134,11 @@ async function settleSuppressions(platform: Platform, tx: Transaction, tenant: T
     }
   }
   if (lifts.length > 0 && (lifts.length <= bulk || (await consentStore.hasSuppressions(tx, tenant)))) {
-    await consentStore.deleteSuppressions(tx, tenant, lifts.map(({ channel_type, key }) => ({ channel_type, address_hash: suppressionHash(platform.secrets, tenant, channel_type, key.address) })))
+    await consentStore.deleteSuppressions(
+      tx,
+      tenant,
+      lifts.map(({ channel_type, key }) => ({ channel_type, address_hash: suppressionHash(platform.secrets, tenant, channel_type, key.address) })),
+    )
   }
   await stop(platform, tx, tenant, stops, context)
 }
@@ -114,7 +156,12 @@ export interface Stop {
 export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, stops: readonly Stop[], context: SaveContext): Promise<Stop[]> {
   const byHash = new Map(stops.map((one) => [`${one.channel_type}|${suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address)}`, one]))
   const rows = [...byHash].map(([text, { channel_type, source, message_id }]) => ({
-    channel_type, address_hash: text.slice(text.indexOf('|') + 1), reason: source, message_id, request_id: context.request_id ?? null, created_at: context.at,
+    channel_type,
+    address_hash: text.slice(text.indexOf('|') + 1),
+    reason: source,
+    message_id,
+    request_id: context.request_id ?? null,
+    created_at: context.at,
   }))
   const fresh = (await consentStore.insertSuppressions(tx, tenant, rows)).map((key) => byHash.get(`${key.channel_type}|${key.address_hash}`)!)
   const facts: ConsentFact[] = fresh

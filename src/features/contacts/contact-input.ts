@@ -3,7 +3,15 @@ import type { Detail, DetailCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import { isPhoneChannel } from '../../contract/resources/channel.ts'
-import { consentSources, consentStatuses, consentTypes, contactLimits, type AttributeValue, type ConsentSource, type ConsentStatus } from '../../contract/resources/contact.ts'
+import {
+  consentSources,
+  consentStatuses,
+  consentTypes,
+  contactLimits,
+  type AttributeValue,
+  type ConsentSource,
+  type ConsentStatus,
+} from '../../contract/resources/contact.ts'
 import { parseStrictDateTime } from '../../contract/times.ts'
 import { isLocale, isTimezone, join } from '../../contract/validation.ts'
 import { normalisePhone } from '../../lib/phone.ts'
@@ -39,7 +47,8 @@ export function readContact(body: ContactBody, options: ReadOptions): { change: 
   const change: { -readonly [K in keyof ContactChange]: ContactChange[K] } = {}
   if (body.phone !== undefined) change.phone = body.phone === null ? null : reader.phone('phone', body.phone, options.default_country)
   if (body.email !== undefined) change.email = body.email === null ? null : reader.email(body.email)
-  for (const field of ['first_name', 'last_name'] as const) if (body[field] !== undefined) change[field] = reader.text(field, body[field], contactLimits.name_length_max)
+  for (const field of ['first_name', 'last_name'] as const)
+    if (body[field] !== undefined) change[field] = reader.text(field, body[field], contactLimits.name_length_max)
   if (body.external_id !== undefined) change.external_id = reader.text('external_id', body.external_id, contactLimits.external_id_length_max)
   if (body.locale !== undefined) change.locale = reader.locale(body.locale)
   if (body.timezone !== undefined) change.timezone = reader.timezone(body.timezone)
@@ -89,13 +98,19 @@ class Failures {
 
   phone(param: string, text: string, defaultCountry: string | undefined): string | null {
     const number = normalisePhone(text, defaultCountry)
-    if (number === null) this.add(param, 'invalid_format', `\`${param}\` must be a phone number with its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine.`)
+    if (number === null)
+      this.add(
+        param,
+        'invalid_format',
+        `\`${param}\` must be a phone number with its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine.`,
+      )
     return number
   }
 
   email(text: string): string | null {
     const email = text.trim()
-    if (length(email) > contactLimits.email_length_max) this.add('email', 'too_long', `\`email\` must have at most ${contactLimits.email_length_max} characters.`)
+    if (length(email) > contactLimits.email_length_max)
+      this.add('email', 'too_long', `\`email\` must have at most ${contactLimits.email_length_max} characters.`)
     else if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) this.add('email', 'invalid_format', '`email` must be an e-mail address, such as ada@example.com.')
     return email
   }
@@ -130,7 +145,12 @@ class Failures {
     const read: [string, string | null][] = []
     for (const [type, value] of Object.entries(given)) {
       const param = join('identifiers', type)
-      if (!consentTypes.includes(type) || type === 'email') this.add(param, 'unknown_field', `${JSON.stringify(type.slice(0, 40))} takes no identifier here. Channel types are ${consentTypes.filter((known) => known !== 'email').join(', ')}.`)
+      if (!consentTypes.includes(type) || type === 'email')
+        this.add(
+          param,
+          'unknown_field',
+          `${JSON.stringify(type.slice(0, 40))} takes no identifier here. Channel types are ${consentTypes.filter((known) => known !== 'email').join(', ')}.`,
+        )
       else if (value === null) read.push([type, null])
       else if (typeof value !== 'string') this.add(param, 'invalid_type', `\`${param}\` must be a string or null.`)
       else read.push([type, this.identifier(param, type, value.trim())])
@@ -140,9 +160,16 @@ class Failures {
 
   identifier(param: string, type: string, value: string): string {
     if (value === '') this.add(param, 'too_short', `\`${param}\` must not be empty.`)
-    else if (length(value) > contactLimits.identifier_length_max) this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.identifier_length_max} characters.`)
+    else if (length(value) > contactLimits.identifier_length_max)
+      this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.identifier_length_max} characters.`)
     else if (isPhoneChannel(type) && !(type === 'whatsapp' && identifierOnWhatsapp.test(value))) {
-      this.add(param, 'invalid_format', type === 'whatsapp' ? '`identifiers.whatsapp` must be a business-scoped id such as US.13491208655302741918; phone numbers go into `phone`.' : 'Recipients of sms are phone numbers: write them into `phone`.')
+      this.add(
+        param,
+        'invalid_format',
+        type === 'whatsapp'
+          ? '`identifiers.whatsapp` must be a business-scoped id such as US.13491208655302741918; phone numbers go into `phone`.'
+          : 'Recipients of sms are phone numbers: write them into `phone`.',
+      )
     }
     return value
   }
@@ -151,7 +178,8 @@ class Failures {
     const read: [string, ConsentWrite | null][] = []
     for (const [type, value] of Object.entries(given)) {
       const param = join('consent', type)
-      if (!consentTypes.includes(type)) this.add(param, 'unknown_field', `${JSON.stringify(type.slice(0, 40))} is no channel type. Use one of ${consentTypes.join(', ')}.`)
+      if (!consentTypes.includes(type))
+        this.add(param, 'unknown_field', `${JSON.stringify(type.slice(0, 40))} is no channel type. Use one of ${consentTypes.join(', ')}.`)
       else if (value === null) read.push([type, null])
       else if (typeof value === 'string') read.push([type, { status: this.word(param, value, consentStatuses) }])
       else if (typeof value === 'object' && !Array.isArray(value)) read.push([type, this.longConsent(param, value as Record<string, unknown>, at)])
@@ -162,14 +190,21 @@ class Failures {
 
   longConsent(param: string, given: Record<string, unknown>, at: string): ConsentWrite {
     const write: { -readonly [K in keyof ConsentWrite]: ConsentWrite[K] } = {}
-    if (given['status'] === undefined && given['marketing'] === undefined) this.add(`${param}.status`, 'missing_field', `\`${param}.status\` is required: one of ${consentStatuses.join(', ')}.`)
+    if (given['status'] === undefined && given['marketing'] === undefined)
+      this.add(`${param}.status`, 'missing_field', `\`${param}.status\` is required: one of ${consentStatuses.join(', ')}.`)
     if (given['status'] !== undefined) write.status = this.word<ConsentStatus>(`${param}.status`, given['status'], consentStatuses)
     if (given['marketing'] !== undefined) write.marketing = this.word<ConsentStatus>(`${param}.marketing`, given['marketing'], consentStatuses)
     if (given['source'] !== undefined && given['source'] !== null) write.source = this.word<ConsentSource>(`${param}.source`, given['source'], consentSources)
     if (given['occurred_at'] !== undefined && given['occurred_at'] !== null) {
       const time = typeof given['occurred_at'] === 'string' ? parseStrictDateTime(given['occurred_at']) : null
-      if (time === null) this.add(`${param}.occurred_at`, 'invalid_format', `\`${param}.occurred_at\` must be an RFC 3339 time with a zone, such as 2026-01-31T09:30:00Z.`)
-      else if (Date.parse(time) > Date.parse(at) + clockSlackMs) this.add(`${param}.occurred_at`, 'invalid_value', `\`${param}.occurred_at\` lies in the future. Give the time at which the consent was given or withdrawn.`)
+      if (time === null)
+        this.add(`${param}.occurred_at`, 'invalid_format', `\`${param}.occurred_at\` must be an RFC 3339 time with a zone, such as 2026-01-31T09:30:00Z.`)
+      else if (Date.parse(time) > Date.parse(at) + clockSlackMs)
+        this.add(
+          `${param}.occurred_at`,
+          'invalid_value',
+          `\`${param}.occurred_at\` lies in the future. Give the time at which the consent was given or withdrawn.`,
+        )
       else write.occurred_at = time
     }
     return write
@@ -186,7 +221,8 @@ class Failures {
     for (const [index, text] of given.entries()) {
       const tag = text.trim()
       if (tag === '') this.add(`${param}[${index}]`, 'too_short', `\`${param}[${index}]\` must not be empty.`)
-      else if (length(tag) > contactLimits.tag_length_max) this.add(`${param}[${index}]`, 'too_long', `\`${param}[${index}]\` must have at most ${contactLimits.tag_length_max} characters.`)
+      else if (length(tag) > contactLimits.tag_length_max)
+        this.add(`${param}[${index}]`, 'too_long', `\`${param}[${index}]\` must have at most ${contactLimits.tag_length_max} characters.`)
       else if (!tags.has(foldText(tag))) tags.set(foldText(tag), tag)
     }
     if (tags.size > contactLimits.tags_max) this.add(param, 'too_many', `\`${param}\` must have at most ${contactLimits.tags_max} tags.`)
@@ -197,9 +233,16 @@ class Failures {
     const read: [string, AttributeValue | null][] = []
     for (const [key, value] of Object.entries(given)) {
       const param = join('attributes', key)
-      if (!attributeKey.test(key)) this.add(param, 'invalid_format', `The attribute key ${JSON.stringify(key.slice(0, 80))} must start with a small letter and have at most 64 small letters, digits and underscores.`)
-      else if (value !== null && typeof value !== 'string' && typeof value !== 'boolean' && typeof value !== 'number') this.add(param, 'invalid_type', `\`${param}\` must be a string, a number, true, false or null.`)
-      else if (typeof value === 'string' && length(value) > contactLimits.attribute_length_max) this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.attribute_length_max} characters.`)
+      if (!attributeKey.test(key))
+        this.add(
+          param,
+          'invalid_format',
+          `The attribute key ${JSON.stringify(key.slice(0, 80))} must start with a small letter and have at most 64 small letters, digits and underscores.`,
+        )
+      else if (value !== null && typeof value !== 'string' && typeof value !== 'boolean' && typeof value !== 'number')
+        this.add(param, 'invalid_type', `\`${param}\` must be a string, a number, true, false or null.`)
+      else if (typeof value === 'string' && length(value) > contactLimits.attribute_length_max)
+        this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.attribute_length_max} characters.`)
       else read.push([key, value])
     }
     if (read.length > contactLimits.attributes_max) this.add('attributes', 'too_many', `A contact has at most ${contactLimits.attributes_max} attributes.`)

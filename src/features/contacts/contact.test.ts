@@ -15,7 +15,17 @@ const tags = fc.array(word, { maxLength: 8 })
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const consent = fc.dictionary(
   fc.constantFrom('sms', 'whatsapp', 'telegram'),
-  maybe(fc.record({ status: fc.constantFrom(...consentStatuses), source: fc.constantFrom(...consentSources), occurred_at: fc.constantFrom(at, later), marketing: fc.constantFrom(...consentStatuses) }, { requiredKeys: [] })),
+  maybe(
+    fc.record(
+      {
+        status: fc.constantFrom(...consentStatuses),
+        source: fc.constantFrom(...consentSources),
+        occurred_at: fc.constantFrom(at, later),
+        marketing: fc.constantFrom(...consentStatuses),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
 )
 const change: fc.Arbitrary<ContactChange> = fc.record(
   {
@@ -26,11 +36,15 @@ const change: fc.Arbitrary<ContactChange> = fc.record(
     blocked: fc.boolean(),
     identifiers: fc.dictionary(fc.constantFrom('telegram', 'viber'), maybe(fc.constantFrom('1', '2'))),
     attributes: fc.dictionary(fc.constantFrom('a', 'b'), maybe(fc.oneof(fc.string(), fc.integer(), fc.boolean()))),
-    consent, tags, add_tags: tags, remove_tags: tags,
+    consent,
+    tags,
+    add_tags: tags,
+    remove_tags: tags,
   },
   { requiredKeys: [] },
 )
-const grown = (changes: readonly ContactChange[]): ContactRow => changes.reduce((row, one) => applyChange(row, one, context).row, newContact(tenant, 'ct_1', at))
+const grown = (changes: readonly ContactChange[]): ContactRow =>
+  changes.reduce((row, one) => applyChange(row, one, context).row, newContact(tenant, 'ct_1', at))
 
 test('tags stay sorted and unique without regard to case, and keep the spelling they have', () => {
   fc.assert(
@@ -57,12 +71,17 @@ test('the same change twice is as good as once', () => {
 
 test('what a change does not name stays', () => {
   fc.assert(
-    fc.property(fc.array(change), change, fc.subarray(['phone', 'email', 'first_name', 'last_name', 'blocked', 'identifiers', 'attributes', 'consent'] as const), (before, one, dropped) => {
-      const row = grown(before)
-      const partial = Object.fromEntries(Object.entries(one).filter(([field]) => !dropped.includes(field as never))) as ContactChange
-      const next = applyChange(row, partial, context).row
-      for (const field of dropped) assert.deepEqual(next[field], row[field])
-    }),
+    fc.property(
+      fc.array(change),
+      change,
+      fc.subarray(['phone', 'email', 'first_name', 'last_name', 'blocked', 'identifiers', 'attributes', 'consent'] as const),
+      (before, one, dropped) => {
+        const row = grown(before)
+        const partial = Object.fromEntries(Object.entries(one).filter(([field]) => !dropped.includes(field as never))) as ContactChange
+        const next = applyChange(row, partial, context).row
+        for (const field of dropped) assert.deepEqual(next[field], row[field])
+      },
+    ),
   )
 })
 
@@ -94,7 +113,17 @@ test('labels and addresses follow from the contact', () => {
 test('whatever a body holds is either a change without failures or named failures', () => {
   const json = fc.jsonValue() as fc.Arbitrary<never>
   const body = fc.record(
-    { phone: maybe(fc.string()), email: maybe(fc.string()), first_name: maybe(fc.string()), locale: maybe(fc.string()), timezone: maybe(fc.string()), identifiers: fc.dictionary(fc.string(), json), consent: fc.dictionary(fc.constantFrom('sms', 'x', '__proto__'), json), attributes: fc.dictionary(fc.string(), json), tags: fc.array(fc.string({ maxLength: 70 })) },
+    {
+      phone: maybe(fc.string()),
+      email: maybe(fc.string()),
+      first_name: maybe(fc.string()),
+      locale: maybe(fc.string()),
+      timezone: maybe(fc.string()),
+      identifiers: fc.dictionary(fc.string(), json),
+      consent: fc.dictionary(fc.constantFrom('sms', 'x', '__proto__'), json),
+      attributes: fc.dictionary(fc.string(), json),
+      tags: fc.array(fc.string({ maxLength: 70 })),
+    },
     { requiredKeys: [] },
   )
   fc.assert(

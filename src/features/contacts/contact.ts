@@ -58,9 +58,29 @@ export const marketingType = (channelType: string): string => `${channelType}.ma
 /** A contact without anything. */
 export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }, id: string, at: string): ContactRow {
   return {
-    account_id: tenant.account_id, mode: tenant.mode, id, phone: null, phone_key: null, email: null, first_name: null, last_name: null, full_name: null, locale: null,
-    timezone: null, country: null, external_id: null, identifiers: {}, tags: [], attributes: {}, metadata: {}, consent: {}, blocked: false, last_seen_at: null,
-    last_message_at: null, created_at: at, updated_at: at,
+    account_id: tenant.account_id,
+    mode: tenant.mode,
+    id,
+    phone: null,
+    phone_key: null,
+    email: null,
+    first_name: null,
+    last_name: null,
+    full_name: null,
+    locale: null,
+    timezone: null,
+    country: null,
+    external_id: null,
+    identifiers: {},
+    tags: [],
+    attributes: {},
+    metadata: {},
+    consent: {},
+    blocked: false,
+    last_seen_at: null,
+    last_message_at: null,
+    created_at: at,
+    updated_at: at,
   }
 }
 
@@ -89,7 +109,8 @@ export function applyChange(row: ContactRow, change: ContactChange, context: Cha
 }
 
 /** As the generated column of the same name. */
-const fullName = (row: ContactRow): string | null => (row.first_name !== null && row.last_name !== null ? `${row.first_name} ${row.last_name}` : (row.first_name ?? row.last_name))
+const fullName = (row: ContactRow): string | null =>
+  row.first_name !== null && row.last_name !== null ? `${row.first_name} ${row.last_name}` : (row.first_name ?? row.last_name)
 
 function mergeKeys<T>(values: Readonly<Record<string, T>>, change: Readonly<Record<string, T | null>>): Record<string, T> {
   const merged = new Map(Object.entries(values))
@@ -126,7 +147,12 @@ function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<
 }
 
 /** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */
-function consentAfter(type: string, before: ConsentState | undefined, write: ConsentWrite | null, context: ChangeContext): { state: ConsentState | undefined; told: ConsentMove[] } {
+function consentAfter(
+  type: string,
+  before: ConsentState | undefined,
+  write: ConsentWrite | null,
+  context: ChangeContext,
+): { state: ConsentState | undefined; told: ConsentMove[] } {
   const told: ConsentMove[] = []
   const source = write?.source ?? context.source
   const occurred_at = write?.occurred_at ?? context.at
@@ -194,12 +220,18 @@ const comparedFields = ['phone', 'blocked', ...plainFields] as const
 
 function sameContact(a: ContactRow, b: ContactRow): boolean {
   for (const field of comparedFields) if (a[field] !== b[field]) return false
-  return same(a.tags, b.tags) && same(a.identifiers, b.identifiers) && same(a.attributes, b.attributes) && same(a.metadata, b.metadata) && same(a.consent, b.consent)
+  return (
+    same(a.tags, b.tags) && same(a.identifiers, b.identifiers) && same(a.attributes, b.attributes) && same(a.metadata, b.metadata) && same(a.consent, b.consent)
+  )
 }
 
 const same = (a: unknown, b: unknown): boolean => a === b || canonical(a) === canonical(b)
 /** JSON with the keys of the outermost object in order: jsonb hands them back in an order of its own. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
-  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, typeof inner === 'object' && inner !== null ? canonical(inner) : inner]))
+  return JSON.stringify(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, typeof inner === 'object' && inner !== null ? canonical(inner) : inner]),
+  )
 }

@@ -25,7 +25,12 @@ const action = fc.oneof(
   fc.record({ do: fc.constant('upsert' as const), body }),
   fc.record({ do: fc.constant('update' as const), nth, body: patch }),
   fc.record({ do: fc.constant('delete' as const), nth }),
-  fc.record({ do: fc.constant('inbound' as const), from: phone, channel_type: fc.constantFrom('sms', 'whatsapp'), text: fc.constantFrom('STOP', 'START', 'Hello') }),
+  fc.record({
+    do: fc.constant('inbound' as const),
+    from: phone,
+    channel_type: fc.constantFrom('sms', 'whatsapp'),
+    text: fc.constantFrom('STOP', 'START', 'Hello'),
+  }),
   fc.record({ do: fc.constant('tag' as const), phones: fc.array(phone, { minLength: 1, maxLength: 4 }) }),
   fc.record({ do: fc.constant('member' as const), nth, add: fc.boolean() }),
   fc.record({ do: fc.constant('fold' as const) }),
@@ -65,7 +70,18 @@ async function perform(contacts: ContactService, sql: Parameters<ContactService[
     else if (one.do === 'member') await (one.add ? contacts.lists.addMembers : contacts.lists.removeMembers)(sql, caller, list, [await pick(one.nth)])
     else {
       await contacts.receiveInbound(sql, [
-        { account_id: caller.account_id, mode: caller.mode, message_id: 'msg_1', channel_id: 'ch_1', channel_type: one.channel_type, from: one.from, profile_name: null, type: 'text', content: { body: one.text }, received_at: '2026-01-31T09:30:00.000Z' },
+        {
+          account_id: caller.account_id,
+          mode: caller.mode,
+          message_id: 'msg_1',
+          channel_id: 'ch_1',
+          channel_type: one.channel_type,
+          from: one.from,
+          profile_name: null,
+          type: 'text',
+          content: { body: one.text },
+          received_at: '2026-01-31T09:30:00.000Z',
+        },
       ])
     }
   } catch (error) {

@@ -9,17 +9,30 @@ const tag = 'Contacts'
 
 export const exportRoutes = (exporting: ExportService): Route[] => [
   route({
-    method: 'GET', path: '/v1/contacts/export', scope: 'contacts:read', tag, summary: 'Export contacts as CSV',
+    method: 'GET',
+    path: '/v1/contacts/export',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Export contacts as CSV',
     description:
       'Streams every contact that fits the filters, which are those of the list. One column for each attribute, consent and identifier that is in use. An import reads the file back. ' +
       'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
-    query: Type.Object(contactFilters, { additionalProperties: false }), replies: { 200: 'text/csv; charset=utf-8' }, errors: [],
-    handler: async ({ caller, query, sql }) => reply(200, await exporting.csv(sql, caller, query), { 'content-disposition': 'attachment; filename="contacts.csv"' }),
+    query: Type.Object(contactFilters, { additionalProperties: false }),
+    replies: { 200: 'text/csv; charset=utf-8' },
+    errors: [],
+    handler: async ({ caller, query, sql }) =>
+      reply(200, await exporting.csv(sql, caller, query), { 'content-disposition': 'attachment; filename="contacts.csv"' }),
   }),
   route({
-    method: 'GET', path: '/v1/contacts/{id}/export', scope: 'contacts:read', tag, summary: 'Export the whole record of a contact',
-    description: 'Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected.',
-    replies: { 200: ContactExport }, errors: ['resource_missing'],
+    method: 'GET',
+    path: '/v1/contacts/{id}/export',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Export the whole record of a contact',
+    description:
+      'Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected.',
+    replies: { 200: ContactExport },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await exporting.record(sql, caller, params['id']!)),
   }),
 ]

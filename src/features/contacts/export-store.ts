@@ -35,7 +35,12 @@ export async function listsOf(sql: Db, { account_id, mode }: Tenant, contact_id:
     order by l.id desc`
 }
 
-export async function importRowsOf(sql: Db, { account_id, mode }: Tenant, { phone_key }: Pick<ContactRow, 'phone_key'>, email_key: string | null): Promise<ContactExport['rejected_import_rows']> {
+export async function importRowsOf(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  { phone_key }: Pick<ContactRow, 'phone_key'>,
+  email_key: string | null,
+): Promise<ContactExport['rejected_import_rows']> {
   return await sql<ContactExport['rejected_import_rows']>`
     select import_id, row, reason, cells, created_at from contact_import_errors
     where account_id = ${account_id} and mode = ${mode} and (phone_key = ${phone_key} or (phone_key is null and email_key = ${email_key}))

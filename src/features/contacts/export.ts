@@ -50,7 +50,7 @@ export function exportService(platform: Platform, contacts: ContactService) {
 
 async function* lines(columns: readonly ExportColumn[], page: (after: string | undefined) => Promise<ContactRow[]>): AsyncGenerator<string> {
   yield csvLine(columns.map(({ name }) => name))
-  for (let after: string | undefined; ; ) {
+  for (let after: string | undefined; ;) {
     const rows = await page(after)
     let text = ''
     for (const row of rows.slice(0, rowsPerPage)) text += csvLine(columns.map(({ cell }) => cell(row)))

@@ -78,7 +78,8 @@ export function inboundPart(platform: Platform): InboundPart {
       const keyword = keywords[index]!
       const status = keyword === null ? null : statusOfKeyword[keyword]
       let changed = result.outcome !== 'refused' && result.moves.some((move) => move.message_id === message.message_id && move.before !== move.status)
-      if (result.outcome === 'refused' && status !== null) changed = await setStranger(tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
+      if (result.outcome === 'refused' && status !== null)
+        changed = await setStranger(tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
       const confirmed = keyword === 'opt_out' && changed && confirmedTypes.includes(message.channel_type)
       answers.push({ contact_id: result.outcome === 'refused' ? null : result.row.id, keyword, reply: confirmed ? confirmation(platform) : null })
     }
@@ -89,7 +90,11 @@ export function inboundPart(platform: Platform): InboundPart {
   /** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */
   async function setStranger(tx: Transaction, tenant: Tenant, one: Stranger, context: SaveContext): Promise<boolean> {
     if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [one], context)).length > 0
-    return (await deleteSuppressions(tx, tenant, [{ channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) }])) > 0
+    return (
+      (await deleteSuppressions(tx, tenant, [
+        { channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) },
+      ])) > 0
+    )
   }
 
   async function receiveProviderConsent(sql: Db, told: readonly ProviderConsent[]): Promise<void> {
@@ -105,8 +110,26 @@ export function inboundPart(platform: Platform): InboundPart {
       const key = keys[index]!
       const id = owners.get(`${key.kind}|${key.address}`)
       const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }
-      if (id !== undefined) items.push({ kind: 'update', id, change: { consent: { [one.channel_type]: write } }, ...(one.message_id === undefined ? {} : { message_id: one.message_id }) })
-      else await setStranger(tx, tenant, { channel_type: one.marketing ? marketingType(one.channel_type) : one.channel_type, key, status: one.status, source: 'provider', message_id: one.message_id ?? null }, context)
+      if (id !== undefined)
+        items.push({
+          kind: 'update',
+          id,
+          change: { consent: { [one.channel_type]: write } },
+          ...(one.message_id === undefined ? {} : { message_id: one.message_id }),
+        })
+      else
+        await setStranger(
+          tx,
+          tenant,
+          {
+            channel_type: one.marketing ? marketingType(one.channel_type) : one.channel_type,
+            key,
+            status: one.status,
+            source: 'provider',
+            message_id: one.message_id ?? null,
+          },
+          context,
+        )
     }
     await saveContacts(platform, tx, tenant, items, context)
   }
@@ -122,7 +145,11 @@ interface Stranger {
   readonly message_id: string | null
 }
 
-const strangerOf = (message: InboundFact) => ({ channel_type: message.channel_type, key: addressKeyOf(message.channel_type, message.from), message_id: message.message_id })
+const strangerOf = (message: InboundFact) => ({
+  channel_type: message.channel_type,
+  key: addressKeyOf(message.channel_type, message.from),
+  message_id: message.message_id,
+})
 
 function linkItem(message: InboundFact, keyword: Keyword | null): SaveItem {
   const status = keyword === null ? null : statusOfKeyword[keyword]
@@ -140,7 +167,10 @@ function addressOf(message: InboundFact, key: AddressKey): ContactChange {
 
 /** The name in a provider's profile: its first word is the first name, so that the whole stays the full name. */
 function namesOf(profileName: string | null): ContactChange {
-  const words = (profileName ?? '').trim().split(/\s+/u).filter((word) => word !== '')
+  const words = (profileName ?? '')
+    .trim()
+    .split(/\s+/u)
+    .filter((word) => word !== '')
   const cut = (text: string) => [...text].slice(0, nameLengthMax).join('') || null
   return words.length === 0 ? {} : { first_name: cut(words[0]!), last_name: cut(words.slice(1).join(' ')) }
 }
@@ -148,7 +178,11 @@ function namesOf(profileName: string | null): ContactChange {
 function windowsOf(messages: readonly InboundFact[]) {
   return messages
     .filter((message) => windowedTypes.includes(message.channel_type))
-    .map((message) => ({ address: addressKeyOf(message.channel_type, message.from).address, channel_id: message.channel_id, expires_at: isoTime(Date.parse(message.received_at) + windowMs) }))
+    .map((message) => ({
+      address: addressKeyOf(message.channel_type, message.from).address,
+      channel_id: message.channel_id,
+      expires_at: isoTime(Date.parse(message.received_at) + windowMs),
+    }))
 }
 
 function confirmation(platform: Platform): string {

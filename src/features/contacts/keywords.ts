@@ -5,8 +5,7 @@ export type Keyword = 'opt_out' | 'opt_in' | 'help'
 export type KeywordLists = Pick<Settings, 'opt_out_keywords' | 'opt_in_keywords' | 'help_keywords'>
 
 /** Texts as keywords are compared: without case, accents and superfluous space. */
-const plain = (text: string): string =>
-  text.normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase().replace(/\s+/gu, ' ').trim()
+const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase().replace(/\s+/gu, ' ').trim()
 
 /** A reader of keywords by these lists: give it the type and content of an inbound message. */
 export function keywordReader(lists: KeywordLists): (type: string, content: unknown) => Keyword | null {

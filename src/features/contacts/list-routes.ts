@@ -1,6 +1,12 @@
 /** What can be asked about contact lists (interface: Contacts, lists and segments; decisions 10). */
 import {
-  ContactList, ContactListCreation, ContactListDeleted, ContactListMembersAdded, ContactListMembership, ContactListMembersRemoved, ContactListUpdate,
+  ContactList,
+  ContactListCreation,
+  ContactListDeleted,
+  ContactListMembersAdded,
+  ContactListMembership,
+  ContactListMembersRemoved,
+  ContactListUpdate,
 } from '../../contract/resources/contact.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
@@ -10,42 +16,87 @@ const tag = 'Contact lists'
 
 export const listRoutes = (lists: ListService): Route[] => [
   route({
-    method: 'POST', path: '/v1/contact_lists', scope: 'contacts:write', tag, summary: 'Create a contact list', body: ContactListCreation, replies: { 201: ContactList }, errors: [],
+    method: 'POST',
+    path: '/v1/contact_lists',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Create a contact list',
+    body: ContactListCreation,
+    replies: { 201: ContactList },
+    errors: [],
     handler: async ({ caller, body, sql }) => reply(201, await lists.create(sql, caller, body as ListBody)),
   }),
   route({
-    method: 'GET', path: '/v1/contact_lists', scope: 'contacts:read', tag, summary: 'List contact lists', query: listQuery({}), replies: { 200: listOf(ContactList) }, errors: [],
+    method: 'GET',
+    path: '/v1/contact_lists',
+    scope: 'contacts:read',
+    tag,
+    summary: 'List contact lists',
+    query: listQuery({}),
+    replies: { 200: listOf(ContactList) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
       return reply(200, pageReply(await lists.list(sql, caller, page), page.limit))
     },
   }),
   route({
-    method: 'GET', path: '/v1/contact_lists/{id}', scope: 'contacts:read', tag, summary: 'Retrieve a contact list', replies: { 200: ContactList }, errors: ['resource_missing'],
+    method: 'GET',
+    path: '/v1/contact_lists/{id}',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Retrieve a contact list',
+    replies: { 200: ContactList },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await lists.get(sql, caller, params['id']!)),
   }),
   route({
-    method: 'PATCH', path: '/v1/contact_lists/{id}', scope: 'contacts:write', tag, summary: 'Update a contact list',
-    description: 'Absent fields stay; `metadata` is replaced whole.', body: ContactListUpdate, replies: { 200: ContactList }, errors: ['resource_missing'],
+    method: 'PATCH',
+    path: '/v1/contact_lists/{id}',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Update a contact list',
+    description: 'Absent fields stay; `metadata` is replaced whole.',
+    body: ContactListUpdate,
+    replies: { 200: ContactList },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) => reply(200, await lists.update(sql, caller, params['id']!, body as ListBody)),
   }),
   route({
-    method: 'DELETE', path: '/v1/contact_lists/{id}', scope: 'contacts:write', tag, summary: 'Delete a contact list', description: 'Its contacts stay.',
-    replies: { 200: ContactListDeleted }, errors: ['resource_missing'],
+    method: 'DELETE',
+    path: '/v1/contact_lists/{id}',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Delete a contact list',
+    description: 'Its contacts stay.',
+    replies: { 200: ContactListDeleted },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
       await lists.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id']!, object: 'contact_list', deleted: true })
     },
   }),
   route({
-    method: 'POST', path: '/v1/contact_lists/{id}/members', scope: 'contacts:write', tag, summary: 'Add contacts to a list',
+    method: 'POST',
+    path: '/v1/contact_lists/{id}/members',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Add contacts to a list',
     description: 'Contacts that are members already, or that do not exist, are told and do no harm.',
-    body: ContactListMembership, replies: { 200: ContactListMembersAdded }, errors: ['resource_missing'],
+    body: ContactListMembership,
+    replies: { 200: ContactListMembersAdded },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) => reply(200, await lists.addMembers(sql, caller, params['id']!, body.contacts)),
   }),
   route({
-    method: 'POST', path: '/v1/contact_lists/{id}/members/remove', scope: 'contacts:write', tag, summary: 'Remove contacts from a list',
-    body: ContactListMembership, replies: { 200: ContactListMembersRemoved }, errors: ['resource_missing'],
+    method: 'POST',
+    path: '/v1/contact_lists/{id}/members/remove',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Remove contacts from a list',
+    body: ContactListMembership,
+    replies: { 200: ContactListMembersRemoved },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) => reply(200, await lists.removeMembers(sql, caller, params['id']!, body.contacts)),
   }),
 ]

@@ -28,7 +28,8 @@ export function listService(platform: Platform) {
 
   async function list(sql: Db, tenant: Tenant, page: Page): Promise<ContactList[]> {
     const after = page.starting_after
-    if (after !== undefined && !(isId('lst', after) && (await idExisted(sql, tenant, after)))) throw invalid('starting_after', 'invalid_value', 'No contact list has the id given in starting_after. Use the next_cursor of the page before.')
+    if (after !== undefined && !(isId('lst', after) && (await idExisted(sql, tenant, after))))
+      throw invalid('starting_after', 'invalid_value', 'No contact list has the id given in starting_after. Use the next_cursor of the page before.')
     return (await store.listLists(sql, tenant, page)).map(listObject)
   }
 
@@ -43,7 +44,13 @@ export function listService(platform: Platform) {
 
   async function create(sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> {
     const id = platform.ids('lst')
-    await store.insertList(sql, tenant, id, { name: nameOf(body.name ?? ''), description: body.description ?? '', metadata: metadataOf(body.metadata ?? {}) }, now())
+    await store.insertList(
+      sql,
+      tenant,
+      id,
+      { name: nameOf(body.name ?? ''), description: body.description ?? '', metadata: metadataOf(body.metadata ?? {}) },
+      now(),
+    )
     return await get(sql, tenant, id)
   }
 
@@ -72,7 +79,14 @@ export function listService(platform: Platform) {
       const added = await store.insertMembers(tx, tenant, id, found, now())
       if (added > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: added }])
       const { contacts_count } = await get(tx, tenant, id)
-      return { object: 'contact_list_members' as const, list_id: id, added, already_members: found.length - added, not_found: missingOf(asked, found), contacts_count }
+      return {
+        object: 'contact_list_members' as const,
+        list_id: id,
+        added,
+        already_members: found.length - added,
+        not_found: missingOf(asked, found),
+        contacts_count,
+      }
     })
   }
 
@@ -82,7 +96,14 @@ export function listService(platform: Platform) {
       const removed = await store.deleteMembers(tx, tenant, id, found)
       if (removed > 0) await insertDeltas(tx, tenant, [{ kind: 'list', key: id, name: '', delta: -removed }])
       const { contacts_count } = await get(tx, tenant, id)
-      return { object: 'contact_list_members' as const, list_id: id, removed, not_members: found.length - removed, not_found: missingOf(asked, found), contacts_count }
+      return {
+        object: 'contact_list_members' as const,
+        list_id: id,
+        removed,
+        not_members: found.length - removed,
+        not_found: missingOf(asked, found),
+        contacts_count,
+      }
     })
   }
 
@@ -90,7 +111,14 @@ export function listService(platform: Platform) {
   async function members(tx: Db, tenant: Tenant, id: string, contacts: readonly string[]): Promise<{ asked: string[]; found: string[] }> {
     if (!isId('lst', id) || !(await store.holdList(tx, tenant, id))) throw missing('contact list', id)
     const asked = [...new Set(contacts)]
-    return { asked, found: await store.holdContacts(tx, tenant, asked.filter((contact) => isId('ct', contact))) }
+    return {
+      asked,
+      found: await store.holdContacts(
+        tx,
+        tenant,
+        asked.filter((contact) => isId('ct', contact)),
+      ),
+    }
   }
 
   /** Takes the members of deleted lists away, a chunk a run. */
@@ -111,8 +139,15 @@ export function listService(platform: Platform) {
 }
 
 const listObject = (row: store.ListRow): ContactList => ({
-  id: row.id, object: 'contact_list', mode: row.mode, name: row.name, description: row.description, metadata: row.metadata,
-  contacts_count: row.contacts_count, created_at: row.created_at, updated_at: row.updated_at,
+  id: row.id,
+  object: 'contact_list',
+  mode: row.mode,
+  name: row.name,
+  description: row.description,
+  metadata: row.metadata,
+  contacts_count: row.contacts_count,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
 })
 
 function missingOf(asked: readonly string[], found: readonly string[]): string[] {
@@ -127,6 +162,7 @@ function nameOf(text: string): string {
 }
 
 function metadataOf(metadata: Record<string, unknown>): Record<string, unknown> {
-  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadata_bytes_max) throw invalid('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
+  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadata_bytes_max)
+    throw invalid('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
   return metadata
 }

@@ -15,9 +15,7 @@ export interface AddressKey {
 
 /** The key of a recipient: a phone's canonical number under `phone`; an identifier (a business-scoped id on whatsapp too) under its channel type. */
 export function addressKeyOf(channelType: string, to: string): AddressKey {
-  return to.charCodeAt(0) === 43 /* + */ && isPhoneChannel(channelType)
-    ? { kind: 'phone', address: phoneKey(to) }
-    : { kind: channelType, address: to }
+  return to.charCodeAt(0) === 43 /* + */ && isPhoneChannel(channelType) ? { kind: 'phone', address: phoneKey(to) } : { kind: channelType, address: to }
 }
 
 /** Every `to` under which messages of this channel type may have been addressed to this key. */

@@ -2,7 +2,17 @@
 import { Type } from 'typebox'
 import { limits } from '../../contract/limits.ts'
 import {
-  ConsentChange, Contact, ContactAttribute, ContactCreation, ContactDeleted, contactLimits, ContactTag, ContactTagging, ContactTagsResult, ContactUpdate, ContactUpsert,
+  ConsentChange,
+  Contact,
+  ContactAttribute,
+  ContactCreation,
+  ContactDeleted,
+  contactLimits,
+  ContactTag,
+  ContactTagging,
+  ContactTagsResult,
+  ContactUpdate,
+  ContactUpsert,
 } from '../../contract/resources/contact.ts'
 import { DateTimeQuery } from '../../contract/times.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
@@ -30,7 +40,9 @@ export const contactFilters = {
 /** One page of names: everything up to a thousand, unless a `limit` is given. */
 const namesQuery = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_max, description: `Entries per page; without it up to ${contactLimits.vocabulary_page}.` })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.page_max, description: `Entries per page; without it up to ${contactLimits.vocabulary_page}.` }),
+    ),
     starting_after: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before.' })),
   },
   { additionalProperties: false },
@@ -45,82 +57,147 @@ function namesReply<T>(rows: readonly T[], limit: number, nameOf: (row: T) => st
 
 export const contactRoutes = (contacts: ContactService): Route[] => [
   route({
-    method: 'POST', path: '/v1/contacts', scope: 'contacts:write', tag, summary: 'Create a contact',
+    method: 'POST',
+    path: '/v1/contacts',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Create a contact',
     description:
       'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. Somebody who opted out before, as a stranger or as a contact deleted since, starts as `opted_out`, unless `consent` says otherwise.',
-    body: ContactCreation, replies: { 201: Contact }, errors: ['contact_exists', 'contact_limit_reached'],
+    body: ContactCreation,
+    replies: { 201: Contact },
+    errors: ['contact_exists', 'contact_limit_reached'],
     handler: async ({ caller, body, sql }) => reply(201, await contacts.create(sql, caller, body as ContactBody)),
   }),
   route({
-    method: 'GET', path: '/v1/contacts', scope: 'contacts:read', tag, summary: 'List contacts',
+    method: 'GET',
+    path: '/v1/contacts',
+    scope: 'contacts:read',
+    tag,
+    summary: 'List contacts',
     description: 'Newest first. Filters are joined by AND; one that names nothing known gives an empty list.',
-    query: listQuery(contactFilters), replies: { 200: listOf(Contact) }, errors: [],
+    query: listQuery(contactFilters),
+    replies: { 200: listOf(Contact) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
       return reply(200, pageReply(await contacts.list(sql, caller, query, page), page.limit))
     },
   }),
   route({
-    method: 'POST', path: '/v1/contacts/upsert', scope: 'contacts:write', tag, summary: 'Create or update a contact by phone number',
+    method: 'POST',
+    path: '/v1/contacts/upsert',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Create or update a contact by phone number',
     description:
       '201 when created, 200 when updated. Works as an update, except that `tags` are added. A known number keeps its spelling. An opt-out never changes unless `consent` names its channel type. Updates work at the contact cap, too.',
-    body: ContactUpsert, replies: { 200: Contact, 201: Contact }, errors: ['contact_exists', 'contact_limit_reached'],
+    body: ContactUpsert,
+    replies: { 200: Contact, 201: Contact },
+    errors: ['contact_exists', 'contact_limit_reached'],
     handler: async ({ caller, body, sql }) => {
       const { created, contact } = await contacts.upsert(sql, caller, body as ContactBody)
       return reply(created ? 201 : 200, contact)
     },
   }),
   route({
-    method: 'POST', path: '/v1/contacts/tags', scope: 'contacts:write', tag, summary: 'Add and remove tags of many contacts',
+    method: 'POST',
+    path: '/v1/contacts/tags',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Add and remove tags of many contacts',
     description: `Up to ${contactLimits.bulk_max} contacts, by \`contacts\` or by \`phones\`; \`remove\` comes before \`add\`. All or nothing: when one contact would have more than ${contactLimits.tags_max} tags, none changes.`,
-    body: ContactTagging, replies: { 200: ContactTagsResult }, errors: [],
+    body: ContactTagging,
+    replies: { 200: ContactTagsResult },
+    errors: [],
     handler: async ({ caller, body, sql }) => reply(200, await contacts.tag(sql, caller, body as TaggingBody)),
   }),
   route({
-    method: 'GET', path: '/v1/contacts/{id}', scope: 'contacts:read', tag, summary: 'Retrieve a contact', replies: { 200: Contact }, errors: ['resource_missing'],
+    method: 'GET',
+    path: '/v1/contacts/{id}',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Retrieve a contact',
+    replies: { 200: Contact },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await contacts.get(sql, caller, params['id']!)),
   }),
   route({
-    method: 'PATCH', path: '/v1/contacts/{id}', scope: 'contacts:write', tag, summary: 'Update a contact',
+    method: 'PATCH',
+    path: '/v1/contacts/{id}',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Update a contact',
     description:
       '`attributes`, `identifiers` and `consent` are merged by key, null removes; `tags` and `metadata` are replaced; absent fields stay. `opted_out` takes effect at once: scheduled messages of that channel type fail with `recipient_blocked` and are refunded.',
-    body: ContactUpdate, replies: { 200: Contact }, errors: ['resource_missing', 'contact_exists'],
+    body: ContactUpdate,
+    replies: { 200: Contact },
+    errors: ['resource_missing', 'contact_exists'],
     handler: async ({ caller, params, body, sql }) => reply(200, await contacts.update(sql, caller, params['id']!, body as ContactBody)),
   }),
   route({
-    method: 'DELETE', path: '/v1/contacts/{id}', scope: 'contacts:write', tag, summary: 'Delete a contact',
+    method: 'DELETE',
+    path: '/v1/contacts/{id}',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Delete a contact',
     description: 'Its data, consent history and memberships are gone. Its opt-outs stay in force as keyed hashes; its messages keep their own record.',
-    replies: { 200: ContactDeleted }, errors: ['resource_missing'],
+    replies: { 200: ContactDeleted },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
       await contacts.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id']!, object: 'contact', deleted: true })
     },
   }),
   route({
-    method: 'GET', path: '/v1/contacts/{id}/consent_history', scope: 'contacts:read', tag, summary: "List the changes of a contact's consent",
+    method: 'GET',
+    path: '/v1/contacts/{id}/consent_history',
+    scope: 'contacts:read',
+    tag,
+    summary: "List the changes of a contact's consent",
     description: 'Newest first: the proof of every opt-in and opt-out, with the message or request that caused it.',
-    query: listQuery({}), replies: { 200: listOf(ConsentChange) }, errors: ['resource_missing'],
+    query: listQuery({}),
+    replies: { 200: listOf(ConsentChange) },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) => {
       const page = pageOf(query)
       return reply(200, pageReply(await contacts.consentHistory(sql, caller, params['id']!, page), page.limit))
     },
   }),
   route({
-    method: 'GET', path: '/v1/contact_tags', scope: 'contacts:read', tag, summary: 'List the tags of contacts',
+    method: 'GET',
+    path: '/v1/contact_tags',
+    scope: 'contacts:read',
+    tag,
+    summary: 'List the tags of contacts',
     description: 'By name, with the spelling that was met first. A tag that no contact has any more is left out.',
-    query: namesQuery, replies: { 200: listOf(ContactTag) }, errors: [],
+    query: namesQuery,
+    replies: { 200: listOf(ContactTag) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const limit = query.limit ?? contactLimits.vocabulary_page
-      return reply(200, namesReply(await contacts.tags(sql, caller, query.starting_after, limit), limit, (row) => row.name))
+      return reply(
+        200,
+        namesReply(await contacts.tags(sql, caller, query.starting_after, limit), limit, (row) => row.name),
+      )
     },
   }),
   route({
-    method: 'GET', path: '/v1/contact_attributes', scope: 'contacts:read', tag, summary: 'List the attributes of contacts',
+    method: 'GET',
+    path: '/v1/contact_attributes',
+    scope: 'contacts:read',
+    tag,
+    summary: 'List the attributes of contacts',
     description: 'By key. An attribute is defined once a contact was saved with it, and stays so.',
-    query: namesQuery, replies: { 200: listOf(ContactAttribute) }, errors: [],
+    query: namesQuery,
+    replies: { 200: listOf(ContactAttribute) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const limit = query.limit ?? contactLimits.vocabulary_page
-      return reply(200, namesReply(await contacts.attributes(sql, caller, query.starting_after, limit), limit, (row) => row.key))
+      return reply(
+        200,
+        namesReply(await contacts.attributes(sql, caller, query.starting_after, limit), limit, (row) => row.key),
+      )
     },
   }),
 ]

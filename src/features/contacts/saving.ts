@@ -88,7 +88,13 @@ export async function withRaces<T>(sql: Db, work: (tx: Transaction) => Promise<T
  * Writes contacts with all that follows from it: addresses, suppressions, history, counters, the fact `opted_out`. Items are
  * applied in order, one result each; a refused one leaves no trace. Call it inside `withRaces`.
  */
-export async function saveContacts(platform: Platform, tx: Transaction, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> {
+export async function saveContacts(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  items: readonly SaveItem[],
+  context: SaveContext,
+): Promise<SaveResult[]> {
   const hand = await takeInHand(platform, tx, tenant, items)
   const results = items.map((item) => applyItem(platform, tenant, hand, item, context))
   const touched = [...hand.touched.values()].filter((contact) => contact.changed || contact.moves.length > 0 || contact.seen_at !== null)
@@ -96,7 +102,9 @@ export async function saveContacts(platform: Platform, tx: Transaction, tenant: 
   await adoptOptOuts(platform, tx, tenant, touched, added, context)
   await writeRows(tx, tenant, touched)
   await settleConsequences(platform, tx, tenant, touched, added, context)
-  return results.map((result) => (result.outcome === 'refused' ? result : { ...result, row: hand.touched.get(result.row.id)!.row, moves: hand.touched.get(result.row.id)!.moves }))
+  return results.map((result) =>
+    result.outcome === 'refused' ? result : { ...result, row: hand.touched.get(result.row.id)!.row, moves: hand.touched.get(result.row.id)!.moves },
+  )
 }
 
 /** The address by which an item finds its contact; none for creates, and for updates by id. */
@@ -194,9 +202,11 @@ function refusalOf(hand: Hand, row: ContactRow, isNew: boolean, item: SaveItem):
   if (own.length === 0 && row.email === null) return { outcome: 'refused', reason: 'address_missing', param: 'phone' }
   for (const key of own) {
     const owner = hand.owners.get(keyText(key))
-    if (owner !== undefined && owner !== row.id) return { outcome: 'refused', reason: 'contact_exists', param: key.kind === 'phone' ? 'phone' : `identifiers.${key.kind}`, contact_id: owner }
+    if (owner !== undefined && owner !== row.id)
+      return { outcome: 'refused', reason: 'contact_exists', param: key.kind === 'phone' ? 'phone' : `identifiers.${key.kind}`, contact_id: owner }
   }
-  if (row.tags.length > contactLimits.tags_max) return { outcome: 'refused', reason: 'too_many_tags', param: item.change.add_tags === undefined ? 'tags' : 'add' }
+  if (row.tags.length > contactLimits.tags_max)
+    return { outcome: 'refused', reason: 'too_many_tags', param: item.change.add_tags === undefined ? 'tags' : 'add' }
   if (Object.keys(row.attributes).length > contactLimits.attributes_max) return { outcome: 'refused', reason: 'too_many_attributes', param: 'attributes' }
   if (isNew && hand.room <= 0) return { outcome: 'refused', reason: 'contact_limit_reached', param: 'phone' }
   return null
@@ -232,7 +242,19 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, touched: readonly 
 async function writeRows(tx: Transaction, tenant: Tenant, touched: readonly Touched[]): Promise<void> {
   const changed = touched.filter((contact) => contact.before !== null && contact.changed)
   const onlySeen = touched.filter((contact) => contact.before !== null && !contact.changed && contact.seen_at !== null)
-  await store.insertContacts(tx, tenant, touched.filter(({ before }) => before === null).map(({ row }) => row))
-  await store.updateContacts(tx, tenant, changed.map(({ row }) => row))
-  await store.touchSeen(tx, tenant, onlySeen.map(({ row, seen_at }) => ({ id: row.id, at: seen_at! })))
+  await store.insertContacts(
+    tx,
+    tenant,
+    touched.filter(({ before }) => before === null).map(({ row }) => row),
+  )
+  await store.updateContacts(
+    tx,
+    tenant,
+    changed.map(({ row }) => row),
+  )
+  await store.touchSeen(
+    tx,
+    tenant,
+    onlySeen.map(({ row, seen_at }) => ({ id: row.id, at: seen_at! })),
+  )
 }

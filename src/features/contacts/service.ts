@@ -87,7 +87,8 @@ export function contactService(platform: Platform) {
   async function list(sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> {
     const read = await reader(sql, tenant, query)
     const after = page.starting_after
-    if (after !== undefined && !(isId('ct', after) && (await store.idExisted(sql, tenant, after)))) throw invalid('starting_after', 'invalid_value', 'No contact has the id given in starting_after. Use the next_cursor of the page before.')
+    if (after !== undefined && !(isId('ct', after) && (await store.idExisted(sql, tenant, after))))
+      throw invalid('starting_after', 'invalid_value', 'No contact has the id given in starting_after. Use the next_cursor of the page before.')
     return await shownAll(sql, tenant, await read(page))
   }
 
@@ -126,10 +127,18 @@ export function contactService(platform: Platform) {
       const [row] = isId('ct', id) ? await store.lockContacts(tx, tenant, [id]) : []
       if (row === undefined) throw missing('contact', id)
       const addresses = addressesOf(row)
-      await store.deleteAddresses(tx, tenant, addresses.map((key) => ({ ...key, contact_id: id })))
+      await store.deleteAddresses(
+        tx,
+        tenant,
+        addresses.map((key) => ({ ...key, contact_id: id })),
+      )
       const listIds = await deleteMemberships(tx, tenant, id)
       await consentStore.deleteConsentChanges(tx, tenant, id)
-      await consentStore.deleteWindows(tx, tenant, addresses.map((key) => key.address))
+      await consentStore.deleteWindows(
+        tx,
+        tenant,
+        addresses.map((key) => key.address),
+      )
       await deleteErrorsOf(tx, tenant, row.phone_key, row.email === null ? null : foldText(row.email))
       await store.deleteContact(tx, tenant, id)
       await store.insertTombstone(tx, tenant, id, false)
@@ -162,7 +171,8 @@ export function contactService(platform: Platform) {
   /** The contacts that a tagging means, each with how the caller named it. */
   async function tagged(tx: Transaction, tenant: Tenant, body: TaggingBody): Promise<{ ids: { id: string; asked: string }[]; not_found: string[] }> {
     const asked = [...new Set(body.contacts ?? body.phones ?? [])]
-    if (body.contacts !== undefined) return { ids: asked.filter((id) => isId('ct', id)).map((id) => ({ id, asked: id })), not_found: asked.filter((id) => !isId('ct', id)) }
+    if (body.contacts !== undefined)
+      return { ids: asked.filter((id) => isId('ct', id)).map((id) => ({ id, asked: id })), not_found: asked.filter((id) => !isId('ct', id)) }
     const numbers = asked.map((text) => ({ text, phone: normalisePhone(text) }))
     const keys = numbers.flatMap(({ phone }) => (phone === null ? [] : [{ kind: 'phone', address: phoneKey(phone) }]))
     const owners = new Map((await store.findAddresses(tx, tenant, keys)).map((row) => [row.address, row.contact_id]))
@@ -179,19 +189,31 @@ export function contactService(platform: Platform) {
   /** A page of tags by name, with one more than asked where a limit was given. */
   async function tags(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
     const key = after === undefined ? undefined : foldText(after)
-    if (key !== undefined && !(await store.tagExists(sql, tenant, key))) throw invalid('starting_after', 'invalid_value', 'No tag has the name given in starting_after. Use the next_cursor of the page before.')
+    if (key !== undefined && !(await store.tagExists(sql, tenant, key)))
+      throw invalid('starting_after', 'invalid_value', 'No tag has the name given in starting_after. Use the next_cursor of the page before.')
     return (await store.listTags(sql, tenant, key, limit + 1)).map(({ name, contacts_count }) => ({ object: 'contact_tag' as const, name, contacts_count }))
   }
 
   async function attributes(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
-    if (after !== undefined && !(await store.attributeExists(sql, tenant, after))) throw invalid('starting_after', 'invalid_value', 'No attribute has the key given in starting_after. Use the next_cursor of the page before.')
-    return (await store.listAttributes(sql, tenant, after, limit + 1)).map(({ key, type, contacts_count }) => ({ object: 'contact_attribute' as const, key, type, contacts_count }))
+    if (after !== undefined && !(await store.attributeExists(sql, tenant, after)))
+      throw invalid('starting_after', 'invalid_value', 'No attribute has the key given in starting_after. Use the next_cursor of the page before.')
+    return (await store.listAttributes(sql, tenant, after, limit + 1)).map(({ key, type, contacts_count }) => ({
+      object: 'contact_attribute' as const,
+      key,
+      type,
+      contacts_count,
+    }))
   }
 
   async function consentHistory(sql: Db, tenant: Tenant, id: string, page: Page): Promise<ConsentChange[]> {
     if (!isId('ct', id) || (await store.findContact(sql, tenant, id)) === null) throw missing('contact', id)
     const after = page.starting_after
-    if (after !== undefined && !(await consentStore.consentChangeExists(sql, tenant, id, after))) throw invalid('starting_after', 'invalid_value', 'This contact has no consent change with the id given in starting_after. Use the next_cursor of the page before.')
+    if (after !== undefined && !(await consentStore.consentChangeExists(sql, tenant, id, after)))
+      throw invalid(
+        'starting_after',
+        'invalid_value',
+        'This contact has no consent change with the id given in starting_after. Use the next_cursor of the page before.',
+      )
     return await consentStore.listConsentChanges(sql, tenant, id, page)
   }
 
@@ -217,17 +239,37 @@ export function contactService(platform: Platform) {
   const folding: Chore = { name: 'fold-contact-counters', every_ms: 1000, run: () => foldCounters(platform.pool, foldKeys) }
 
   return {
-    create, upsert, update, get, list, reader, remove, tag, tags, attributes, consentHistory, save, shownAll, lists, segments, ...inboundPart(platform),
-    messagesAccepted: active.messagesAccepted, flushActivity: active.flush, chores: [folding, ...lists.chores],
+    create,
+    upsert,
+    update,
+    get,
+    list,
+    reader,
+    remove,
+    tag,
+    tags,
+    attributes,
+    consentHistory,
+    save,
+    shownAll,
+    lists,
+    segments,
+    ...inboundPart(platform),
+    messagesAccepted: active.messagesAccepted,
+    flushActivity: active.flush,
+    chores: [folding, ...lists.chores],
   }
 }
 
 /** Windows are opened on whatsapp alone, whose recipients are phones and business-scoped ids. */
-const windowAddresses = (row: ContactRow): string[] => [row.phone_key, row.identifiers['whatsapp']].filter((address) => address !== null && address !== undefined)
+const windowAddresses = (row: ContactRow): string[] =>
+  [row.phone_key, row.identifiers['whatsapp']].filter((address) => address !== null && address !== undefined)
 
 function taggingChange(body: TaggingBody): ContactChange {
-  if (body.contacts === undefined && body.phones === undefined) throw invalid('contacts', 'missing_field', 'Name the contacts: `contacts` with their ids, or `phones`.')
-  if (body.contacts !== undefined && body.phones !== undefined) throw invalid('phones', 'invalid_value', 'Name the contacts either by `contacts` or by `phones`, not both.')
+  if (body.contacts === undefined && body.phones === undefined)
+    throw invalid('contacts', 'missing_field', 'Name the contacts: `contacts` with their ids, or `phones`.')
+  if (body.contacts !== undefined && body.phones !== undefined)
+    throw invalid('phones', 'invalid_value', 'Name the contacts either by `contacts` or by `phones`, not both.')
   if ((body.add ?? []).length === 0 && (body.remove ?? []).length === 0) throw invalid('add', 'missing_field', 'Give tags to `add` or to `remove`.')
   const failures: Parameters<typeof readTags>[2] = []
   const change = { add_tags: readTags('add', body.add ?? [], failures), remove_tags: readTags('remove', body.remove ?? [], failures) }
@@ -239,7 +281,11 @@ function refusal(result: SaveResult & { outcome: 'refused' }, id: string): Probl
   const { reason, param } = result
   switch (reason) {
     case 'contact_exists':
-      return new Problem('contact_exists', `The contact ${result.contact_id} already has this ${param === 'phone' ? 'phone number' : 'identifier'}. Update that contact, or use POST /v1/contacts/upsert.`, { param })
+      return new Problem(
+        'contact_exists',
+        `The contact ${result.contact_id} already has this ${param === 'phone' ? 'phone number' : 'identifier'}. Update that contact, or use POST /v1/contacts/upsert.`,
+        { param },
+      )
     case 'contact_limit_reached':
       return new Problem('contact_limit_reached')
     case 'resource_missing':

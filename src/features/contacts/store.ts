@@ -16,7 +16,9 @@ export interface AddressRow extends AddressKey {
   readonly blocked: boolean
 }
 
-const columns = (sql: Db) => sql`c.account_id, c.mode, c.id, c.phone, c.phone_key, c.email, c.first_name, c.last_name, c.full_name, c.locale, c.timezone, c.country,
+const columns = (
+  sql: Db,
+) => sql`c.account_id, c.mode, c.id, c.phone, c.phone_key, c.email, c.first_name, c.last_name, c.full_name, c.locale, c.timezone, c.country,
   c.external_id, c.identifiers, c.tags, c.attributes, c.metadata, c.consent, c.blocked, c.last_seen_at, c.last_message_at, c.created_at, c.updated_at`
 
 const recordset = `as t(id text, phone text, phone_key text, email text, first_name text, last_name text, locale text, timezone text, country text, external_id text,
@@ -24,8 +26,26 @@ const recordset = `as t(id text, phone text, phone_key text, email text, first_n
   last_seen_at timestamptz, last_message_at timestamptz, created_at timestamptz, updated_at timestamptz)`
 
 const stored = [
-  'id', 'phone', 'phone_key', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'country', 'external_id', 'identifiers', 'tags', 'attributes', 'metadata', 'consent', 'blocked',
-  'last_seen_at', 'last_message_at', 'created_at', 'updated_at',
+  'id',
+  'phone',
+  'phone_key',
+  'email',
+  'first_name',
+  'last_name',
+  'locale',
+  'timezone',
+  'country',
+  'external_id',
+  'identifiers',
+  'tags',
+  'attributes',
+  'metadata',
+  'consent',
+  'blocked',
+  'last_seen_at',
+  'last_message_at',
+  'created_at',
+  'updated_at',
 ] as const
 
 /** Rows with their search columns. What is null is left out, which reads as null: most contacts have few of the columns. */
@@ -46,9 +66,11 @@ export async function findAddresses(sql: Db, { account_id, mode }: Tenant, keys:
   const found: AddressRow[] = []
   // one statement a kind: an array against the last column of the key costs a fifth of a join
   for (const [kind, addresses] of byKind) {
-    found.push(...(await sql<AddressRow[]>`
+    found.push(
+      ...(await sql<AddressRow[]>`
       select kind, address, contact_id, blocked from contact_addresses
-      where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = any (${[...addresses]}::text[])`))
+      where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = any (${[...addresses]}::text[])`),
+    )
   }
   return found
 }
@@ -181,12 +203,16 @@ export interface Search {
 
 function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, expected }: Search): Condition[] {
   const found: Condition[] = []
-  if (filters.phone_key !== undefined) found.push(sql`c.id = (select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = 'phone' and address = ${filters.phone_key})`)
+  if (filters.phone_key !== undefined)
+    found.push(
+      sql`c.id = (select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = 'phone' and address = ${filters.phone_key})`,
+    )
   if (filters.email_key !== undefined) found.push(sql`c.email_key = ${filters.email_key}`)
   if (filters.external_id !== undefined) found.push(sql`c.external_id = ${filters.external_id}`)
   if (filters.labels.length > 0) found.push(sql`c.labels @> ${[...filters.labels]}::text[]`)
   if (filters.without.length > 0) found.push(sql`not c.labels && ${[...filters.without]}::text[]`)
-  if (filters.list_id !== undefined) found.push(sql`c.id in (select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${filters.list_id})`)
+  if (filters.list_id !== undefined)
+    found.push(sql`c.id in (select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${filters.list_id})`)
   if (filters.name_prefix !== undefined) found.push(prefixes(sql, filters, expected === 'many'))
   if (filters.created_after !== undefined) found.push(sql`c.created_at > ${filters.created_after}`)
   if (filters.created_before !== undefined) found.push(sql`c.created_at < ${filters.created_before}`)
@@ -201,7 +227,8 @@ function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, e
 const prefixRanges = (sql: Db, filters: ContactFilters): Condition[] => {
   const name = filters.name_prefix!
   const ranges = [
-    sql`(c.name_key >= ${name} and c.name_key < ${end(name)})`, sql`(c.last_name_key >= ${name} and c.last_name_key < ${end(name)})`,
+    sql`(c.name_key >= ${name} and c.name_key < ${end(name)})`,
+    sql`(c.last_name_key >= ${name} and c.last_name_key < ${end(name)})`,
     sql`(c.email_key >= ${name} and c.email_key < ${end(name)})`,
   ]
   return filters.phone_prefix === undefined ? ranges : [...ranges, sql`(c.phone >= ${filters.phone_prefix} and c.phone < ${end(filters.phone_prefix)})`]
@@ -227,7 +254,10 @@ export async function countPrefix(sql: Db, { account_id, mode }: Tenant, filters
 /** A page of contacts, newest first, with one row more than asked. */
 export async function listContacts(sql: Db, tenant: Tenant, search: Search, page: Page): Promise<ContactRow[]> {
   const { account_id, mode } = tenant
-  const all = conditions(sql, tenant, search).reduce((joined, condition) => sql`${joined} and ${condition}`, sql`c.account_id = ${account_id} and c.mode = ${mode}`)
+  const all = conditions(sql, tenant, search).reduce(
+    (joined, condition) => sql`${joined} and ${condition}`,
+    sql`c.account_id = ${account_id} and c.mode = ${mode}`,
+  )
   const after = page.starting_after === undefined ? sql`` : sql`and c.id < ${page.starting_after}`
   if (search.expected === 'few') {
     return await sql<ContactRow[]>`
@@ -253,7 +283,13 @@ export async function insertTombstone(sql: Db, { account_id, mode }: Tenant, id:
 }
 
 /** Tags and attributes that are met for the first time. */
-export async function defineNames(sql: Db, { account_id, mode }: Tenant, tags: readonly { key: string; name: string }[], attributes: readonly { key: string; type: AttributeType }[], at: string): Promise<void> {
+export async function defineNames(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  tags: readonly { key: string; name: string }[],
+  attributes: readonly { key: string; type: AttributeType }[],
+  at: string,
+): Promise<void> {
   if (tags.length > 0) {
     await sql`
       insert into contact_tags (account_id, mode, key, name)

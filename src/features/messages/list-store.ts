@@ -125,7 +125,14 @@ async function byStatus(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
   }
 }
 
-async function listBuckets(sql: Db, { account_id, mode }: Tenant, filters: MessageFilters, page: Page, before: string | undefined, count: number): Promise<Bucket[]> {
+async function listBuckets(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  filters: MessageFilters,
+  page: Page,
+  before: string | undefined,
+  count: number,
+): Promise<Bucket[]> {
   const { from, below } = idBounds(filters, page)
   return await sql<Bucket[]>`
     select bucket, sum(n) as n from message_status_counts
@@ -144,7 +151,9 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
     where m.updated_at > ${updated_after!}
     order by m.id desc limit ${page.limit + 1}`
   if (rows.length > page.limit) return rows
-  const [last] = await sql<{ id: string }[]>`select id from messages where ${where(sql, tenant, others, page)} order by id desc offset ${newestFirst - 1} limit 1`
+  const [last] = await sql<
+    { id: string }[]
+  >`select id from messages where ${where(sql, tenant, others, page)} order by id desc offset ${newestFirst - 1} limit 1`
   if (last === undefined) return rows
   const older = await sql<MessageRow[]>`
     with late as materialized (

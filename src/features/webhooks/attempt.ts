@@ -18,7 +18,10 @@ export interface Target {
   readonly verification_token: string | null
 }
 
-export const targetOf = (secrets: Secrets, row: Pick<EndpointRow, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token'>): Target => ({
+export const targetOf = (
+  secrets: Secrets,
+  row: Pick<EndpointRow, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token'>,
+): Target => ({
   url: row.url,
   secret: hmacKey(secrets.open(row.secret)),
   previous_secret: row.previous_secret === null ? null : hmacKey(secrets.open(row.previous_secret)),
@@ -30,11 +33,16 @@ export const targetOf = (secrets: Secrets, row: Pick<EndpointRow, 'url' | 'secre
 export function deliveryHeaders(target: Target, event: { readonly id: string; readonly type: string }, body: Buffer, now: number): string[] {
   const keys = target.previous_secret !== null && now < target.previous_secret_until ? [target.secret, target.previous_secret] : [target.secret]
   const headers = [
-    'Service-Signature', signatureHeader(keys, Math.floor(now / 1000), body),
-    'Service-Event-Id', event.id,
-    'Service-Event-Type', event.type,
-    'User-Agent', 'Service-Webhooks/1.0',
-    'Content-Type', 'application/json',
+    'Service-Signature',
+    signatureHeader(keys, Math.floor(now / 1000), body),
+    'Service-Event-Id',
+    event.id,
+    'Service-Event-Type',
+    event.type,
+    'User-Agent',
+    'Service-Webhooks/1.0',
+    'Content-Type',
+    'application/json',
   ]
   if (target.verification_token !== null) headers.push('Service-Verification-Token', target.verification_token)
   return headers

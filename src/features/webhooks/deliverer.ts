@@ -91,7 +91,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   }
 
   /** Resolves once nothing is under way or unsettled. */
-  const idle = (): Promise<void> => (underWay === 0 && done.length === 0 && settling === undefined ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve)))
+  const idle = (): Promise<void> =>
+    underWay === 0 && done.length === 0 && settling === undefined ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))
   const tellIdle = () => {
     if (underWay > 0 || done.length > 0 || settling !== undefined) return
     for (const resolve of idlers) resolve()
@@ -110,7 +111,12 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     renewedAt = now
     const unused = [...hands.values()].filter((hand) => hand.held.size === 0 && now - hand.used_at > idleTurnMs)
     for (const hand of unused) hands.delete(hand.endpoint_id)
-    if (unused.length > 0) await store.releaseTurns(pool, process_id, unused.map((hand) => hand.endpoint_id))
+    if (unused.length > 0)
+      await store.releaseTurns(
+        pool,
+        process_id,
+        unused.map((hand) => hand.endpoint_id),
+      )
     const kept = new Set(await store.renewTurns(pool, process_id, [...hands.keys()], isoTime(now + leaseMs)))
     for (const hand of hands.values()) if (!kept.has(hand.endpoint_id)) forget(hand)
   }
@@ -119,7 +125,14 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     const now = clock.now()
     const due = await store.byIndex(pool, async (tx) => {
       await store.queueDueRetries(tx, isoTime(now), retriesPerPass)
-      return await store.takeTurns(tx, { process_id, at: isoTime(now), lease_until: isoTime(now + leaseMs), alive_since: isoTime(now - deadAfterMs), after: scannedTo, limit: turnsPerPass })
+      return await store.takeTurns(tx, {
+        process_id,
+        at: isoTime(now),
+        lease_until: isoTime(now + leaseMs),
+        alive_since: isoTime(now - deadAfterMs),
+        after: scannedTo,
+        limit: turnsPerPass,
+      })
     })
     scannedTo = due.length < turnsPerPass ? '' : due.at(-1)!.endpoint_id
     const ready: Hand[] = []
@@ -142,7 +155,10 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   /** Reads what has changed of the endpoints: an attempt goes to the address and under the secret of its moment. */
   async function refresh(ready: readonly Hand[]): Promise<void> {
     if (ready.length === 0) return
-    const rows = await store.readEndpoints(pool, ready.map((hand) => ({ id: hand.endpoint_id, version: hand.version })))
+    const rows = await store.readEndpoints(
+      pool,
+      ready.map((hand) => ({ id: hand.endpoint_id, version: hand.version })),
+    )
     for (const row of rows) {
       const hand = hands.get(row.id)
       if (hand === undefined) continue
@@ -202,7 +218,9 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   async function take(wants: readonly store.Want[]): Promise<void> {
     const rows = await store.byIndex(pool, async (tx) => {
       const due = await store.readDue(tx, wants)
-      const missing = new Map(due.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]))
+      const missing = new Map(
+        due.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]),
+      )
       if (missing.size > 0) for (const event of await store.readEvents(tx, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
       return due
     })
@@ -234,8 +252,13 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   /** Begins what may begin, one for each account in turn: when places are scarce, no account takes them all. */
   function beginAll(): void {
     starved = false
-    const accounts = [...Map.groupBy([...hands.values()].filter((hand) => hand.buffer.length > 0), (hand) => hand.account_id).values()]
-    for (let progress = true; progress; ) {
+    const accounts = [
+      ...Map.groupBy(
+        [...hands.values()].filter((hand) => hand.buffer.length > 0),
+        (hand) => hand.account_id,
+      ).values(),
+    ]
+    for (let progress = true; progress;) {
       progress = false
       for (const own of accounts) {
         for (let i = 0; i < own.length; i++) {
@@ -323,7 +346,14 @@ export function deliverer(deps: DelivererDeps): Deliverer {
 
   async function settleBatch(batch: readonly Done[]): Promise<void> {
     const counts = countsOf(batch)
-    const changed = await store.byIndex(pool, (tx) => store.settle(tx, batch.map(({ settlement }) => settlement), counts, circuitAt))
+    const changed = await store.byIndex(pool, (tx) =>
+      store.settle(
+        tx,
+        batch.map(({ settlement }) => settlement),
+        counts,
+        circuitAt,
+      ),
+    )
     for (const { hand, job } of batch) release(hand, job)
     for (const { endpoint_id, failures } of changed) {
       const hand = hands.get(endpoint_id)

@@ -48,11 +48,21 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
     if (event === null) throw new Error(`the event ${delivery.event_id} is gone`)
     const started_at = clock.now()
     const [body, target] = [Buffer.from(eventBody(event)), targetOf(secrets, endpoint)]
-    const outcome = await poster.post({ url: target.url, headers: deliveryHeaders(target, event, body, started_at), body, timeout_ms: settings.webhook_timeout_ms })
+    const outcome = await poster.post({
+      url: target.url,
+      headers: deliveryHeaders(target, event, body, started_at),
+      body,
+      timeout_ms: settings.webhook_timeout_ms,
+    })
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
-    const done = settlementOf({ endpoint_id: endpoint.id, id: delivery.id, attempts: delivery.attempts, scheduled, started_at }, outcome, { clock, settings, random })
+    const done = settlementOf({ endpoint_id: endpoint.id, id: delivery.id, attempts: delivery.attempts, scheduled, started_at }, outcome, {
+      clock,
+      settings,
+      random,
+    })
     await transact(pool, (tx) => store.settleDirect(tx, done))
-    if (done.status !== 'delivered' && (await store.failuresOf(pool, endpoint.id)) >= settings.webhook_disable_after) await disableFailing(endpoint, endpoint.id)
+    if (done.status !== 'delivered' && (await store.failuresOf(pool, endpoint.id)) >= settings.webhook_disable_after)
+      await disableFailing(endpoint, endpoint.id)
   }
 
   /** Runs the attempt beside the request, and answers with what is known when the caller's patience ends. */
@@ -78,7 +88,11 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
       await endpointOf(sql, tenant, endpoint_id)
       const cursor = page.starting_after
       if (cursor !== undefined && (!isDeliveryId(cursor) || (await store.findDelivery(sql, tenant, endpoint_id, cursor)) === null)) {
-        throw invalid('starting_after', 'invalid_value', 'No delivery of this endpoint has the id given in starting_after. Use the next_cursor of the page before.')
+        throw invalid(
+          'starting_after',
+          'invalid_value',
+          'No delivery of this endpoint has the id given in starting_after. Use the next_cursor of the page before.',
+        )
       }
       return (await store.listDeliveries(sql, tenant, endpoint_id, status, page)).map(deliveryObject)
     },
@@ -93,7 +107,17 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
       const { endpoint, delivery } = await transact(pool, async (tx) => {
         const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
         const event_id = ids('evt')
-        await recordEvents(tx, [{ ...tenantOf(tenant), id: event_id, type: 'webhook.test', object_id: endpoint.id, object: endpointObject(endpoint), created_at: at, endpoint_id: endpoint.id }])
+        await recordEvents(tx, [
+          {
+            ...tenantOf(tenant),
+            id: event_id,
+            type: 'webhook.test',
+            object_id: endpoint.id,
+            object: endpointObject(endpoint),
+            created_at: at,
+            endpoint_id: endpoint.id,
+          },
+        ])
         const delivery = newDelivery(endpoint, ids('whd'), event_id, at, isoTime(clock.now() + takenOverAfterMs))
         if (endpoint.status === 'active') await store.insertDirect(tx, delivery, true, delivery.next_attempt_at!)
         else await store.insertEnded(tx, disabled(delivery))
@@ -107,9 +131,12 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
         const endpoint = await lockedEndpoint(tx, tenant, endpoint_id)
         const row = isDeliveryId(id) ? await store.findDelivery(tx, tenant, endpoint_id, id) : null
         if (row === null) throw missing('webhook delivery', id)
-        if (row.status === 'pending') throw new Problem('delivery_state_invalid', 'The delivery is pending: it is attempted by itself. Wait until it is delivered or failed.')
-        if (endpoint.status !== 'active') throw new Problem('delivery_state_invalid', 'The endpoint is disabled. Set its status to active first, then retry the delivery.')
-        if ((await store.findEvent(tx, tenant, row.event_id)) === null) throw new Problem('delivery_state_invalid', 'The event of this delivery is older than 30 days and no longer kept, so it cannot be sent again.')
+        if (row.status === 'pending')
+          throw new Problem('delivery_state_invalid', 'The delivery is pending: it is attempted by itself. Wait until it is delivered or failed.')
+        if (endpoint.status !== 'active')
+          throw new Problem('delivery_state_invalid', 'The endpoint is disabled. Set its status to active first, then retry the delivery.')
+        if ((await store.findEvent(tx, tenant, row.event_id)) === null)
+          throw new Problem('delivery_state_invalid', 'The event of this delivery is older than 30 days and no longer kept, so it cannot be sent again.')
         const taken = await store.takeEnded(tx, tenant, endpoint_id, id)
         if (taken === null) throw new Problem('delivery_state_invalid', 'The delivery is being retried by another request.')
         const delivery: DeliveryRow = { ...taken, status: 'pending', next_attempt_at: isoTime(clock.now() + takenOverAfterMs) }
@@ -137,10 +164,26 @@ async function lockedEndpoint(sql: Db, tenant: Tenant, id: string): Promise<Endp
 }
 
 const newDelivery = (endpoint: EndpointRow, id: string, event_id: string, at: string, due_at: string): DeliveryRow => ({
-  account_id: endpoint.account_id, mode: endpoint.mode, endpoint_id: endpoint.id, id, event_id, event_type: 'webhook.test', status: 'pending', attempts: 0,
-  response_status: null, duration_ms: null, error: null, error_message: null, next_attempt_at: due_at, created_at: at,
+  account_id: endpoint.account_id,
+  mode: endpoint.mode,
+  endpoint_id: endpoint.id,
+  id,
+  event_id,
+  event_type: 'webhook.test',
+  status: 'pending',
+  attempts: 0,
+  response_status: null,
+  duration_ms: null,
+  error: null,
+  error_message: null,
+  next_attempt_at: due_at,
+  created_at: at,
 })
 
 const disabled = (delivery: DeliveryRow): DeliveryRow => ({
-  ...delivery, status: 'failed', error: 'endpoint_disabled', error_message: 'The endpoint is disabled: nothing was sent. Set its status to active to receive events.', next_attempt_at: null,
+  ...delivery,
+  status: 'failed',
+  error: 'endpoint_disabled',
+  error_message: 'The endpoint is disabled: nothing was sent. Set its status to active to receive events.',
+  next_attempt_at: null,
 })

@@ -21,16 +21,35 @@ export interface DeliveryRow extends Tenant {
 }
 
 export const deliveryObject = (row: DeliveryRow): WebhookDelivery => ({
-  id: row.id, object: 'webhook_delivery', mode: row.mode, endpoint_id: row.endpoint_id, event_id: row.event_id, event_type: row.event_type, status: row.status,
-  attempts: row.attempts, response_status: row.response_status, duration_ms: row.duration_ms, error: row.error, error_message: row.error_message,
-  next_attempt_at: row.next_attempt_at, created_at: row.created_at,
+  id: row.id,
+  object: 'webhook_delivery',
+  mode: row.mode,
+  endpoint_id: row.endpoint_id,
+  event_id: row.event_id,
+  event_type: row.event_type,
+  status: row.status,
+  attempts: row.attempts,
+  response_status: row.response_status,
+  duration_ms: row.duration_ms,
+  error: row.error,
+  error_message: row.error_message,
+  next_attempt_at: row.next_attempt_at,
+  created_at: row.created_at,
 })
 
-const pending = (sql: Db) => sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, due_at as next_attempt_at, created_at`
-const ended = (sql: Db) => sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
+const pending = (sql: Db) =>
+  sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, due_at as next_attempt_at, created_at`
+const ended = (sql: Db) =>
+  sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
 /** Up to `limit + 1` deliveries of an endpoint, newest first, from wherever they are. */
-export async function listDeliveries(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, status: DeliveryStatus | undefined, page: Page): Promise<DeliveryRow[]> {
+export async function listDeliveries(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  endpoint_id: string,
+  status: DeliveryStatus | undefined,
+  page: Page,
+): Promise<DeliveryRow[]> {
   const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}`
   const newest = sql`order by id desc limit ${page.limit + 1}`
   const waiting = sql`
@@ -73,14 +92,16 @@ export async function insertEnded(sql: Db, row: DeliveryRow): Promise<void> {
     insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
     values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id}, ${row.event_id}, ${row.event_type}, ${row.status}, ${row.attempts}, ${row.response_status},
       ${row.duration_ms}, ${row.error}, ${row.error_message}, ${row.created_at})`
-  if (row.status === 'failed') await sql`insert into webhook_failures (account_id, mode, endpoint_id, id) values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
+  if (row.status === 'failed')
+    await sql`insert into webhook_failures (account_id, mode, endpoint_id, id) values (${row.account_id}, ${row.mode}, ${row.endpoint_id}, ${row.id})`
 }
 
 /** Takes an ended delivery out of the record, for another attempt. Null when someone else did. */
 export async function takeEnded(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, id: string): Promise<DeliveryRow | null> {
   const [row] = await sql<DeliveryRow[]>`
     delete from webhook_deliveries where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id} returning ${ended(sql)}`
-  if (row?.status === 'failed') await sql`delete from webhook_failures where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id}`
+  if (row?.status === 'failed')
+    await sql`delete from webhook_failures where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id}`
   return row ?? null
 }
 
@@ -146,4 +167,3 @@ export async function expireDeliveries(sql: Db, floor: string, limit: number): P
       select account_id, mode, endpoint_id, id from webhook_failures where id < ${floor} limit ${limit})`
   return Math.max(ended.count, failures.count)
 }
-

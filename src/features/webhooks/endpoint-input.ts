@@ -13,7 +13,11 @@ const description = Type.String({ maxLength: 500 })
 const metadata = NullableObject({ description: 'Returned unchanged, up to 16 KB; null is {}.' })
 const filters = Type.Unsafe<Static<typeof EndpointFilters> | null>({ ...EndpointFilters, type: ['object', 'null'] })
 const verification_token = Type.Unsafe<string | null>({
-  type: ['string', 'null'], minLength: 8, maxLength: 255, pattern: '^[!-~]([ -~]*[!-~])?$', writeOnly: true,
+  type: ['string', 'null'],
+  minLength: 8,
+  maxLength: 255,
+  pattern: '^[!-~]([ -~]*[!-~])?$',
+  writeOnly: true,
   description: 'Sent with every delivery as `Service-Verification-Token`, for receivers that cannot compute an HMAC. Never returned.',
 })
 
@@ -24,7 +28,9 @@ export const EndpointCreation = Type.Object({
   metadata: Type.Optional(metadata),
   filters: Type.Optional(filters),
   verification_token: Type.Optional(verification_token),
-  source: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255, description: 'The integration source (`src_`) it is created for.' })),
+  source: Type.Optional(
+    Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255, description: 'The integration source (`src_`) it is created for.' }),
+  ),
 })
 export type EndpointCreation = Static<typeof EndpointCreation>
 
@@ -35,28 +41,43 @@ export const EndpointChange = Type.Object({
   metadata: Type.Optional(metadata),
   filters: Type.Optional(filters),
   verification_token: Type.Optional(verification_token),
-  status: Type.Optional(Type.Unsafe<'active' | 'disabled'>({ type: 'string', enum: ['active', 'disabled'], description: '`active` enables a disabled endpoint: its count of failures starts anew, and what happened while it was disabled is never sent.' })),
+  status: Type.Optional(
+    Type.Unsafe<'active' | 'disabled'>({
+      type: 'string',
+      enum: ['active', 'disabled'],
+      description: '`active` enables a disabled endpoint: its count of failures starts anew, and what happened while it was disabled is never sent.',
+    }),
+  ),
 })
 export type EndpointChange = Static<typeof EndpointChange>
 
 export const RollSecret = Type.Object({
-  expire_previous_in_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, default: 0, description: 'How long deliveries are signed with the previous secret as well (a second `v1=`).' })),
+  expire_previous_in_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 86_400, default: 0, description: 'How long deliveries are signed with the previous secret as well (a second `v1=`).' }),
+  ),
 })
 
 /** How long a creation waits for the name servers; a name that does not resolve by then is accepted. */
 const lookupMs = 3_000
 
 /** Checks beyond the schema. The url comes last: other fields are validated first (decisions 9). */
-export async function checkEndpoint(input: EndpointChange & { source?: string | null }, rule: { allowed_hosts: readonly string[]; resolve: Resolve; sleep: (ms: number, signal: AbortSignal) => Promise<void> }): Promise<void> {
-  if (input.events !== undefined && input.events.length > 1 && input.events.includes('*')) throw invalid('events', 'invalid_value', '`*` stands for every event type: give it alone, or list the types.')
-  if (input.metadata !== undefined && input.metadata !== null && Buffer.byteLength(JSON.stringify(input.metadata)) > limits.metadata_bytes_max) throw invalid('metadata', 'too_long', '`metadata` may take up to 16 KB as JSON.')
-  if (input.source !== undefined && input.source !== null && !isId('src', input.source)) throw invalid('source', 'invalid_format', '`source` is the id of an integration source: `src_` and 26 characters.')
+export async function checkEndpoint(
+  input: EndpointChange & { source?: string | null },
+  rule: { allowed_hosts: readonly string[]; resolve: Resolve; sleep: (ms: number, signal: AbortSignal) => Promise<void> },
+): Promise<void> {
+  if (input.events !== undefined && input.events.length > 1 && input.events.includes('*'))
+    throw invalid('events', 'invalid_value', '`*` stands for every event type: give it alone, or list the types.')
+  if (input.metadata !== undefined && input.metadata !== null && Buffer.byteLength(JSON.stringify(input.metadata)) > limits.metadata_bytes_max)
+    throw invalid('metadata', 'too_long', '`metadata` may take up to 16 KB as JSON.')
+  if (input.source !== undefined && input.source !== null && !isId('src', input.source))
+    throw invalid('source', 'invalid_format', '`source` is the id of an integration source: `src_` and 26 characters.')
   if (input.url !== undefined) await checkUrl(input.url, rule)
 }
 
 async function checkUrl(text: string, rule: Parameters<typeof checkEndpoint>[1]): Promise<void> {
   const refusal = urlRefusal(text, rule.allowed_hosts)
-  if (refusal === 'unparsable') throw invalid('url', 'invalid_format', '`url` is not an absolute URL. Write it with scheme and host: https://example.com/webhooks.')
+  if (refusal === 'unparsable')
+    throw invalid('url', 'invalid_format', '`url` is not an absolute URL. Write it with scheme and host: https://example.com/webhooks.')
   if (refusal !== null) throw notPublic(refusals[refusal])
   const parsed = new URL(text)
   if (isAllowed(parsed, rule.allowed_hosts) || isLiteral(parsed.hostname)) return
@@ -70,7 +91,8 @@ const refusals = {
   private_address: '`url` names an address that is not public.',
 }
 
-const notPublic = (sentence: string) => new Problem('webhook_url_not_public', `${sentence} For development, \`posthorn listen\` forwards events to a local address.`, { param: 'url' })
+const notPublic = (sentence: string) =>
+  new Problem('webhook_url_not_public', `${sentence} For development, \`posthorn listen\` forwards events to a local address.`, { param: 'url' })
 
 /** A name that does not resolve now is accepted: every attempt checks the address that it connects to. */
 async function leadsToPrivate(hostname: string, { resolve, sleep }: Parameters<typeof checkEndpoint>[1]): Promise<boolean> {

@@ -38,8 +38,12 @@ export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: 
       ${object_id === undefined ? sql`` : sql`and object_id = ${object_id}`}
       ${created_after === undefined ? sql`` : sql`and created_at > ${created_after}`}
       ${created_before === undefined ? sql`` : sql`and created_at < ${created_before}`}
-      ${id_from === undefined ? sql`` : sql`and id >= ${id_from} and position >= coalesce((
-        select e.position from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id >= ${id_from} order by e.id limit 1), 0)`}
+      ${
+        id_from === undefined
+          ? sql``
+          : sql`and id >= ${id_from} and position >= coalesce((
+        select e.position from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id >= ${id_from} order by e.id limit 1), 0)`
+      }
       ${id_to === undefined ? sql`` : sql`and id < ${id_to}`}
     order by ${ascending ? sql`position, id` : sql`position desc, id desc`} limit ${page.limit + 1}`
 }

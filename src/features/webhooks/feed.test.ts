@@ -13,7 +13,15 @@ const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as
 const page = (limit = 100, starting_after?: string) => ({ limit, starting_after })
 
 function event(world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent {
-  return { ...tenant, id: world.platform.ids('evt'), type: 'message.sent', object_id: 'msg_1', object: { id: 'msg_1', n: 1 }, created_at: world.clock.iso(), ...more }
+  return {
+    ...tenant,
+    id: world.platform.ids('evt'),
+    type: 'message.sent',
+    object_id: 'msg_1',
+    object: { id: 'msg_1', n: 1 },
+    created_at: world.clock.iso(),
+    ...more,
+  }
 }
 
 /** All there is below the horizon; asks again while transactions elsewhere hold it back. */
@@ -33,7 +41,13 @@ async function start(t: TestContext): Promise<{ world: PlatformWorld; feed: Feed
 test('both orders list the same events, filters narrow them, and the item is what was recorded', async (t) => {
   const { world, feed } = await start(t)
   const events: NewEvent[] = []
-  for (const [type, object_id] of [['message.sent', 'msg_1'], ['message.read', 'msg_1'], ['campaign.started', 'cmp_1'], ['message.failed', 'msg_2'], ['webhook.test', 'we_1']] as const) {
+  for (const [type, object_id] of [
+    ['message.sent', 'msg_1'],
+    ['message.read', 'msg_1'],
+    ['campaign.started', 'cmp_1'],
+    ['message.failed', 'msg_2'],
+    ['webhook.test', 'we_1'],
+  ] as const) {
     const made = event(world, { type, object_id })
     events.push(made)
     await recordEvents(world.pool, [made])
@@ -65,12 +79,17 @@ test('unknown types and cursors are refused, and a cursor older than what is kep
   await listed(world, 1, () => feed.list(world.pool, tenant, {}, page()))
   const old = `${idFloor('evt', world.clock.now() - 31 * 86_400_000).slice(0, -1)}1`
 
-  for (const type of ['message', 'message.*.x', 'nope.*', '*', '.*', 'message.sent.*', 'Message.sent']) await assert.rejects(feed.list(world.pool, tenant, { type }, page()), { code: 'parameter_invalid', param: 'type' }, type)
-  for (const cursor of ['x', 'msg_01kg9p6je0e6z9vsnhtbf6d24v', world.platform.ids('evt')]) await assert.rejects(feed.list(world.pool, tenant, {}, page(10, cursor)), { code: 'parameter_invalid', param: 'starting_after' }, cursor)
+  for (const type of ['message', 'message.*.x', 'nope.*', '*', '.*', 'message.sent.*', 'Message.sent'])
+    await assert.rejects(feed.list(world.pool, tenant, { type }, page()), { code: 'parameter_invalid', param: 'type' }, type)
+  for (const cursor of ['x', 'msg_01kg9p6je0e6z9vsnhtbf6d24v', world.platform.ids('evt')])
+    await assert.rejects(feed.list(world.pool, tenant, {}, page(10, cursor)), { code: 'parameter_invalid', param: 'starting_after' }, cursor)
   await assert.rejects(feed.list(world.pool, { ...tenant, mode: 'live' }, {}, page(10, made.id)), { code: 'parameter_invalid' })
   await assert.rejects(feed.get(world.pool, { ...tenant, mode: 'live' }, made.id), { code: 'resource_missing' })
   await assert.rejects(feed.get(world.pool, tenant, 'evt_x'), { code: 'resource_missing' })
-  assert.deepEqual((await feed.list(world.pool, tenant, { order: 'asc' }, page(10, old))).map(({ id }) => id), [made.id])
+  assert.deepEqual(
+    (await feed.list(world.pool, tenant, { order: 'asc' }, page(10, old))).map(({ id }) => id),
+    [made.id],
+  )
   assert.deepEqual(await feed.list(world.pool, tenant, { order: 'desc' }, page(10, old)), [])
 })
 
@@ -104,7 +123,8 @@ test('no event ever appears behind a cursor already handed out, however writers 
   const look = async () => {
     while (writing) {
       const [newest] = await feed.list(world.pool, tenant, {}, page(1))
-      if (newest !== undefined) before.set(newest.id, (await world.pool`select 1 from events where position < (select position from events where id = ${newest.id})`).length)
+      if (newest !== undefined)
+        before.set(newest.id, (await world.pool`select 1 from events where position < (select position from events where id = ${newest.id})`).length)
     }
   }
   const reading = Promise.all([follow(), look()])

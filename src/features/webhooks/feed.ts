@@ -39,10 +39,15 @@ export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
       // what follows a cursor older than what is kept is the whole feed; what precedes it is gone
       if (after === 'past' && order === 'desc') return []
       const rows = await listEvents(
-        sql, tenant,
+        sql,
+        tenant,
         {
-          types, object_id: query.object_id, created_after: query.created_after, created_before: query.created_before,
-          id_from: bound(query.created_after, -idSlackMs), id_to: bound(query.created_before, idSlackMs),
+          types,
+          object_id: query.object_id,
+          created_after: query.created_after,
+          created_before: query.created_before,
+          id_from: bound(query.created_after, -idSlackMs),
+          id_to: bound(query.created_before, idSlackMs),
         },
         { order, limit: page.limit, after: after === 'past' ? undefined : after },
       )
@@ -78,5 +83,10 @@ function typesOf(filter: string): string[] {
 }
 
 const eventObject = (row: EventRow): Event => ({
-  id: row.id, object: 'event', type: row.type, mode: row.mode, created_at: row.created_at, data: { object: JSON.parse(row.object) as Record<string, unknown> },
+  id: row.id,
+  object: 'event',
+  type: row.type,
+  mode: row.mode,
+  created_at: row.created_at,
+  data: { object: JSON.parse(row.object) as Record<string, unknown> },
 })

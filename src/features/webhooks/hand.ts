@@ -45,8 +45,21 @@ export interface Hand {
 }
 
 export const newHand = (endpoint_id: string, now: number): Hand => ({
-  endpoint_id, account_id: '', version: 0, active: false, target: undefined, failures: 0, buffer: [], held: new Set(), underWay: new Set(),
-  limit: limitAtFirst, slow: false, after: '', more: true, started_at: 0, used_at: now,
+  endpoint_id,
+  account_id: '',
+  version: 0,
+  active: false,
+  target: undefined,
+  failures: 0,
+  buffer: [],
+  held: new Set(),
+  underWay: new Set(),
+  limit: limitAtFirst,
+  slow: false,
+  after: '',
+  more: true,
+  started_at: 0,
+  used_at: now,
 })
 
 /** Whether the endpoint's own rules let one more attempt begin now. */

@@ -3,16 +3,26 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant } from '../../platform/platform.ts'
 import * as audit from './audit.ts'
 
-const told = <T>(find: (sql: Db) => Promise<T[]>, say: (row: T) => string) => async (sql: Db) => (await find(sql)).map(say)
+const told =
+  <T>(find: (sql: Db) => Promise<T[]>, say: (row: T) => string) =>
+  async (sql: Db) =>
+    (await find(sql)).map(say)
 
 export const webhookInvariants: readonly Invariant[] = [
   {
     name: 'delivery-in-one-place',
-    breaches: told(audit.deliveriesTwice, (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} stands in more than one of queue, retries and record.`),
+    breaches: told(
+      audit.deliveriesTwice,
+      (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} stands in more than one of queue, retries and record.`,
+    ),
   },
   {
     name: 'subscriptions-match-endpoints',
-    breaches: told(audit.strayEndpoints, (row) => `The endpoint ${row.id} is ${row.status}, but its subscriptions are ${row.subscribed === '' ? 'none' : row.subscribed} instead of ${row.events}.`),
+    breaches: told(
+      audit.strayEndpoints,
+      (row) =>
+        `The endpoint ${row.id} is ${row.status}, but its subscriptions are ${row.subscribed === '' ? 'none' : row.subscribed} instead of ${row.events}.`,
+    ),
   },
   {
     name: 'failed-deliveries-are-listed',
@@ -20,6 +30,9 @@ export const webhookInvariants: readonly Invariant[] = [
   },
   {
     name: 'fan-out-is-not-ahead',
-    breaches: told(audit.cursorAhead, (row) => `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`),
+    breaches: told(
+      audit.cursorAhead,
+      (row) => `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`,
+    ),
   },
 ]

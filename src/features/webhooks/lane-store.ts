@@ -114,7 +114,10 @@ export async function releaseTurns(sql: Db, process_id: string, endpoint_ids: re
   await sql`update webhook_turns set owner = null where owner = ${process_id} and endpoint_id = any(${[...endpoint_ids]}::text[])`
 }
 
-export type HandRow = Pick<EndpointRow, 'account_id' | 'mode' | 'id' | 'url' | 'status' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token' | 'version'> & { readonly failures: number }
+export type HandRow = Pick<
+  EndpointRow,
+  'account_id' | 'mode' | 'id' | 'url' | 'status' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token' | 'version'
+> & { readonly failures: number }
 
 /** The endpoints of these ids whose version is another than the one known. Deleted ones have the status `disabled`. */
 export async function readEndpoints(sql: Db, known: readonly { id: string; version: number }[]): Promise<HandRow[]> {
@@ -176,7 +179,12 @@ export interface Count {
  * row. What is no longer in the queue was settled by someone else and is passed over. Resolves to the counts that changed.
  * Attempts that were under way together count up to `circuit_at` only: a short outage never disables an endpoint.
  */
-export async function settle(sql: Db, done: readonly Settlement[], counts: readonly Count[], circuit_at: number): Promise<{ endpoint_id: string; failures: number }[]> {
+export async function settle(
+  sql: Db,
+  done: readonly Settlement[],
+  counts: readonly Count[],
+  circuit_at: number,
+): Promise<{ endpoint_id: string; failures: number }[]> {
   return await sql<{ endpoint_id: string; failures: number }[]>`
     with done as materialized (
       select * from json_to_recordset(${jsonRows(done)}::text::json)

@@ -14,13 +14,23 @@ const perRound = 20
 export async function disabledNotice(sql: Db, platform: Platform, row: EndpointRow, failures: number): Promise<void> {
   const subject = `A webhook endpoint was disabled: ${new URL(row.url).host}`
   const body = [
-    `The webhook endpoint ${row.id} (${row.mode} mode) failed ${failures} times in a row and was disabled.`, '',
-    `URL: ${row.url}`, `Events: ${row.events.join(', ')}`, '',
+    `The webhook endpoint ${row.id} (${row.mode} mode) failed ${failures} times in a row and was disabled.`,
+    '',
+    `URL: ${row.url}`,
+    `Events: ${row.events.join(', ')}`,
+    '',
     'Nothing more is sent to it. Events that happen while it is disabled are not sent later; read them with GET /v1/events.',
     `To enable it again: PATCH ${platform.settings.base_url}/v1/webhook_endpoints/${row.id} with {"status": "active"}.`,
-    `Its latest deliveries and their errors: GET ${platform.settings.base_url}/v1/webhook_endpoints/${row.id}/deliveries.`, '',
+    `Its latest deliveries and their errors: GET ${platform.settings.base_url}/v1/webhook_endpoints/${row.id}/deliveries.`,
+    '',
   ].join('\n')
-  await store.insertEmail(sql, { account_id: row.account_id, subject, body, queued: platform.settings.smtp_url !== undefined, at: isoTime(platform.clock.now()) })
+  await store.insertEmail(sql, {
+    account_id: row.account_id,
+    subject,
+    body,
+    queued: platform.settings.smtp_url !== undefined,
+    at: isoTime(platform.clock.now()),
+  })
   platform.log.info({ account_id: row.account_id, subject }, 'an e-mail to the account owner was written')
 }
 
@@ -39,7 +49,10 @@ async function sendNotices(platform: Platform): Promise<number> {
         await store.settleEmail(platform.pool, { id: email.id, error: 'the account has no owner e-mail address', sent_at: null, due_at: null })
         continue
       }
-      const error = await transport.sendMail({ to: email.recipient, subject: email.subject, text: email.body }).then(() => null, (reason: unknown) => String(reason).slice(0, 500))
+      const error = await transport.sendMail({ to: email.recipient, subject: email.subject, text: email.body }).then(
+        () => null,
+        (reason: unknown) => String(reason).slice(0, 500),
+      )
       const now = platform.clock.now()
       const again = error !== null && email.attempts + 1 < attemptsMax ? isoTime(now + againMs[Math.min(email.attempts, againMs.length - 1)]!) : null
       await store.settleEmail(platform.pool, { id: email.id, error, sent_at: error === null ? isoTime(now) : null, due_at: again })

@@ -83,15 +83,31 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
       await checkEndpoint(input, rule)
       const secret = newSecret()
       const row: EndpointRow = {
-        account_id: caller.account_id, mode: caller.mode, id: ids('we'), url: input.url, description: input.description ?? '', events: [...new Set(input.events)], status: 'active',
-        filters: input.filters ?? {}, metadata: input.metadata ?? {}, source: input.source ?? null, created_by: { type: 'api_key', id: caller.key_id },
-        secret: secrets.seal(secret), previous_secret: null, previous_secret_until: null,
-        verification_token: sealed(platform, input.verification_token ?? null), version: 1, created_at: isoTime(clock.now()),
+        account_id: caller.account_id,
+        mode: caller.mode,
+        id: ids('we'),
+        url: input.url,
+        description: input.description ?? '',
+        events: [...new Set(input.events)],
+        status: 'active',
+        filters: input.filters ?? {},
+        metadata: input.metadata ?? {},
+        source: input.source ?? null,
+        created_by: { type: 'api_key', id: caller.key_id },
+        secret: secrets.seal(secret),
+        previous_secret: null,
+        previous_secret_until: null,
+        verification_token: sealed(platform, input.verification_token ?? null),
+        version: 1,
+        created_at: isoTime(clock.now()),
       }
       await transact(sql, async (tx) => {
         await store.lockEndpoints(tx, caller)
         if ((await store.countEndpoints(tx, caller)) >= settings.webhook_endpoint_limit) {
-          throw new Problem('webhook_endpoint_limit_reached', `This account has ${settings.webhook_endpoint_limit} webhook endpoints in ${caller.mode} mode, which is the limit. Delete one that is no longer used.`)
+          throw new Problem(
+            'webhook_endpoint_limit_reached',
+            `This account has ${settings.webhook_endpoint_limit} webhook endpoints in ${caller.mode} mode, which is the limit. Delete one that is no longer used.`,
+          )
         }
         await store.insertEndpoint(tx, row)
         await store.writeSubscriptions(tx, row, true)
@@ -138,7 +154,9 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
         const before = await lock(tx, tenant, id)
         const overlap = expire_previous_in_seconds > 0
         const after: EndpointRow = {
-          ...before, secret: secrets.seal(secret), previous_secret: overlap ? before.secret : null,
+          ...before,
+          secret: secrets.seal(secret),
+          previous_secret: overlap ? before.secret : null,
           previous_secret_until: overlap ? isoTime(clock.now() + expire_previous_in_seconds * 1000) : null,
         }
         await store.updateEndpoint(tx, after)

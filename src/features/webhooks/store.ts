@@ -24,11 +24,23 @@ export interface EndpointRow extends Tenant {
 }
 
 export const endpointObject = (row: EndpointRow): WebhookEndpoint => ({
-  id: row.id, object: 'webhook_endpoint', mode: row.mode, url: row.url, description: row.description, events: row.events, status: row.status, filters: row.filters,
-  metadata: row.metadata, source: row.source, created_by: row.created_by, has_verification_token: row.verification_token !== null, created_at: row.created_at,
+  id: row.id,
+  object: 'webhook_endpoint',
+  mode: row.mode,
+  url: row.url,
+  description: row.description,
+  events: row.events,
+  status: row.status,
+  filters: row.filters,
+  metadata: row.metadata,
+  source: row.source,
+  created_by: row.created_by,
+  has_verification_token: row.verification_token !== null,
+  created_at: row.created_at,
 })
 
-const columns = (sql: Db) => sql`account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, previous_secret, previous_secret_until, verification_token, version, created_at`
+const columns = (sql: Db) =>
+  sql`account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, previous_secret, previous_secret_until, verification_token, version, created_at`
 
 /** Holds other creations in this tenant off until the transaction ends, so that the cap is exact. */
 export async function lockEndpoints(sql: Db, { account_id, mode }: Tenant): Promise<void> {
@@ -104,7 +116,9 @@ export async function clearFailures(sql: Db, endpoint_id: string): Promise<void>
  */
 export async function writeSubscriptions(sql: Db, row: EndpointRow, fresh: boolean): Promise<void> {
   const filters = setFilters(row.filters)
-  const since = fresh ? [] : await sql<{ since_snapshot: string; since_position: number }[]>`select since_snapshot::text, since_position from webhook_subscriptions
+  const since = fresh
+    ? []
+    : await sql<{ since_snapshot: string; since_position: number }[]>`select since_snapshot::text, since_position from webhook_subscriptions
     where account_id = ${row.account_id} and mode = ${row.mode} and endpoint_id = ${row.id} limit 1`
   await removeSubscriptions(sql, row, row.id)
   await sql`
@@ -125,7 +139,11 @@ function setFilters(filters: EndpointFilters): string | null {
 }
 
 /** Endpoints of which a secret may be under a previous key, by slices of the primary key. */
-export async function listSealed(sql: Db, after: string, limit: number): Promise<Pick<EndpointRow, 'id' | 'secret' | 'previous_secret' | 'verification_token'>[]> {
+export async function listSealed(
+  sql: Db,
+  after: string,
+  limit: number,
+): Promise<Pick<EndpointRow, 'id' | 'secret' | 'previous_secret' | 'verification_token'>[]> {
   return await sql<EndpointRow[]>`
     select id, secret, previous_secret, verification_token from webhook_endpoints where id > ${after} and deleted_at is null order by id limit ${limit}`
 }

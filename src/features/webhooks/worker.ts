@@ -34,7 +34,8 @@ export const webhookDeliverer = (platform: Platform, webhooks: WebhookService, r
 
 export const webhookChores = (platform: Platform): Chore[] => [
   {
-    name: 'delivery partitions', every_ms: 3600_000,
+    name: 'delivery partitions',
+    every_ms: 3600_000,
     run: () => keepPartitions(platform.pool, { table: 'webhook_deliveries', prefix: 'whd', retention_ms: limits.event_retention_ms }, platform.clock.now()),
   },
   { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
@@ -66,7 +67,7 @@ async function resealAll(platform: Platform): Promise<number> {
   const { secrets, pool } = platform
   const again = (sealed: string | null) => (sealed === null || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed)))
   let changed = 0
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const rows = await listSealed(pool, after, 500)
     for (const row of rows) {
       const next = { secret: again(row.secret)!, previous_secret: again(row.previous_secret), verification_token: again(row.verification_token) }

@@ -17,7 +17,13 @@ export interface Programs {
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
   readonly detour: Detour | undefined
   /** Starts `program` on the cluster in `folder`; the program's arguments get the name by which it reaches the folder. */
-  start(program: 'postgres' | 'initdb', folder: string, args: (folder: string) => string[], stdio: [number | 'ignore', number | 'pipe', number | 'pipe'], detached: boolean): Promise<ChildProcess>
+  start(
+    program: 'postgres' | 'initdb',
+    folder: string,
+    args: (folder: string) => string[],
+    stdio: [number | 'ignore', number | 'pipe', number | 'pipe'],
+    detached: boolean,
+  ): Promise<ChildProcess>
 }
 
 const systems: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' }
@@ -29,7 +35,8 @@ export async function findPrograms(dataDir: string, detours: readonly Detour[] =
   const bin = join(native, 'bin')
   if (process.getuid?.() !== 0) return direct(bin)
   const user = await unprivilegedUser()
-  if (user === undefined) throw new Error('PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.')
+  if (user === undefined)
+    throw new Error('PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.')
   for (const detour of detours) {
     const programs = await detourBy[detour](bin, dataDir, user)
     if (programs !== undefined) return programs
@@ -52,15 +59,23 @@ async function hydrated(native: string, dataDir: string): Promise<string> {
   const missing: typeof links = []
   for (const link of links) if (!(await isThere(join(native, '..', link.target)))) missing.push(link)
   if (missing.length === 0) return native
-  const writable = await access(join(native, 'lib'), constants.W_OK).then(() => true, () => false)
+  const writable = await access(join(native, 'lib'), constants.W_OK).then(
+    () => true,
+    () => false,
+  )
   const root = writable ? native : await copyOnce(native, join(dataDir, 'postgres-programs'))
-  for (const { source, target } of missing) await symlink(relative(dirname(target), source), join(root, '..', target.replace(/^native/, basenameOf(root)))).catch(ignoreExisting)
+  for (const { source, target } of missing)
+    await symlink(relative(dirname(target), source), join(root, '..', target.replace(/^native/, basenameOf(root)))).catch(ignoreExisting)
   return root
 }
 
 const basenameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-const isThere = (path: string): Promise<boolean> => lstat(path).then(() => true, () => false)
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
 
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error
@@ -106,7 +121,13 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     if ((mode & 0o011) !== 0o011) await chmod(dataDir, mode | 0o011)
     const reached = await succeeds('/bin/sh', ['-c', 'cd "$2" && exec "$1" --version', 'sh', join(bin, 'postgres'), dataDir], user)
     if (!reached) return undefined
-    return { ...direct(bin), owner: user, detour: 'uid', start: async (program, folder, args, stdio, detached) => spawn(join(bin, program), args(folder), { ...user, stdio, detached, env: environment, cwd: '/' }) }
+    return {
+      ...direct(bin),
+      owner: user,
+      detour: 'uid',
+      start: async (program, folder, args, stdio, detached) =>
+        spawn(join(bin, program), args(folder), { ...user, stdio, detached, env: environment, cwd: '/' }),
+    }
   },
 
   /** Root keeps its files, inside a namespace where it has another number and no privileges. */
@@ -117,7 +138,8 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
       bin,
       owner: { uid: 0, gid: 0 },
       detour: 'namespace',
-      start: async (program, folder, args, stdio, detached) => spawn('unshare', [...wrap, join(bin, program), ...args(folder)], { stdio, detached, env: environment, cwd: '/' }),
+      start: async (program, folder, args, stdio, detached) =>
+        spawn('unshare', [...wrap, join(bin, program), ...args(folder)], { stdio, detached, env: environment, cwd: '/' }),
     }
   },
 
@@ -147,5 +169,8 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
 }
 
 function succeeds(program: string, args: string[], user: Partial<User> = {}): Promise<boolean> {
-  return run(program, args, { ...user, cwd: '/', timeout: 10_000 }).then(() => true, () => false)
+  return run(program, args, { ...user, cwd: '/', timeout: 10_000 }).then(
+    () => true,
+    () => false,
+  )
 }

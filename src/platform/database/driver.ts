@@ -91,10 +91,12 @@ const repairs: readonly Repair[] = [
 
 /** The text of a file of the driver with its repairs; throws when one of them finds nothing to repair. */
 export function repaired(url: string, source: string): string {
-  return repairs.filter(({ file }) => url.endsWith(file)).reduce((text, { text: old, by }) => {
-    if (text.split(old).length !== 2) throw new Error(`the driver has changed: src/platform/database/driver.ts does not find\n${old}`)
-    return text.replace(old, () => by)
-  }, source)
+  return repairs
+    .filter(({ file }) => url.endsWith(file))
+    .reduce((text, { text: old, by }) => {
+      if (text.split(old).length !== 2) throw new Error(`the driver has changed: src/platform/database/driver.ts does not find\n${old}`)
+      return text.replace(old, () => by)
+    }, source)
 }
 
 const hooks = registerHooks({

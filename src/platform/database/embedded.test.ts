@@ -84,21 +84,25 @@ test('a pid file whose number belongs to another program by now keeps nobody fro
 })
 
 for (const detour of ['uid', 'namespace', 'copy'] as const satisfies Detour[]) {
-  test(`root runs it ${{ uid: 'as another user', namespace: 'in a user namespace', copy: 'from a reachable copy' }[detour]}`, { skip: !isRoot && 'only root needs a detour' }, async (t) => {
-    const dataDir = detour === 'uid' ? folder(t) : folder(t, homedir())
-    const start = () => startEmbedded({ dataDir, log, throwaway: true, detours: [detour] })
-    const first = await start().catch((error: Error) => error)
-    // a container may forbid namespaces, and a checkout in a closed home the first way: the other ways are for that
-    if (first instanceof Error && /no way around/.test(first.message) && detour !== 'copy') return t.skip('not possible here')
-    if (first instanceof Error) throw first
-    await ask(t, first.url, 'create table kept as select 1 as x')
-    await first.stop()
+  test(
+    `root runs it ${{ uid: 'as another user', namespace: 'in a user namespace', copy: 'from a reachable copy' }[detour]}`,
+    { skip: !isRoot && 'only root needs a detour' },
+    async (t) => {
+      const dataDir = detour === 'uid' ? folder(t) : folder(t, homedir())
+      const start = () => startEmbedded({ dataDir, log, throwaway: true, detours: [detour] })
+      const first = await start().catch((error: Error) => error)
+      // a container may forbid namespaces, and a checkout in a closed home the first way: the other ways are for that
+      if (first instanceof Error && /no way around/.test(first.message) && detour !== 'copy') return t.skip('not possible here')
+      if (first instanceof Error) throw first
+      await ask(t, first.url, 'create table kept as select 1 as x')
+      await first.stop()
 
-    const second = await start()
-    closing(t, () => second.stop())
+      const second = await start()
+      closing(t, () => second.stop())
 
-    assert.equal((await ask(t, second.url, 'select x from kept')).length, 1)
-  })
+      assert.equal((await ask(t, second.url, 'select x from kept')).length, 1)
+    },
+  )
 }
 
 function folder(t: TestContext, under = tmpdir()): string {

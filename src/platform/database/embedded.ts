@@ -192,7 +192,8 @@ function ignoreDuplicate(error: unknown): void {
 
 /** A wrong password means a stranger; all else passes while a server starts, stops or recovers. */
 function refusedForGood(error: unknown): undefined {
-  if ((error as { code?: string }).code === '28P01') throw new Error('The database under the data folder does not accept its own password: posthorn.password was changed.', { cause: error })
+  if ((error as { code?: string }).code === '28P01')
+    throw new Error('The database under the data folder does not accept its own password: posthorn.password was changed.', { cause: error })
 }
 
 async function release(holder: Holder, held: Held): Promise<void> {
@@ -213,7 +214,10 @@ const logFile = (holder: Holder): string => join(holder.folder, '../postgres.log
 /** Starts a server and waits until it is ready; undefined when it ended for a reason that passes. */
 async function launch(holder: Holder, port?: number): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
   const chosen = port ?? (await freePort())
-  const size = await stat(logFile(holder)).then((found) => found.size, () => 0)
+  const size = await stat(logFile(holder)).then(
+    (found) => found.size,
+    () => 0,
+  )
   if (size > logBytesMax) await rename(logFile(holder), `${logFile(holder)}.1`)
   const log = await open(logFile(holder), 'a', 0o600)
   const from = size > logBytesMax ? 0 : size
@@ -283,7 +287,21 @@ async function initdb(programs: Programs, folder: string, passwordFile: string, 
   const password = await open(passwordFile, 'r')
   try {
     // the password travels as standard input: an unprivileged user may not be able to reach its file
-    const args = (reached: string) => ['-D', reached, '-U', 'posthorn', '--pwfile=/dev/stdin', '--auth=scram-sha-256', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--data-checksums', '--no-instructions', ...(throwaway ? ['--no-sync'] : [])]
+    const args = (reached: string) => [
+      '-D',
+      reached,
+      '-U',
+      'posthorn',
+      '--pwfile=/dev/stdin',
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--data-checksums',
+      '--no-instructions',
+      ...(throwaway ? ['--no-sync'] : []),
+    ]
     const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
     const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
     if (ended !== 'it ended with 0') throw new Error(`The embedded database could not be made: ${errors.trim() || output.trim() || ended}`)
@@ -292,7 +310,11 @@ async function initdb(programs: Programs, folder: string, passwordFile: string, 
   }
 }
 
-const isThere = (path: string): Promise<boolean> => lstat(path).then(() => true, () => false)
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
 
 /** Makes a folder and all in it its user's own, when it is not yet. */
 async function giveTo({ owner }: Programs, path: string): Promise<void> {

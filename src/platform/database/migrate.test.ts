@@ -14,7 +14,10 @@ test('many processes may migrate an empty database at once, and each file is app
   const reports = await Promise.all(Array.from({ length: 5 }, () => migrate(pool, clock)))
 
   const names = (await readMigrations()).map(({ name }) => name)
-  assert.deepEqual(reports.flatMap(({ applied }) => applied), names)
+  assert.deepEqual(
+    reports.flatMap(({ applied }) => applied),
+    names,
+  )
   assert.deepEqual(await missingMigrations(pool), [])
   assert.equal((await pool`select * from installation`).length, 1)
 })

@@ -56,7 +56,8 @@ export async function migrate(pool: Pool, clock: Clock, migrations?: readonly Mi
       return lock!.held ? await bringForward(sql, clock, known) : undefined
     })
     if (report !== undefined) return report
-    if (clock.now() > deadline) throw new DatabaseRefused('Another process has been migrating this database for two minutes: see what it is doing, then start again.')
+    if (clock.now() > deadline)
+      throw new DatabaseRefused('Another process has been migrating this database for two minutes: see what it is doing, then start again.')
     await clock.sleep(tryLockEveryMs)
   }
 }
@@ -100,7 +101,8 @@ function missing(known: readonly Migration[], applied: readonly Applied[]): Migr
   for (const row of applied) {
     const file = byNumber.get(row.number)
     if (file === undefined) throw new DatabaseRefused(`The database is newer than this program: it has ${row.name}. Start the newer version.`)
-    if (file.checksum !== row.checksum) throw new DatabaseRefused(`migrations/${file.name} was changed after it had been applied to this database. Restore the file; put changes in a new one.`)
+    if (file.checksum !== row.checksum)
+      throw new DatabaseRefused(`migrations/${file.name} was changed after it had been applied to this database. Restore the file; put changes in a new one.`)
   }
   const done = new Set(applied.map((row) => row.number))
   return known.filter((migration) => !done.has(migration.number))

@@ -13,10 +13,18 @@ test('values travel as the interface writes them', async (t) => {
     select 9007199254740991::bigint as big, '2026-01-31 10:30:00.1239+01'::timestamptz as at, array['2026-01-31 09:30Z']::timestamptz[] as times,
       ${'2026-01-31T09:30:00.000Z'}::timestamptz as back, '2026-01-31'::date as day, '{"a": [1]}'::json as tree, null::timestamptz as none`
 
-  assert.deepEqual({ ...row }, {
-    big: 9007199254740991, at: '2026-01-31T09:30:00.123Z', times: ['2026-01-31T09:30:00.000Z'], back: '2026-01-31T09:30:00.000Z',
-    day: '2026-01-31', tree: { a: [1] }, none: null,
-  })
+  assert.deepEqual(
+    { ...row },
+    {
+      big: 9007199254740991,
+      at: '2026-01-31T09:30:00.123Z',
+      times: ['2026-01-31T09:30:00.000Z'],
+      back: '2026-01-31T09:30:00.000Z',
+      day: '2026-01-31',
+      tree: { a: [1] },
+      none: null,
+    },
+  )
 })
 
 test('a time keeps milliseconds and Z, whatever PostgreSQL leaves out', () => {
@@ -30,10 +38,15 @@ test('a listener hears again after its connection was lost, and is told that it 
   const { pool } = await startPlatform(t)
   const heard = new EventEmitter()
   let missed = 0
-  const listening = await listen(pool, 'bell', (payload) => heard.emit('bell', payload), () => {
-    missed += 1
-    heard.emit('missed')
-  })
+  const listening = await listen(
+    pool,
+    'bell',
+    (payload) => heard.emit('bell', payload),
+    () => {
+      missed += 1
+      heard.emit('missed')
+    },
+  )
   closing(t, () => listening.stop())
 
   const first = once(heard, 'bell')
@@ -78,7 +91,10 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
     assert.match(String(await late[0]), /CONNECTION_CLOSED|terminating connection|ECONNRESET/)
   }
 
-  assert.deepEqual((await pool<{ word: string }[]>`select word from told`).map(({ word }) => word), ['query', 'pause'])
+  assert.deepEqual(
+    (await pool<{ word: string }[]>`select word from told`).map(({ word }) => word),
+    ['query', 'pause'],
+  )
 })
 
 test('a reservation whose connection dies is refused, and giving it back harms nobody', async (t) => {

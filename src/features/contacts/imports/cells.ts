@@ -30,7 +30,13 @@ export function readRows(piece: Pick<Piece, 'text' | 'first_row'>, delimiter: st
       try {
         return cut(record, delimiter)
       } catch {
-        return [{ row: record.first_row, cells: [record.text.trimEnd()], broken: 'A quote stands inside a cell: put the whole cell in quotes and write each quote in it twice.' }]
+        return [
+          {
+            row: record.first_row,
+            cells: [record.text.trimEnd()],
+            broken: 'A quote stands inside a cell: put the whole cell in quotes and write each quote in it twice.',
+          },
+        ]
       }
     })
   }
@@ -72,7 +78,10 @@ export function readRow(row: Row, context: RowContext): RowRead {
     const text = unguarded(cell).trim()
     if (text !== '') setField(body, column, text, context, reasons)
   }
-  const { change, failures } = readContact(body, context.default_country === null ? { at: context.at } : { at: context.at, default_country: context.default_country })
+  const { change, failures } = readContact(
+    body,
+    context.default_country === null ? { at: context.at } : { at: context.at, default_country: context.default_country },
+  )
   for (const failure of failures) reasons.push(failure.message.replaceAll('`', ''))
   if (reasons.length === 0 && body.phone === undefined && body.email === undefined && body.identifiers === undefined) {
     reasons.push('The row has no phone number, e-mail address or identifier.')
@@ -125,15 +134,36 @@ function setKeyed(body: Body, column: string, text: string, { types }: RowContex
   }
 }
 
-const booleans = new Map([['true', true], ['yes', true], ['1', true], ['false', false], ['no', false], ['0', false]])
+const booleans = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+])
 const statuses = new Map([
-  ['opted in', 'opted_in'], ['optin', 'opted_in'], ['subscribed', 'opted_in'], ['yes', 'opted_in'], ['true', 'opted_in'], ['1', 'opted_in'],
-  ['opted out', 'opted_out'], ['optout', 'opted_out'], ['unsubscribed', 'opted_out'], ['no', 'opted_out'], ['false', 'opted_out'], ['0', 'opted_out'],
+  ['opted in', 'opted_in'],
+  ['optin', 'opted_in'],
+  ['subscribed', 'opted_in'],
+  ['yes', 'opted_in'],
+  ['true', 'opted_in'],
+  ['1', 'opted_in'],
+  ['opted out', 'opted_out'],
+  ['optout', 'opted_out'],
+  ['unsubscribed', 'opted_out'],
+  ['no', 'opted_out'],
+  ['false', 'opted_out'],
+  ['0', 'opted_out'],
 ])
 
 /** Tags stand between semicolons; one that holds a semicolon stands in quotes, a quote in it written twice. */
 function tagsOf(text: string): string[] {
-  if (!text.includes('"')) return text.split(';').map((tag) => tag.trim()).filter((tag) => tag !== '')
+  if (!text.includes('"'))
+    return text
+      .split(';')
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== '')
   const found = text.matchAll(/\s*(?:"((?:[^"]|"")*)"\s*|([^;]*))(?:;|$)/g)
   return [...found].map(([, quoted, bare]) => (quoted ?? bare ?? '').replaceAll(quoted === undefined ? '\0' : '""', '"').trim()).filter((tag) => tag !== '')
 }
@@ -182,7 +212,8 @@ export function mergeChanges(first: ContactChange, then: ContactChange): Contact
   const tags = [...(first.add_tags ?? []), ...(then.add_tags ?? [])]
   const spelled = new Map(tags.toReversed().map((tag) => [foldText(tag), tag]))
   return {
-    ...first, ...then,
+    ...first,
+    ...then,
     ...(tags.length === 0 ? {} : { add_tags: [...spelled.values()].toReversed() }),
     ...(first.attributes === undefined ? {} : { attributes: { ...first.attributes, ...then.attributes } }),
     ...(first.consent === undefined ? {} : { consent: { ...first.consent, ...then.consent } }),

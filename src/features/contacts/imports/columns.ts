@@ -8,7 +8,27 @@ export type Column = string | null
 
 /** Spellings that spreadsheets and other systems use, in lower case with `_` for everything that is neither letter nor digit. */
 const spellings: Readonly<Record<string, readonly string[]>> = {
-  phone: ['phone_number', 'phonenumber', 'mobile', 'mobile_phone', 'mobile_number', 'mobile_phone_number', 'cell', 'cell_phone', 'cellphone', 'tel', 'telephone', 'msisdn', 'whatsapp', 'whatsapp_number', 'handy', 'telefon', 'telefono', 'celular', 'movil'],
+  phone: [
+    'phone_number',
+    'phonenumber',
+    'mobile',
+    'mobile_phone',
+    'mobile_number',
+    'mobile_phone_number',
+    'cell',
+    'cell_phone',
+    'cellphone',
+    'tel',
+    'telephone',
+    'msisdn',
+    'whatsapp',
+    'whatsapp_number',
+    'handy',
+    'telefon',
+    'telefono',
+    'celular',
+    'movil',
+  ],
   email: ['e_mail', 'mail', 'email_address', 'e_mail_address', 'correo'],
   first_name: ['firstname', 'given_name', 'givenname', 'forename', 'vorname', 'nombre', 'prenom'],
   last_name: ['lastname', 'surname', 'family_name', 'familyname', 'nachname', 'apellido', 'nom'],
@@ -21,7 +41,19 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
 
 const plainFields = ['phone', 'email', 'first_name', 'last_name', 'full_name', 'locale', 'timezone', 'external_id', 'blocked', 'tags', 'metadata']
 /** Columns of an export, and of the rejected rows of an import, that say nothing to set. */
-const readOnly = ['id', 'object', 'mode', 'country', 'created_at', 'updated_at', 'last_seen_at', 'last_message_at', 'import_row', 'import_result', 'import_reason']
+const readOnly = [
+  'id',
+  'object',
+  'mode',
+  'country',
+  'created_at',
+  'updated_at',
+  'last_seen_at',
+  'last_message_at',
+  'import_row',
+  'import_result',
+  'import_reason',
+]
 
 const fieldOf = new Map<string, Column>([
   ...readOnly.map((name) => [name, null] as const),
@@ -44,7 +76,16 @@ function fieldNamed(name: string): string | undefined {
 
 function columnOf(header: string): Column | undefined {
   const field = fieldNamed(header.trim().toLowerCase())
-  return field ?? fieldOf.get(header.trim().toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_').replaceAll(/^_|_$/g, ''))
+  return (
+    field ??
+    fieldOf.get(
+      header
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+        .replaceAll(/^_|_$/g, ''),
+    )
+  )
 }
 
 /**
@@ -55,22 +96,30 @@ export function readHeader(header: readonly string[], chosen: Readonly<Record<st
   const details: Detail[] = []
   for (const [name, field] of Object.entries(chosen)) {
     const param = `columns[${JSON.stringify(name.slice(0, 80))}]`
-    if (!header.some((text) => text.trim() === name.trim())) details.push({ param, code: 'invalid_value', message: `The file has no column ${JSON.stringify(name.slice(0, 80))}.` })
-    else if (field !== null && fieldNamed(field) === undefined) details.push({ param, code: 'invalid_value', message: `${param} names ${JSON.stringify(field.slice(0, 80))}, which is no field of a contact.` })
+    if (!header.some((text) => text.trim() === name.trim()))
+      details.push({ param, code: 'invalid_value', message: `The file has no column ${JSON.stringify(name.slice(0, 80))}.` })
+    else if (field !== null && fieldNamed(field) === undefined)
+      details.push({ param, code: 'invalid_value', message: `${param} names ${JSON.stringify(field.slice(0, 80))}, which is no field of a contact.` })
   }
   const byName = new Map(Object.entries(chosen).map(([name, field]) => [name.trim(), field]))
   const seen = new Map<string, number>()
   const columns = header.map((text, at) => {
     const column = byName.has(text.trim()) ? byName.get(text.trim())! : columnOf(text)
     if (column === undefined) details.push(unknownColumn(text, at))
-    else if (column !== null && seen.has(column)) details.push({ param: `header[${at}]`, code: 'invalid_value', message: `The columns ${seen.get(column)! + 1} and ${at + 1} are both ${column}. Keep one of them.` })
+    else if (column !== null && seen.has(column))
+      details.push({
+        param: `header[${at}]`,
+        code: 'invalid_value',
+        message: `The columns ${seen.get(column)! + 1} and ${at + 1} are both ${column}. Keep one of them.`,
+      })
     else if (column !== null) seen.set(column, at)
     return column ?? null
   })
   const [first, ...rest] = details
   if (first !== undefined) throw Problem.invalid([first, ...rest.slice(0, 99)])
   if (!columns.some((column) => column === 'phone' || column === 'email' || column?.startsWith('identifiers.') === true)) {
-    const message = 'No column holds a phone number, an e-mail address or an identifier. Name one of them phone, email or identifiers.<channel type>; the first row of the file is its header.'
+    const message =
+      'No column holds a phone number, an e-mail address or an identifier. Name one of them phone, email or identifiers.<channel type>; the first row of the file is its header.'
     throw new Problem('parameter_missing', message, { param: 'header', details: [{ param: 'header', code: 'missing_field', message }] })
   }
   return columns
@@ -78,11 +127,17 @@ export function readHeader(header: readonly string[], chosen: Readonly<Record<st
 
 function unknownColumn(text: string, at: number): Detail {
   const name = text.trim()
-  const key = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')
+  const key = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
   const advice = attributeKey.test(key) ? `To keep it as an attribute, name it attributes.${key}; to` : 'To'
   return {
     param: `header[${at}]`,
     code: 'unknown_field',
-    message: name === '' ? `Column ${at + 1} has no name.` : `Column ${at + 1}, ${JSON.stringify(name.slice(0, 80))}, is no field of a contact. ${advice} leave it out, pass columns={${JSON.stringify(name.slice(0, 80))}:null}.`,
+    message:
+      name === ''
+        ? `Column ${at + 1} has no name.`
+        : `Column ${at + 1}, ${JSON.stringify(name.slice(0, 80))}, is no field of a contact. ${advice} leave it out, pass columns={${JSON.stringify(name.slice(0, 80))}:null}.`,
   }
 }

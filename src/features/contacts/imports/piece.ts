@@ -58,7 +58,13 @@ export async function applyPiece(platform: Platform, tx: Transaction, row: Conta
   }
   const known = await byEmail(tx, row, asked, report)
   await save(platform, tx, row, known, { at, source: 'import', request_id: row.request_id, keep_opt_outs: true }, report)
-  await store.insertErrors(tx, row, row.id, report.errors.toSorted((a, b) => a.row - b.row), at)
+  await store.insertErrors(
+    tx,
+    row,
+    row.id,
+    report.errors.toSorted((a, b) => a.row - b.row),
+    at,
+  )
   // last, for it is what two pieces of one import wait for each other at
   await store.addProgress(tx, row, row.id, report.progress, at)
   return true
@@ -119,13 +125,17 @@ async function save(platform: Platform, tx: Transaction, row: ContactImportRow, 
 
 function settle(report: Report, asked: Asked, result: SaveResult): void {
   const { progress } = report
-  if (result.outcome === 'refused') return reject(report, asked, refusals[result.reason] + (result.reason === 'contact_exists' ? ` It is ${result.contact_id}'s ${result.param}.` : ''))
+  if (result.outcome === 'refused')
+    return reject(report, asked, refusals[result.reason] + (result.reason === 'contact_exists' ? ` It is ${result.contact_id}'s ${result.param}.` : ''))
   progress.created += result.outcome === 'created' ? 1 : 0
   progress.updated += asked.rows.length - (result.outcome === 'created' ? 1 : 0)
   const kept = keptOptOuts(asked.change, result)
   if (kept.length === 0) return
   progress.warnings += asked.rows.length
-  for (const each of asked.rows) report.errors.push(errorOf(each, asked.change, true, `Applied without ${kept.join(' and ')}: the recipient has opted out, and an import does not undo that.`))
+  for (const each of asked.rows)
+    report.errors.push(
+      errorOf(each, asked.change, true, `Applied without ${kept.join(' and ')}: the recipient has opted out, and an import does not undo that.`),
+    )
 }
 
 /** Consents that the row asked for and an opt-out stood against. */
@@ -154,5 +164,10 @@ function reject(report: Report, asked: Asked, reason: string): void {
 }
 
 const errorOf = ({ row, cells }: Row, { phone, email }: ContactChange, applied: boolean, reason: string): store.NewImportError => ({
-  row, applied, reason, cells, phone_key: phone ? phoneKey(phone) : null, email_key: email ? foldText(email) : null,
+  row,
+  applied,
+  reason,
+  cells,
+  phone_key: phone ? phoneKey(phone) : null,
+  email_key: email ? foldText(email) : null,
 })

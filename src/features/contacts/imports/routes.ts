@@ -10,9 +10,19 @@ const daysKept = importLimits.errors_kept_ms / 86_400_000
 
 const uploadQuery = Type.Object(
   {
-    consent_declared: Type.Optional(Type.String({ enum: ['true', 'false'], description: 'You hold the consent of everybody in the file to be contacted. Required to be `true`.' })),
-    default_country: Type.Optional(Type.String({ description: 'ISO 3166 alpha-2: how to read phone numbers without a country code. Without it they are rejected.', examples: ['DE'] })),
-    columns: Type.Optional(Type.String({ description: 'A JSON object of headers and the fields that they are, or null for columns to leave out, for headers that are not understood by themselves.', examples: ['{"Shoe size":"attributes.shoe_size","Notes":null}'] })),
+    consent_declared: Type.Optional(
+      Type.String({ enum: ['true', 'false'], description: 'You hold the consent of everybody in the file to be contacted. Required to be `true`.' }),
+    ),
+    default_country: Type.Optional(
+      Type.String({ description: 'ISO 3166 alpha-2: how to read phone numbers without a country code. Without it they are rejected.', examples: ['DE'] }),
+    ),
+    columns: Type.Optional(
+      Type.String({
+        description:
+          'A JSON object of headers and the fields that they are, or null for columns to leave out, for headers that are not understood by themselves.',
+        examples: ['{"Shoe size":"attributes.shoe_size","Notes":null}'],
+      }),
+    ),
     file_name: Type.Optional(Type.String({ maxLength: 255, description: 'Shown on the import; a form brings its own.' })),
   },
   { additionalProperties: false },
@@ -20,36 +30,59 @@ const uploadQuery = Type.Object(
 
 export const importRoutes = (imports: ImportService): Route[] => [
   route({
-    method: 'POST', path: '/v1/contact_imports', scope: 'contacts:write', tag, summary: 'Import contacts from a CSV file',
+    method: 'POST',
+    path: '/v1/contact_imports',
+    scope: 'contacts:write',
+    tag,
+    summary: 'Import contacts from a CSV file',
     description:
       'The body is the file itself (`Content-Type: text/csv`), or a form (`multipart/form-data`) with the file in the field `file` and the parameters in the query or in fields before it. UTF-8, with or without BOM; ' +
       'comma, semicolon or tab. The first row names the columns: contact fields, `attributes.<key>`, `consent.<channel type>`, `identifiers.<channel type>`, `tags` with `;` between; common spellings are understood, an unknown column is refused. ' +
       'Rows create contacts or update them, found by phone number, else by identifier, else by e-mail address; an empty cell changes nothing, tags are added. An opt-out is never undone. ' +
       'A file that is no CSV is refused as a whole. Rows are applied in the background: read the import to see how far it is.',
-    query: uploadQuery, streamed: true, replies: { 202: ContactImport }, errors: ['consent_required', 'payload_too_large', 'invalid_json'],
+    query: uploadQuery,
+    streamed: true,
+    replies: { 202: ContactImport },
+    errors: ['consent_required', 'payload_too_large', 'invalid_json'],
     handler: async ({ caller, query, raw, sql }) => {
       const { consent_declared, default_country, columns, file_name } = query
       return reply(202, await imports.start(sql, caller, raw, { consent_declared, default_country, columns, file_name }))
     },
   }),
   route({
-    method: 'GET', path: '/v1/contact_imports', scope: 'contacts:read', tag, summary: 'List contact imports',
-    query: listQuery({ status: Type.Optional(Type.Unsafe<ImportStatus>({ type: 'string', enum: [...importStatuses] })) }), replies: { 200: listOf(ContactImport) }, errors: [],
+    method: 'GET',
+    path: '/v1/contact_imports',
+    scope: 'contacts:read',
+    tag,
+    summary: 'List contact imports',
+    query: listQuery({ status: Type.Optional(Type.Unsafe<ImportStatus>({ type: 'string', enum: [...importStatuses] })) }),
+    replies: { 200: listOf(ContactImport) },
+    errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
       return reply(200, pageReply(await imports.list(sql, caller, query.status, page), page.limit))
     },
   }),
   route({
-    method: 'GET', path: '/v1/contact_imports/{id}', scope: 'contacts:read', tag, summary: 'Retrieve a contact import',
+    method: 'GET',
+    path: '/v1/contact_imports/{id}',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Retrieve a contact import',
     description: 'Its counters move while it runs.',
-    replies: { 200: ContactImport }, errors: ['resource_missing'],
+    replies: { 200: ContactImport },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await imports.get(sql, caller, params['id']!)),
   }),
   route({
-    method: 'GET', path: '/v1/contact_imports/{id}/errors', scope: 'contacts:read', tag, summary: 'Download the rejected rows of a contact import',
+    method: 'GET',
+    path: '/v1/contact_imports/{id}/errors',
+    scope: 'contacts:read',
+    tag,
+    summary: 'Download the rejected rows of a contact import',
     description: `A CSV with the columns of the file, \`import_row\` (the header is row 1), \`import_result\` and \`import_reason\`; corrected, it can be imported as it is. Kept for ${daysKept} days. Rows applied without some of their cells stand there, too.`,
-    replies: { 200: 'text/csv; charset=utf-8' }, errors: ['resource_missing'],
+    replies: { 200: 'text/csv; charset=utf-8' },
+    errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
       const lines = await imports.errors(sql, caller, params['id']!)
       return reply(200, lines, { 'content-disposition': `attachment; filename="${params['id']!}-errors.csv"` })

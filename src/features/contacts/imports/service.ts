@@ -78,25 +78,39 @@ export function importService(platform: Platform) {
   /** Uploads whose process died, and rejected rows that were kept long enough. */
   const chores: Chore[] = [
     {
-      name: 'drop-abandoned-uploads', every_ms: 60_000,
+      name: 'drop-abandoned-uploads',
+      every_ms: 60_000,
       async run() {
         const stale = await store.staleUploads(platform.pool, isoTime(clock.now() - uploadMsMax))
         for (const upload of stale) await transact(platform.pool, (tx) => store.deleteUpload(tx, upload, upload.id))
         return stale.length
       },
     },
-    { name: 'forget-import-errors', every_ms: 60_000, run: () => store.deleteOldErrors(platform.pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows) },
+    {
+      name: 'forget-import-errors',
+      every_ms: 60_000,
+      run: () => store.deleteOldErrors(platform.pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows),
+    },
   ]
 
-  return { start, list, errors, get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> => importObject(await existing(sql, tenant, id)), chores }
+  return {
+    start,
+    list,
+    errors,
+    get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> => importObject(await existing(sql, tenant, id)),
+    chores,
+  }
 }
 
 const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 
 function requireConsent({ consent_declared }: UploadOptions): void {
   if (consent_declared === 'true') return
-  if (consent_declared !== undefined && consent_declared !== 'false') throw invalid('consent_declared', 'invalid_value', 'consent_declared must be true or false.')
-  throw new Problem('consent_required', 'Pass consent_declared=true once you hold the consent of everybody in the file to be contacted.', { param: 'consent_declared' })
+  if (consent_declared !== undefined && consent_declared !== 'false')
+    throw invalid('consent_declared', 'invalid_value', 'consent_declared must be true or false.')
+  throw new Problem('consent_required', 'Pass consent_declared=true once you hold the consent of everybody in the file to be contacted.', {
+    param: 'consent_declared',
+  })
 }
 
 const countries: ReadonlySet<string> = new Set(getCountries())
@@ -117,15 +131,24 @@ function readChosen(text: string | undefined): Record<string, Column> {
   } catch {
     value = undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.values(value).every((field) => field === null || typeof field === 'string')) {
-    throw invalid('columns', 'invalid_format', 'columns must be a JSON object of headers and fields, such as {"Shoe size":"attributes.shoe_size","Notes":null}.')
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value) ||
+    !Object.values(value).every((field) => field === null || typeof field === 'string')
+  ) {
+    throw invalid(
+      'columns',
+      'invalid_format',
+      'columns must be a JSON object of headers and fields, such as {"Shoe size":"attributes.shoe_size","Notes":null}.',
+    )
   }
   return value as Record<string, Column>
 }
 
 async function* errorLines(sql: Db, tenant: Tenant, { id, header, delimiter }: ContactImportRow): AsyncGenerator<string> {
   yield csvLine([...header, 'import_row', 'import_result', 'import_reason'], delimiter)
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await store.pageOfErrors(sql, tenant, id, after, errorsPerPage)
     let text = ''
     for (const { row, applied, reason, cells } of rows) {

@@ -7,7 +7,9 @@ import type { Page } from '../../../platform/http/paging.ts'
 import type { Column } from './columns.ts'
 import type { Piece } from './splitter.ts'
 
-const columns = (sql: Db) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, bytes, total, created,
+const columns = (
+  sql: Db,
+) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, bytes, total, created,
   updated, rejected, warnings, error, created_at, updated_at, started_at, completed_at`
 
 /** An import whose file is still coming in. */
@@ -54,7 +56,9 @@ export async function deleteUpload(sql: Transaction, { account_id, mode }: Tenan
 
 /** Uploads of any tenant begun before `before` that never ended: their process died, or they were given up. */
 export async function staleUploads(sql: Db, before: string): Promise<(Tenant & { id: string })[]> {
-  return await sql<(Tenant & { id: string })[]>`select account_id, mode, id from contact_imports where status = 'uploading' and created_at < ${before} limit 100`
+  return await sql<
+    (Tenant & { id: string })[]
+  >`select account_id, mode, id from contact_imports where status = 'uploading' and created_at < ${before} limit 100`
 }
 
 export async function findImport(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
@@ -152,7 +156,13 @@ export async function countFailure(sql: Db, import_id: string, process_id: strin
 }
 
 /** Ends an import that cannot go on, with all that is left of it. */
-export async function failImport(sql: Transaction, { account_id, mode }: Tenant, id: string, error: { code: string; message: string }, at: string): Promise<void> {
+export async function failImport(
+  sql: Transaction,
+  { account_id, mode }: Tenant,
+  id: string,
+  error: { code: string; message: string },
+  at: string,
+): Promise<void> {
   await sql`
     update contact_imports set status = 'failed', error = ${JSON.stringify(error)}::text::json, completed_at = ${at}, updated_at = ${at}
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
@@ -168,7 +178,9 @@ export interface PieceRow {
 
 /** The first piece above `after` that is still to do. */
 export async function nextPiece(sql: Db, import_id: string, after: number): Promise<PieceRow | null> {
-  const [row] = await sql<PieceRow[]>`select number, first_row, body from contact_import_pieces where import_id = ${import_id} and number > ${after} order by number limit 1`
+  const [row] = await sql<
+    PieceRow[]
+  >`select number, first_row, body from contact_import_pieces where import_id = ${import_id} and number > ${after} order by number limit 1`
   return row ?? null
 }
 
@@ -208,7 +220,11 @@ export async function definedTypes(sql: Db, { account_id, mode }: Tenant, keys: 
 }
 
 /** Contacts with these e-mail addresses (in lower case); `others` tells how many more have the same. */
-export async function findByEmail(sql: Db, { account_id, mode }: Tenant, keys: readonly string[]): Promise<{ email_key: string; id: string; others: number }[]> {
+export async function findByEmail(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  keys: readonly string[],
+): Promise<{ email_key: string; id: string; others: number }[]> {
   if (keys.length === 0) return []
   return await sql<{ email_key: string; id: string; others: number }[]>`
     select email_key, min(id) as id, count(*) - 1 as others from contacts
@@ -217,7 +233,9 @@ export async function findByEmail(sql: Db, { account_id, mode }: Tenant, keys: r
 }
 
 /** Imports, of any tenant, whose rows are not all dealt with or left, or that are due but in no queue, or the other way round. */
-export async function importBreaches(sql: Db): Promise<{ id: string; account_id: string; status: string; counted: number; total: number; left: number; queued: boolean }[]> {
+export async function importBreaches(
+  sql: Db,
+): Promise<{ id: string; account_id: string; status: string; counted: number; total: number; left: number; queued: boolean }[]> {
   return await sql<{ id: string; account_id: string; status: string; counted: number; total: number; left: number; queued: boolean }[]>`
     select i.id, i.account_id, i.status, i.created + i.updated + i.rejected as counted, i.total, p.left, j.import_id is not null as queued
     from contact_imports i

@@ -32,12 +32,18 @@ export interface UploadTarget {
 }
 
 /** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
-export async function receiveFile(request: IncomingMessage, given: UploadOptions, target: UploadTarget): Promise<{ file: UploadedFile; options: UploadOptions }> {
+export async function receiveFile(
+  request: IncomingMessage,
+  given: UploadOptions,
+  target: UploadTarget,
+): Promise<{ file: UploadedFile; options: UploadOptions }> {
   try {
     const type = request.headers['content-type'] ?? ''
     if (Number(request.headers['content-length'] ?? 0) > target.bytes_max + formOverhead) throw tooLarge(target.bytes_max)
-    if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity') throw new Problem('invalid_json', 'Send the file unpacked, without Content-Encoding.')
-    if (/^text\/csv\b/i.test(type)) return { file: await readFile(request.iterator({ destroyOnReturn: false }), given.file_name ?? null, given, target), options: given }
+    if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
+      throw new Problem('invalid_json', 'Send the file unpacked, without Content-Encoding.')
+    if (/^text\/csv\b/i.test(type))
+      return { file: await readFile(request.iterator({ destroyOnReturn: false }), given.file_name ?? null, given, target), options: given }
     if (/^multipart\/form-data\b/i.test(type)) return await receiveForm(request, given, target)
     throw new Problem('invalid_json', 'Send the file with the header Content-Type: text/csv, or as the field `file` of multipart/form-data.')
   } catch (error) {
@@ -61,7 +67,14 @@ async function receiveForm(request: IncomingMessage, given: UploadOptions, targe
     form.on('field', (name, value) => {
       if (formFields.includes(name) && (reading === undefined || name === 'consent_declared')) fields[name] = value
       else if (formFields.includes(name)) reject(invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`))
-      else reject(invalid(name.slice(0, 80), 'unknown_field', `The form has a field ${JSON.stringify(name.slice(0, 80))} that is not known here. Known are file, consent_declared, default_country and columns.`))
+      else
+        reject(
+          invalid(
+            name.slice(0, 80),
+            'unknown_field',
+            `The form has a field ${JSON.stringify(name.slice(0, 80))} that is not known here. Known are file, consent_declared, default_country and columns.`,
+          ),
+        )
     })
     form.on('file', (name, stream, { filename }) => {
       if (name !== 'file') {
@@ -151,12 +164,16 @@ class FileReader {
     this.#head += text
     const end = endOfRecord(this.#head)
     if (end === null) {
-      if (this.#head.length > importLimits.record_length_max) throw fileProblem('invalid_format', 'The first row does not end: it must name the columns, and rows must end with a line feed.')
+      if (this.#head.length > importLimits.record_length_max)
+        throw fileProblem('invalid_format', 'The first row does not end: it must name the columns, and rows must end with a line feed.')
       return
     }
     const rest = this.#head.slice(end)
     this.#readHeader(this.#head.slice(0, end))
-    this.#splitter = new Splitter({ delimiters: this.#delimiter, rows_max: this.#target.rows_per_piece, piece_length: pieceLength, record_length_max: importLimits.record_length_max }, 2)
+    this.#splitter = new Splitter(
+      { delimiters: this.#delimiter, rows_max: this.#target.rows_per_piece, piece_length: pieceLength, record_length_max: importLimits.record_length_max },
+      2,
+    )
     this.#head = ''
     await this.#take(rest)
   }
@@ -166,7 +183,8 @@ class FileReader {
     this.#delimiter = delimiterOf(text)
     const [row] = readRows({ text, first_row: 1 }, this.#delimiter)
     if (row === undefined || row.broken !== undefined) throw fileProblem('invalid_format', `The first row cannot be read. ${row?.broken ?? ''}`)
-    if (row.cells.length > importLimits.columns_max) throw fileProblem('too_many', `The file has ${row.cells.length} columns; ${importLimits.columns_max} are the most.`)
+    if (row.cells.length > importLimits.columns_max)
+      throw fileProblem('too_many', `The file has ${row.cells.length} columns; ${importLimits.columns_max} are the most.`)
     const last = row.cells.findLastIndex((cell) => cell.trim() !== '') // spreadsheets leave empty columns at the right
     this.#header = row.cells.slice(0, last + 1).map((cell) => cell.trim())
     this.#target.onHeader(this.#header, this.#options)
@@ -206,9 +224,12 @@ function endOfRecord(text: string): number | null {
 
 const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem => invalid('file', code, message)
 
-const tooLarge = (bytes_max: number): Problem => new Problem('payload_too_large', `The file is larger than ${Math.floor(bytes_max / 1024 / 1024)} MB, which is what an import takes. Split it.`)
+const tooLarge = (bytes_max: number): Problem =>
+  new Problem('payload_too_large', `The file is larger than ${Math.floor(bytes_max / 1024 / 1024)} MB, which is what an import takes. Split it.`)
 
 function refuseOtherEncodings(chunk: Buffer): void {
-  if ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff)) throw fileProblem('invalid_format', 'The file is UTF-16. Save it as CSV in UTF-8.')
-  if (chunk[0] === 0x50 && chunk[1] === 0x4b && chunk[2] === 3) throw fileProblem('invalid_format', 'The file is a spreadsheet or an archive. Save the sheet as CSV in UTF-8.')
+  if ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff))
+    throw fileProblem('invalid_format', 'The file is UTF-16. Save it as CSV in UTF-8.')
+  if (chunk[0] === 0x50 && chunk[1] === 0x4b && chunk[2] === 3)
+    throw fileProblem('invalid_format', 'The file is a spreadsheet or an archive. Save the sheet as CSV in UTF-8.')
 }

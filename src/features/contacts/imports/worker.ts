@@ -17,7 +17,10 @@ const leaseMs = 60_000
 const silentMs = 10_000
 /** Turns that may fail in a row before an import is given up: what is wrong then will not pass. */
 const failuresMax = 20
-const failed = { code: 'internal_error', message: 'Some rows could not be applied for a reason on our side. The rows before them are applied; start another import with the rest.' }
+const failed = {
+  code: 'internal_error',
+  message: 'Some rows could not be applied for a reason on our side. The rows before them are applied; start another import with the rest.',
+}
 
 export const importsLane = (platform: Platform): Lane => ({
   name: 'imports',
@@ -34,7 +37,8 @@ export const importsLane = (platform: Platform): Lane => ({
       done = true
       return applied
     } catch (error) {
-      if (await store.countFailure(pool, job.import_id, process_id, failuresMax)) await transact(pool, (tx) => store.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
+      if (await store.countFailure(pool, job.import_id, process_id, failuresMax))
+        await transact(pool, (tx) => store.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
       throw error
     } finally {
       await store.releaseJob(pool, job.import_id, process_id, done)

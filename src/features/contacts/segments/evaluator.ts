@@ -11,9 +11,7 @@ export type FieldValue = Scalar | readonly string[] | null | undefined
 /** True when what `valueOf` tells fits the rules at `now` (milliseconds since 1970). */
 export function matches(node: Group | Condition, valueOf: (field: Field) => FieldValue, now: number): boolean {
   if (!isGroup(node)) return conditionHolds(node, valueOf(node.field), now)
-  return node.match === 'all'
-    ? node.conditions.every((each) => matches(each, valueOf, now))
-    : node.conditions.some((each) => matches(each, valueOf, now))
+  return node.match === 'all' ? node.conditions.every((each) => matches(each, valueOf, now)) : node.conditions.some((each) => matches(each, valueOf, now))
 }
 
 /** Text as it is compared: without regard to case; tags also without regard to how their accents are composed. */
@@ -35,9 +33,15 @@ function conditionHolds({ field, operator, value }: Condition, held: FieldValue,
   if (missing) return negations.has(operator)
   if (operator === 'exists') return true
   if (operator === 'not_exists') return false
-  if (operator === 'before' || operator === 'after' || operator.endsWith('within_days')) return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
+  if (operator === 'before' || operator === 'after' || operator.endsWith('within_days'))
+    return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
   const wanted = (Array.isArray(value) ? value : [value]).map((each: Scalar) => comparable(field, each))
-  if (isSet) return setHolds(operator, (held as readonly string[]).map((each) => fold(each, field.kind)), wanted as string[])
+  if (isSet)
+    return setHolds(
+      operator,
+      (held as readonly string[]).map((each) => fold(each, field.kind)),
+      wanted as string[],
+    )
   return valueHolds(operator, held as Scalar, wanted)
 }
 

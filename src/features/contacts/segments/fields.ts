@@ -2,8 +2,23 @@
 import { consentTypes } from '../../../contract/resources/contact.ts'
 
 export const operators = [
-  'equals', 'not_equals', 'in', 'not_in', 'contains', 'starts_with', 'exists', 'not_exists', 'greater_than', 'less_than', 'before', 'after',
-  'within_days', 'not_within_days', 'contains_any', 'contains_all', 'contains_none',
+  'equals',
+  'not_equals',
+  'in',
+  'not_in',
+  'contains',
+  'starts_with',
+  'exists',
+  'not_exists',
+  'greater_than',
+  'less_than',
+  'before',
+  'after',
+  'within_days',
+  'not_within_days',
+  'contains_any',
+  'contains_all',
+  'contains_none',
 ] as const
 export type Operator = (typeof operators)[number]
 
@@ -43,8 +58,23 @@ export const negations: ReadonlySet<Operator> = new Set(['not_equals', 'not_in',
 
 /** Fields without a key. */
 const plainFields: Readonly<Record<string, FieldKind>> = {
-  id: 'text', phone: 'text', email: 'text', first_name: 'text', last_name: 'text', full_name: 'text', locale: 'text', timezone: 'text', country: 'text',
-  external_id: 'text', blocked: 'boolean', last_seen_at: 'time', last_message_at: 'time', created_at: 'time', updated_at: 'time', tags: 'tags', lists: 'lists',
+  id: 'text',
+  phone: 'text',
+  email: 'text',
+  first_name: 'text',
+  last_name: 'text',
+  full_name: 'text',
+  locale: 'text',
+  timezone: 'text',
+  country: 'text',
+  external_id: 'text',
+  blocked: 'boolean',
+  last_seen_at: 'time',
+  last_message_at: 'time',
+  created_at: 'time',
+  updated_at: 'time',
+  tags: 'tags',
+  lists: 'lists',
 }
 
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/

@@ -19,23 +19,49 @@ const deletedList = 'lst_01h455vb4pex5vsknk084sn024'
 // few different values, so that rules hit: spellings that differ in case alone, near misses, and text that SQL would trip over
 const names = ['Ada', 'ADA', 'Ada Lovelace', 'Åsa', 'åsa', "O'Hara", '100%', 'a_b', 'ab', '\\', 'Ωmega', '']
 const tags = ['VIP', 'vip', 'news', 'Ärger', "it's", '{a,b}', '"q"']
-const times = ['2026-01-01', '2025-12-31T23:30:00-02:00', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00.001Z', '2026-02-30', '2026-01-01T10:00', '2026-13-01T00:00:00+01:00', '2026-01-01T24:00:00+01:00', 'soon']
+const times = [
+  '2026-01-01',
+  '2025-12-31T23:30:00-02:00',
+  '2026-01-01T00:00:00Z',
+  '2026-01-01T00:00:00.001Z',
+  '2026-02-30',
+  '2026-01-01T10:00',
+  '2026-13-01T00:00:00+01:00',
+  '2026-01-01T24:00:00+01:00',
+  'soon',
+]
 const scalars: AttributeValue[] = [...names.slice(0, 6), ...times, 0, 1, -2.5, 1e21, 18, true, false, '1', 'true']
 
 const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: null })
 const ago = fc.option(fc.constantFrom(0, 1, 29, 30, 31, 400), { nil: null })
 const person = fc.record({
-  first_name: maybe(names.slice(0, -1)), last_name: maybe(names.slice(0, -1)), email: maybe(['ada@example.com', 'ADA@Example.com', 'b@c.de']), country: maybe(['DE', 'BR']), external_id: maybe(['x-1', 'X-1']),
-  phone: maybe(['+4915112345678', '+15005550006']), telegram: maybe(['17', '18']), blocked: fc.boolean(), seen: ago,
+  first_name: maybe(names.slice(0, -1)),
+  last_name: maybe(names.slice(0, -1)),
+  email: maybe(['ada@example.com', 'ADA@Example.com', 'b@c.de']),
+  country: maybe(['DE', 'BR']),
+  external_id: maybe(['x-1', 'X-1']),
+  phone: maybe(['+4915112345678', '+15005550006']),
+  telegram: maybe(['17', '18']),
+  blocked: fc.boolean(),
+  seen: ago,
   tags: fc.uniqueArray(fc.constantFrom(...tags), { selector: (tag) => tag.toLowerCase(), maxLength: 3 }),
-  consent: fc.constantFrom(null, 'opted_in', 'opted_out', 'unknown'), attributes: fc.record({ plan: fc.constantFrom(...scalars), age: fc.constantFrom(...scalars.slice(-10)), since: fc.constantFrom(...times) }, { requiredKeys: [] }),
+  consent: fc.constantFrom(null, 'opted_in', 'opted_out', 'unknown'),
+  attributes: fc.record(
+    { plan: fc.constantFrom(...scalars), age: fc.constantFrom(...scalars.slice(-10)), since: fc.constantFrom(...times) },
+    { requiredKeys: [] },
+  ),
   lists: fc.uniqueArray(fc.constantFrom(...lists), { maxLength: 3 }),
 })
 type Person = typeof person extends fc.Arbitrary<infer T> ? T : never
 
 const fieldsByKind = {
-  text: ['first_name', 'last_name', 'full_name', 'email', 'phone', 'country', 'external_id', 'identifiers.telegram'], boolean: ['blocked'], time: ['last_seen_at', 'created_at'],
-  consent: ['consent.sms'], value: ['attributes.plan', 'attributes.age', 'attributes.since', 'attributes.none'], tags: ['tags'], lists: ['lists'],
+  text: ['first_name', 'last_name', 'full_name', 'email', 'phone', 'country', 'external_id', 'identifiers.telegram'],
+  boolean: ['blocked'],
+  time: ['last_seen_at', 'created_at'],
+  consent: ['consent.sms'],
+  value: ['attributes.plan', 'attributes.age', 'attributes.since', 'attributes.none'],
+  tags: ['tags'],
+  lists: ['lists'],
 } as const
 
 const kinds = Object.keys(fieldsByKind) as (keyof typeof fieldsByKind)[]
@@ -60,11 +86,16 @@ function valuesFor(kind: keyof typeof fieldsByKind, operator: string): fc.Arbitr
   if (kind === 'tags') return fc.constantFrom(...tags, 'other')
   if (kind === 'lists') return fc.constantFrom(...lists, deletedList)
   const texts = [...names.slice(0, -1), 'ada@', '+49 151', '@', 'DE', 'x-1', '17', "' or true --"]
-  return kind === 'text' || operator === 'contains' || operator === 'starts_with' ? fc.constantFrom(...texts) : fc.constantFrom(...scalars.filter((value) => value !== ''))
+  return kind === 'text' || operator === 'contains' || operator === 'starts_with'
+    ? fc.constantFrom(...texts)
+    : fc.constantFrom(...scalars.filter((value) => value !== ''))
 }
 
 const group = fc.record({ match: fc.constantFrom('all', 'any'), conditions: fc.array(condition, { minLength: 1, maxLength: 3 }) })
-const rules = fc.record({ match: fc.constantFrom('all', 'any'), conditions: fc.array(fc.oneof({ weight: 2, arbitrary: condition }, group), { minLength: 1, maxLength: 4 }) })
+const rules = fc.record({
+  match: fc.constantFrom('all', 'any'),
+  conditions: fc.array(fc.oneof({ weight: 2, arbitrary: condition }, group), { minLength: 1, maxLength: 4 }),
+})
 
 test('SQL and the evaluator in memory agree on any rules and any contacts', { timeout: 300_000 }, async (t) => {
   const world = await startPlatform(t)
@@ -80,7 +111,11 @@ test('SQL and the evaluator in memory agree on any rules and any contacts', { ti
           select c.id from contacts c where c.account_id = ${tenant.account_id} and c.mode = ${tenant.mode}
             and ${predicate(world.pool, root, { tenant, now, lists: new Set(lists) })} order by c.id`
         const expected = rows.filter(({ row, person }) => matches(root, (field) => valueOf(field, row, person), now)).map(({ row }) => row.id)
-        assert.deepEqual(found.map((row) => row.id), expected.sort(), JSON.stringify(written))
+        assert.deepEqual(
+          found.map((row) => row.id),
+          expected.sort(),
+          JSON.stringify(written),
+        )
       }
     }),
     { numRuns: 120, seed: 6 },
@@ -92,9 +127,15 @@ async function store({ pool, platform, clock }: PlatformWorld, people: readonly 
   const rows = people.map((person) => ({ person, row: rowOf(person, platform.ids('ct'), clock.now()) }))
   await pool`delete from contacts`
   await pool`delete from contact_list_members`
-  await insertContacts(pool, tenant, rows.map(({ row }) => row))
+  await insertContacts(
+    pool,
+    tenant,
+    rows.map(({ row }) => row),
+  )
   // members of a deleted list whose rows are still there count for nothing
-  const members = rows.flatMap(({ row, person }) => [...person.lists, deletedList].map((list_id) => ({ ...tenant, list_id, contact_id: row.id, created_at: isoTime(0) })))
+  const members = rows.flatMap(({ row, person }) =>
+    [...person.lists, deletedList].map((list_id) => ({ ...tenant, list_id, contact_id: row.id, created_at: isoTime(0) })),
+  )
   if (members.length > 0) await pool`insert into contact_list_members ${pool(members)}`
   return rows
 }
@@ -102,9 +143,20 @@ async function store({ pool, platform, clock }: PlatformWorld, people: readonly 
 function rowOf(person: Person, id: string, now: number): ContactRow {
   const { first_name, last_name } = person
   return {
-    ...newContact(tenant, id, isoTime(now - 5 * day)), first_name, last_name, full_name: first_name !== null && last_name !== null ? `${first_name} ${last_name}` : (first_name ?? last_name),
-    email: person.email, country: person.country, external_id: person.external_id, phone: person.phone, phone_key: person.phone, blocked: person.blocked, tags: person.tags,
-    identifiers: person.telegram === null ? {} : { telegram: person.telegram }, attributes: person.attributes, last_seen_at: person.seen === null ? null : isoTime(now - person.seen * day),
+    ...newContact(tenant, id, isoTime(now - 5 * day)),
+    first_name,
+    last_name,
+    full_name: first_name !== null && last_name !== null ? `${first_name} ${last_name}` : (first_name ?? last_name),
+    email: person.email,
+    country: person.country,
+    external_id: person.external_id,
+    phone: person.phone,
+    phone_key: person.phone,
+    blocked: person.blocked,
+    tags: person.tags,
+    identifiers: person.telegram === null ? {} : { telegram: person.telegram },
+    attributes: person.attributes,
+    last_seen_at: person.seen === null ? null : isoTime(now - person.seen * day),
     consent: person.consent === null ? {} : { sms: { status: person.consent as 'opted_in', source: 'api', updated_at: isoTime(now) } },
   }
 }

@@ -75,12 +75,15 @@ function fail(reading: Reading, param: string, code: DetailCode, message: string
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function readGroup(input: unknown, path: string, depth: number, reading: Reading): Group | undefined {
-  if (!isObject(input)) return fail(reading, path, input === undefined ? 'missing_field' : 'invalid_type', `${path} must be an object with match and conditions.`)
-  if (depth > ruleLimits.depth) return fail(reading, path, 'invalid_value', `${path} is a group at depth ${depth}; groups may be nested ${ruleLimits.depth} deep, the outermost counted.`)
+  if (!isObject(input))
+    return fail(reading, path, input === undefined ? 'missing_field' : 'invalid_type', `${path} must be an object with match and conditions.`)
+  if (depth > ruleLimits.depth)
+    return fail(reading, path, 'invalid_value', `${path} is a group at depth ${depth}; groups may be nested ${ruleLimits.depth} deep, the outermost counted.`)
   refuseOthers(input, ['match', 'conditions'], path, reading)
   const { match, conditions } = input
   if (match !== 'all' && match !== 'any') fail(reading, `${path}.match`, codeFor(match, 'string'), `${path}.match must be all or any.`)
-  if (!Array.isArray(conditions)) return fail(reading, `${path}.conditions`, codeFor(conditions, 'array'), `${path}.conditions must be an array of conditions and groups.`)
+  if (!Array.isArray(conditions))
+    return fail(reading, `${path}.conditions`, codeFor(conditions, 'array'), `${path}.conditions must be an array of conditions and groups.`)
   if (conditions.length === 0) return fail(reading, `${path}.conditions`, 'too_few', `${path}.conditions is empty; write at least one condition.`)
   if (conditions.length > ruleLimits.conditions) {
     return fail(reading, `${path}.conditions`, 'too_many', `${path}.conditions has ${conditions.length} entries; write at most ${ruleLimits.conditions}.`)
@@ -113,7 +116,8 @@ function readField(input: unknown, path: string, reading: Reading): Field | unde
 function readOperator(input: unknown, path: string, field: Field | undefined, reading: Reading): Operator | undefined {
   if (typeof input !== 'string') return fail(reading, path, codeFor(input, 'string'), `${path} must be an operator.`)
   const operator = operators.find((known) => known === input)
-  if (operator === undefined) return fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no operator. Operators are ${operators.join(', ')}.`)
+  if (operator === undefined)
+    return fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no operator. Operators are ${operators.join(', ')}.`)
   if (field === undefined || operatorsOf[field.kind].includes(operator)) return operator
   return fail(reading, path, 'invalid_value', `${path} ${operator} does not apply to ${field.name}, which takes ${operatorsOf[field.kind].join(', ')}.`)
 }
@@ -163,14 +167,21 @@ function readScalar(input: unknown, path: string, kind: ValueKind, reading: Read
       return typeof input === 'boolean' ? input : fail(reading, path, 'invalid_type', `${path} must be true or false.`)
     case 'days':
       if (isFinite(input) && Number.isInteger(input) && input >= 1 && input <= ruleLimits.days) return input
-      return fail(reading, path, typeof input === 'number' ? 'invalid_value' : 'invalid_type', `${path} must be a whole number of days from 1 to ${ruleLimits.days}.`)
+      return fail(
+        reading,
+        path,
+        typeof input === 'number' ? 'invalid_value' : 'invalid_type',
+        `${path} must be a whole number of days from 1 to ${ruleLimits.days}.`,
+      )
     case 'instant':
       return (
         (typeof input === 'string' ? parseDateTime(input) : null) ??
         fail(reading, path, typeof input === 'string' ? 'invalid_format' : 'invalid_type', `${path} must be a time such as 2026-01-31T09:30:00Z, or a date.`)
       )
     case 'status':
-      return typeof input === 'string' && statuses.includes(input) ? input : fail(reading, path, typeof input === 'string' ? 'invalid_value' : 'invalid_type', `${path} must be one of ${statuses.join(', ')}.`)
+      return typeof input === 'string' && statuses.includes(input)
+        ? input
+        : fail(reading, path, typeof input === 'string' ? 'invalid_value' : 'invalid_type', `${path} must be one of ${statuses.join(', ')}.`)
     case 'list':
       return readList(input, path, reading)
   }
@@ -195,7 +206,9 @@ function readList(input: unknown, path: string, reading: Reading): string | unde
 
 /** Keys that the grammar does not know are refused: a misspelt one would change who is written to. */
 function refuseOthers(input: Record<string, unknown>, known: readonly string[], path: string, reading: Reading): void {
-  for (const key of Object.keys(input).filter((name) => !known.includes(name)).slice(0, 10)) {
+  for (const key of Object.keys(input)
+    .filter((name) => !known.includes(name))
+    .slice(0, 10)) {
     fail(reading, `${path}.${key.slice(0, 80)}`, 'unknown_field', `${path} has no ${JSON.stringify(key.slice(0, 80))}; it takes ${known.join(', ')}.`)
   }
 }

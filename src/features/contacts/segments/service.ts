@@ -35,14 +35,26 @@ export function segmentService(platform: Platform) {
       await refuseUnknownLists(sql, caller, parsed.lists, [])
       const at = isoTime(clock.now())
       const { account_id, mode } = caller
-      const row: SegmentRow = { account_id, mode, id: ids('seg'), name: checkedName(body.name), description: (body.description ?? '').trim(), rules: body.rules, created_at: at, updated_at: at }
+      const row: SegmentRow = {
+        account_id,
+        mode,
+        id: ids('seg'),
+        name: checkedName(body.name),
+        description: (body.description ?? '').trim(),
+        rules: body.rules,
+        created_at: at,
+        updated_at: at,
+      }
       await store.insertSegment(sql, row)
       return segmentObject(row)
     },
 
     async list(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
       const cursor = page.starting_after
-      if (cursor !== undefined && !(isId('seg', cursor) && ((await store.findSegment(sql, caller, cursor)) !== null || (await idExisted(sql, caller, cursor))))) {
+      if (
+        cursor !== undefined &&
+        !(isId('seg', cursor) && ((await store.findSegment(sql, caller, cursor)) !== null || (await idExisted(sql, caller, cursor))))
+      ) {
         throw invalid('starting_after', 'invalid_value', 'No segment has the id given in starting_after. Use the next_cursor of the page before.')
       }
       return (await store.listSegments(sql, caller, page)).map(segmentObject)
@@ -103,7 +115,11 @@ export function segmentService(platform: Platform) {
 }
 
 async function audienceOf(sql: Db, tenant: Tenant, { root, lists }: ParsedRules, now: number): Promise<Audience> {
-  const known = await store.existingLists(sql, tenant, lists.map((mention) => mention.list_id))
+  const known = await store.existingLists(
+    sql,
+    tenant,
+    lists.map((mention) => mention.list_id),
+  )
   return { where: (using) => predicate(using, root, { tenant, now, lists: known }) }
 }
 
@@ -117,12 +133,20 @@ async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow
 async function refuseUnknownLists(sql: Db, tenant: Tenant, mentions: readonly ListMention[], before: readonly ListMention[]): Promise<void> {
   const allowed = new Set(before.map((mention) => mention.list_id))
   const asked = mentions.filter((mention) => !allowed.has(mention.list_id))
-  const known = await store.existingLists(sql, tenant, asked.map((mention) => mention.list_id))
+  const known = await store.existingLists(
+    sql,
+    tenant,
+    asked.map((mention) => mention.list_id),
+  )
   const unknown = asked.find((mention) => !known.has(mention.list_id))
   if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
 }
 
 function checkedName(name: string): string {
-  if (name.trim() === '') throw new Problem('parameter_invalid', 'The name is blank. Give the segment a name.', { param: 'name', details: [{ param: 'name', code: 'too_short', message: 'The name is blank.' }] })
+  if (name.trim() === '')
+    throw new Problem('parameter_invalid', 'The name is blank. Give the segment a name.', {
+      param: 'name',
+      details: [{ param: 'name', code: 'too_short', message: 'The name is blank.' }],
+    })
   return name.trim()
 }

@@ -63,7 +63,9 @@ export interface Count {
 /** How many contacts fit, and how many of them can be written to on each channel type: one pass over the contacts, in a transaction. */
 export async function countContacts(sql: Transaction, { account_id, mode }: Tenant, where: Fragment, channelTypes: readonly string[]): Promise<Count> {
   await sql`select set_config('work_mem', ${countingMemory}, true)`
-  const reachable = channelTypes.map((type) => sql`, count(*) filter (where not c.blocked and ${hasAddress(sql, type)} and not c.labels && ${[`c:${type}:opted_out`]}::text[]) as ${sql(type)}`)
+  const reachable = channelTypes.map(
+    (type) => sql`, count(*) filter (where not c.blocked and ${hasAddress(sql, type)} and not c.labels && ${[`c:${type}:opted_out`]}::text[]) as ${sql(type)}`,
+  )
   const [row] = await sql<Record<string, number>[]>`
     select count(*) as contacts ${reachable} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${where}`
   const { contacts, ...counts } = row!
