@@ -1,8 +1,9 @@
 /** Posts a prebuilt body to an address that someone else named: public sockets only, one deadline over the whole exchange, no redirects, answers dropped. */
 import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
-import { buildConnector, Client, type Dispatcher } from 'undici'
+import { buildConnector, type Client, type Dispatcher } from 'undici'
 import type { Clock } from './clock.ts'
+import { connections } from './connections.ts'
 import { deadlines } from './deadlines.ts'
 import type { Resolve } from './name-lookup.ts'
 import { addressKind, isAllowed, isLiteral } from './public-address.ts'
@@ -44,29 +45,14 @@ export interface HttpPosterOptions {
 
 /** Bytes of an answer that are read before the connection is dropped instead. */
 const answerBytesMax = 64 * 1024
-/** Unused connections kept for one origin. */
-const idlePerOriginMax = 128
-/** Origins whose connections are kept; the longest unused goes first. */
-const originsMax = 1000
-const keepAliveMs = 15_000
+/** URLs that are kept as they were read. */
+const placesMax = 1000
 const connectTimeoutMs = 10_000
-
-/** A client is one connection, opened when it is needed and again when it was lost. */
-interface Connection {
-  readonly client: Client
-  /** It has carried an answer: the next one may find that the receiver has just closed it. */
-  used: boolean
-}
 
 /** A URL as it was read. */
 interface Place {
   readonly url: URL
   readonly allowed: boolean
-}
-
-interface Origin {
-  readonly idle: Connection[]
-  underWay: number
 }
 
 /** Who may be stopped: by the deadline, or by giving up. */
@@ -77,42 +63,19 @@ interface Exchange {
 }
 
 export function httpPoster(options: HttpPosterOptions): HttpPoster {
-  const origins = new Map<string, Origin>()
-  const connect = { guarded: connector(options, true), free: connector(options, false) }
+  const kept = connections({ guarded: connector(options, true), free: connector(options, false) })
   const closed = new AbortController()
   const expiry = deadlines(options.clock, closed.signal)
-  const quitters = new WeakMap<AbortSignal, Set<Exchange>>()
-  const clients = new Set<Client>()
   const places = new Map<string, Place>()
+  const quitters = new WeakMap<AbortSignal, Set<Exchange>>()
 
   const placeOf = (text: string): Place => {
     let place = places.get(text)
     if (place !== undefined) return place
     const url = new URL(text)
-    if (places.size >= originsMax) places.delete(places.keys().next().value!)
+    if (places.size >= placesMax) places.delete(places.keys().next().value!)
     places.set(text, (place = { url, allowed: isAllowed(url, options.allowed_hosts) }))
     return place
-  }
-  const originOf = (name: string): Origin => {
-    const known = origins.get(name)
-    if (known !== undefined) return known
-    if (origins.size >= originsMax) forgetUnused(origins, clients)
-    const made = { idle: [], underWay: 0 }
-    origins.set(name, made)
-    return made
-  }
-  const connectionTo = (origin: Origin, url: URL, allowed: boolean): Connection => {
-    const idle = origin.idle.pop()
-    if (idle !== undefined) return idle
-    const client = new Client(url.origin, { connect: allowed ? connect.free : connect.guarded, allowH2: false, pipelining: 1, keepAliveTimeout: keepAliveMs, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 })
-    clients.add(client)
-    return { client, used: false }
-  }
-  const giveBack = (origin: Origin, connection: Connection, whole: boolean) => {
-    connection.used = true
-    if (whole && origin.idle.length < idlePerOriginMax) return void origin.idle.push(connection)
-    clients.delete(connection.client)
-    connection.client.destroy().catch(() => undefined) // it is gone either way
   }
   /** Exchanges that end when this signal aborts; one listener for all of them. */
   const quittersOf = (signal: AbortSignal): Set<Exchange> => {
@@ -134,45 +97,28 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public') return { status: null, error: notPublic(url.hostname) }
       const quit = () => post.signal?.aborted ?? false
       if (quit()) return { status: null, error: givenUp }
-      const origin = originOf(url.origin)
-      origin.underWay += 1
       const exchange: Exchange = { stop: () => undefined, phase: 'connecting' }
       const deadline = expiry.add(post.timeout_ms, () => exchange.stop({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).` }))
       const quitting = post.signal === undefined ? undefined : quittersOf(post.signal)
       quitting?.add(exchange)
       try {
         for (;;) {
-          const connection = connectionTo(origin, url, allowed)
+          const connection = kept.take(url.origin, allowed)
           const { outcome, whole } = await once(connection.client, url, post, exchange)
           const stale = connection.used && outcome.status === null && outcome.error?.code === 'connection_reset' && !deadline.over && !quit()
-          giveBack(origin, connection, whole)
+          kept.giveBack(connection, whole)
           // a kept connection that the receiver had just closed: nothing was answered, and the next one may be sound
           if (!stale) return outcome
         }
       } finally {
         deadline.cancel()
         quitting?.delete(exchange)
-        origin.underWay -= 1
       }
     },
     async close() {
       closed.abort()
-      await Promise.all([...clients].map((client) => client.destroy()))
-      clients.clear()
-      origins.clear()
+      await kept.close()
     },
-  }
-}
-
-function forgetUnused(origins: Map<string, Origin>, clients: Set<Client>): void {
-  for (const [name, origin] of origins) {
-    if (origin.underWay > 0) continue
-    origins.delete(name)
-    for (const { client } of origin.idle) {
-      clients.delete(client)
-      client.close().catch(() => undefined) // closing what is closed already
-    }
-    return
   }
 }
 

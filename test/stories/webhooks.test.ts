@@ -98,7 +98,7 @@ test('an endpoint gets what it subscribes to and its filters let through, from i
   await account.api.post('/v1/messages', { ...message('+15005550006'), channel: 'ch_test_whatsapp' })
   await pass(world, 10_000)
 
-  const types = (receiver: Receiver) => receiver.received.map(({ json }) => json.type).sort()
+  const types = (receiver: Receiver) => receiver.received.map(({ json }) => json.type as string).toSorted()
   assert.deepEqual(types(delivered), ['message.delivered', 'message.delivered'])
   assert.ok(filtered.received.length >= 2)
   assert.ok(filtered.received.every(({ json }) => json.data.object.channel_type === 'whatsapp'))
