@@ -61,6 +61,9 @@ import type { Settings } from './platform/settings.ts'
 export const roles = ['api', 'worker'] as const
 export type Role = (typeof roles)[number]
 
+/** How long a stop waits for clients to send the rest of their requests. */
+const requestsFinishWithinMs = 5_000
+
 /** What an app is made of; what is left out gets its production value. */
 export interface AppParts {
   readonly pool: Pool
@@ -163,9 +166,10 @@ export function buildApp(parts: AppParts): App {
   const limiter = parts.redis_url === undefined ? processRateLimiter(clock) : redisRateLimiter(parts.redis_url, clock, log, metrics)
   const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running })
   const stopping = new AbortController()
+  let closing = false
   mountDocs(server, routes, settings.base_url)
   mountHooks(server, (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
-  mountOperatorPages(server, platform, () => stopping.signal.aborted)
+  mountOperatorPages(server, platform, () => closing)
 
   const present = presence(platform)
   const onError = (error: unknown, lane: string) => {
@@ -211,7 +215,8 @@ export function buildApp(parts: AppParts): App {
       runningLanes = started.map((lane) => lane.run(stopping.signal))
     },
     async stop() {
-      await Promise.all([server.close(), dispatch.stop(), deliver.stop()])
+      closing = true
+      await Promise.all([closeServer(server, clock), dispatch.stop(), deliver.stop()])
       await accepting.drained()
       await services.contacts.flushActivity()
       stopping.abort()
@@ -223,4 +228,15 @@ export function buildApp(parts: AppParts): App {
       await limiter.close()
     },
   }
+}
+
+/** Requests in hand are finished; a client that does not finish its own in time is cut off. */
+async function closeServer(server: FastifyInstance, clock: Clock): Promise<void> {
+  const closed = new AbortController()
+  const cutOff = clock.sleep(requestsFinishWithinMs, closed.signal).then(() => {
+    if (!closed.signal.aborted) server.server.closeAllConnections()
+  })
+  await server.close()
+  closed.abort()
+  await cutOff
 }

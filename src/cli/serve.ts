@@ -46,6 +46,7 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   const stop = stopSignals(log, clock)
   const embedded = config.database_url === undefined ? await startEmbedded({ dataDir: config.data_dir, log }) : undefined
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
+  let inTime = true
   try {
     const { applied } = await migrate(pool, clock)
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
@@ -55,11 +56,13 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)
-    await finish(app, log)
+    inTime = await finish(app, log)
   } finally {
     await pool.end({ timeout: 1 })
     await embedded?.stop()
   }
+  // what did not finish would keep the process alive
+  if (!inTime) process.exit(0)
 }
 
 /** Starts everything and says so; on an empty database it makes the first account. */
@@ -148,11 +151,12 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     else stop.addEventListener('abort', () => resolve(), { once: true })
   })
 
-async function finish(app: App, log: Log): Promise<void> {
+async function finish(app: App, log: Log): Promise<boolean> {
   const { clock } = app.platform
   const late = new AbortController()
   const inTime = await Promise.race([app.stop().then(() => true), clock.sleep(stopWithinMs, late.signal).then(() => false)])
   late.abort()
   if (inTime) log.info('stopped')
   else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
+  return inTime
 }
