@@ -1,6 +1,7 @@
 /** SQL behind the invariants of contacts: what does not agree, at most 20 rows a question. */
+import type { Tenant } from '../../contract/caller.ts'
 import type { ContactRow } from '../../contract/resources/contact.ts'
-import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import type { Db } from '../../platform/database/sql.ts'
 
 const most = 20
 
@@ -71,17 +72,16 @@ export async function contactsAbove(sql: Db, after: { account_id: string; mode: 
     order by account_id, mode, id limit ${limit}`
 }
 
-export interface TenantSuppression {
-  readonly account_id: string
-  readonly mode: string
-  readonly channel_type: string
-  readonly address_hash: string
+/** Tenants that have any suppression, as `account_id|mode`. */
+export async function suppressingTenants(sql: Db): Promise<string[]> {
+  const rows = await sql<{ tenant: string }[]>`select distinct account_id || '|' || mode as tenant from suppressions`
+  return rows.map((row) => row.tenant)
 }
 
-/** Which of these suppressions there are. */
-export async function suppressionsAmong(sql: Db, keys: readonly TenantSuppression[]): Promise<TenantSuppression[]> {
-  return await sql<TenantSuppression[]>`
-    select s.account_id, s.mode, s.channel_type, s.address_hash
-    from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, channel_type text, address_hash text)
-    join suppressions s on s.account_id = t.account_id and s.mode = t.mode and s.channel_type = t.channel_type and s.address_hash = t.address_hash`
+/** Which of these hashes are suppressed. A hash stands for its account, mode, channel type and address. */
+export async function suppressedAmong(sql: Db, { account_id, mode }: Tenant, channelTypes: readonly string[], hashes: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ address_hash: string }[]>`
+    select address_hash from suppressions
+    where account_id = ${account_id} and mode = ${mode} and channel_type = any (${[...channelTypes]}::text[]) and address_hash = any (${[...hashes]}::text[])`
+  return rows.map((row) => row.address_hash)
 }

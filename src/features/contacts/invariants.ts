@@ -28,35 +28,47 @@ export const contactInvariants = (platform: Pick<Platform, 'secrets'>): readonly
 /** Walks through all contacts: every address of an opted-out channel type is suppressed, and no other. Labels are looked at on the way. */
 async function consentBreaches(sql: Db, secrets: KeyedHash): Promise<string[]> {
   const found: string[] = []
+  const suppressing = new Set(await audit.suppressingTenants(sql))
   let after = { account_id: '', mode: '', id: '' }
   while (found.length < most) {
     const rows = await audit.contactsAbove(sql, after, chunk)
-    found.push(...(await breachesAmong(sql, secrets, rows)))
+    const groups = Map.groupBy(rows, (row) => `${row.account_id}|${row.mode}`)
+    for (const row of rows) found.push(...labelBreaches(row))
+    for (const [tenant, group] of groups) found.push(...(suppressing.has(tenant) ? await suppressionBreaches(sql, secrets, group) : missingSuppressions(group)))
     if (rows.length < chunk) break
     after = rows[rows.length - 1]!
   }
   return found.slice(0, most)
 }
 
-async function breachesAmong(sql: Db, secrets: KeyedHash, rows: readonly audit.AuditedContact[]): Promise<string[]> {
-  const found: string[] = []
-  const questions = new Map<string, { text: string; stopped: boolean }>()
-  const keys: audit.TenantSuppression[] = []
+function labelBreaches({ labels, id, account_id, ...row }: audit.AuditedContact): string[] {
+  const wanted = labelsOf(row)
+  const agree = wanted.length === labels.length && wanted.every((label) => labels.includes(label))
+  return agree ? [] : [`The labels of contact ${id} of ${account_id} do not follow from its tags and consent.`]
+}
+
+const stoppedTypes = (row: audit.AuditedContact): string[] => [...new Set(addressesOf(row).flatMap(suppressibleTypes))].filter((type) => statusOf(row.consent, type) === 'opted_out')
+
+/** Of a tenant without any suppression. */
+const missingSuppressions = (rows: readonly audit.AuditedContact[]): string[] =>
+  rows.flatMap((row) => stoppedTypes(row).map((type) => `The opt-out of contact ${row.id} of ${row.account_id} on ${type} is not among the suppressions.`))
+
+/** Of contacts of one tenant. */
+async function suppressionBreaches(sql: Db, secrets: KeyedHash, rows: readonly audit.AuditedContact[]): Promise<string[]> {
+  const tenant = { account_id: rows[0]!.account_id, mode: rows[0]!.mode } as Tenant
+  const questions = new Map<string, { row: audit.AuditedContact; type: string }>()
   for (const row of rows) {
-    if ([...row.labels].sort().join('\n') !== labelsOf(row).sort().join('\n')) found.push(`The labels of contact ${row.id} of ${row.account_id} do not follow from its tags and consent.`)
-    const tenant = { account_id: row.account_id, mode: row.mode } as Tenant
-    for (const channel_type of new Set(addressesOf(row).flatMap(suppressibleTypes))) {
-      for (const key of addressesOn(row, channel_type)) {
-        const address_hash = suppressionHash(secrets, tenant, channel_type, key.address)
-        keys.push({ ...tenant, channel_type, address_hash })
-        questions.set(`${channel_type}|${address_hash}`, { text: `contact ${row.id} of ${row.account_id} on ${channel_type}`, stopped: statusOf(row.consent, channel_type) === 'opted_out' })
-      }
+    for (const type of new Set(addressesOf(row).flatMap(suppressibleTypes))) {
+      for (const key of addressesOn(row, type)) questions.set(suppressionHash(secrets, tenant, type, key.address), { row, type })
     }
   }
-  const suppressed = new Set((await audit.suppressionsAmong(sql, keys)).map((key) => `${key.channel_type}|${key.address_hash}`))
-  for (const [key, { text, stopped }] of questions) {
-    if (stopped && !suppressed.has(key)) found.push(`The opt-out of ${text} is not among the suppressions.`)
-    if (!stopped && suppressed.has(key)) found.push(`The suppression of ${text} does not show in its consent.`)
+  const types = [...new Set([...questions.values()].map(({ type }) => type))]
+  const suppressed = new Set(await audit.suppressedAmong(sql, tenant, types, [...questions.keys()]))
+  const found: string[] = []
+  for (const [hash, { row, type }] of questions) {
+    const stopped = statusOf(row.consent, type) === 'opted_out'
+    if (stopped && !suppressed.has(hash)) found.push(`The opt-out of contact ${row.id} of ${row.account_id} on ${type} is not among the suppressions.`)
+    if (!stopped && suppressed.has(hash)) found.push(`The suppression of contact ${row.id} of ${row.account_id} on ${type} does not show in its consent.`)
   }
   return found
 }
