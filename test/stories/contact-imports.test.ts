@@ -404,7 +404,7 @@ test('rejected rows are forgotten after thirty days', async (t) => {
   const { world, account, api } = await start(t)
   const done = await imported(world, account, 'phone\n12\n')
 
-  world.clock.advance(31 * day)
+  await world.clock.advance(31 * day)
   await world.chores()
   const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
 

@@ -183,12 +183,12 @@ async function explained(world: PlatformWorld, filters: MessageFilters): Promise
       nodes.push(node)
       node.Plans?.forEach(walk)
     }
-    for (const { text, values } of [...statements]) {
+    for (const { text, values } of statements.slice()) {
       const [row] = await sql.unsafe<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>(`explain (analyze, format json) ${text}`, values as string[])
       walk(row!['QUERY PLAN'][0].Plan)
     }
     const number = (node: PlanNode, key: string) => Number(node[key] ?? 0)
-    const scans = nodes.filter((node) => /Scan$/.test(String(node['Node Type'])) && node['Relation Name'] !== undefined)
+    const scans = nodes.filter((node) => String(node['Node Type']).endsWith('Scan') && node['Relation Name'] !== undefined)
     const read = scans.reduce(
       (sum, node) =>
         sum +
