@@ -1,7 +1,7 @@
 /** Events, written in the transaction of what they tell. Readers see them in commit order: `position`, then `id` (architecture: the hot path). */
 import type { Tenant } from '../contract/caller.ts'
 import type { EventType } from '../contract/events.ts'
-import { jsonRows, type Db } from './database/sql.ts'
+import { lines, type Db } from './database/sql.ts'
 
 export interface NewEvent extends Tenant {
   readonly id: `evt_${string}`
@@ -19,10 +19,14 @@ export interface NewEvent extends Tenant {
 /** Records events inside the caller's transaction. */
 export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
+  const column = (of: (event: NewEvent) => string | null): string => lines(events.map(of))
   // the position as a sub-select: asked once, not for every row
   await sql`
     insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
-    select account_id, mode, id, type, object_id, object, endpoint_id, created_at, (select feed_position())
-    from json_to_recordset(${jsonRows(events)}::text::json)
-      as t(account_id text, mode text, id text, type text, object_id text, object json, endpoint_id text, created_at timestamptz)`
+    select account_id, mode, id, type, object_id, object::json, endpoint_id, created_at::timestamptz, (select feed_position())
+    from unnest(
+      split_lines(${column((event) => event.account_id)}), split_lines(${column((event) => event.mode)}), split_lines(${column((event) => event.id)}),
+      split_lines(${column((event) => event.type)}), split_lines(${column((event) => event.object_id)}), split_lines(${column((event) => JSON.stringify(event.object))}),
+      split_lines(${column((event) => event.endpoint_id ?? null)}), split_lines(${column((event) => event.created_at)})
+    ) as t(account_id, mode, id, type, object_id, object, endpoint_id, created_at)`
 }
