@@ -22,14 +22,11 @@ create function rule_time_of(told text) returns text language sql stable paralle
     end, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
   end;
 
--- The same for an attribute. Dates and UTC times in their usual forms are compared by their digits: reading a million of them as
--- times takes seven seconds, this way one. src/features/contacts/segments/instant.ts means the same.
-create function rule_time(value jsonb) returns text language sql stable parallel safe
-  return case when jsonb_typeof(value) = 'string' then
-    case translate(value #>> '{}', '123456789', '000000000')
-      when '0000-00-00' then (value #>> '{}') || 'T00:00:00.000Z'
-      when '0000-00-00T00:00:00Z' then left(value #>> '{}', 19) || '.000Z'
-      when '0000-00-00T00:00:00.000Z' then value #>> '{}'
-      else rule_time_of(value #>> '{}')
-    end
+-- The same for an attribute that is no mere date. What looks like a UTC time in its usual form is taken as it stands: reading a
+-- million as times takes seven seconds, this way one. src/features/contacts/segments/instant.ts means the same.
+create function rule_time(told text) returns text language sql stable parallel safe
+  return case
+    when told like '____-__-__T__:__:__Z' and told collate "C" < ':' then left(told, 19) || '.000Z'
+    when told like '____-__-__T__:__:__.___Z' and told collate "C" < ':' then told
+    when told like '____-__-__T%' or told like '____-__-__t%' then rule_time_of(told)
   end;

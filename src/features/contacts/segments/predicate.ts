@@ -178,11 +178,21 @@ function attributeEquality(sql: Db, json: Fragment, text: Fragment, wanted: read
   return alternatives.reduce((left, right) => sql`${left} or ${right}`)
 }
 
-/** Attributes hold times as text: they are compared as ISO 8601 in UTC (`instant.ts`). */
+/** Attributes hold times as text: they are compared as ISO 8601 in UTC (`instant.ts`). A date is compared as it stands, with the bound cut to fit. */
 function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
-  const time = sql`(rule_time(c.attributes -> ${condition.field.key!}::text) collate "C")`
-  if (condition.operator === 'before') return sql`(${time} < ${condition.value as string}::text)`
-  if (condition.operator === 'after') return sql`(${time} > ${condition.value as string}::text)`
-  const from = isoTime(now - (condition.value as number) * dayMs)
-  return orMissing(sql, condition, sql`${time} between ${from}::text and ${isoTime(now)}::text`)
+  const text = sql`(c.attributes ->> ${condition.field.key!}::text)`
+  const date = sql`${text} collate "C"`
+  const time = sql`rule_time(${text}) collate "C"`
+  const { operator, value } = condition
+  const days = typeof value === 'number' ? value : 0
+  const [from, until] = [isoTime(now - days * dayMs), isoTime(now)]
+  const compared =
+    operator === 'before' ? sql`${date} < ${firstDate(value as string)}::text else ${time} < ${value as string}::text`
+    : operator === 'after' ? sql`${date} > ${(value as string).slice(0, 10)}::text else ${time} > ${value as string}::text`
+    : sql`${date} between ${firstDate(from)}::text and ${until.slice(0, 10)}::text else ${time} between ${from}::text and ${until}::text`
+  // each look into the attributes costs: most text fails the first one
+  return orMissing(sql, condition, sql`case when ${text} like '____-__-__%' then case when length(${text}) = 10 and ${date} < ':' then ${compared} end end`)
 }
+
+/** What every date that does not begin before `time` is equal to or above: dates are midnights. */
+const firstDate = (time: string): string => (time.endsWith('T00:00:00.000Z') ? time.slice(0, 10) : time)
