@@ -283,3 +283,16 @@ test('what a provider says about marketing alone leaves everything else open', a
   assert.equal(resumed.consent.whatsapp.marketing, 'opted_in')
   await world.invariants()
 })
+
+test('an opt-out counts for every address of the contact on that channel type', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const ada = (await api.post('/v1/contacts', { phone, identifiers: { whatsapp: 'DE.13491208655302741918' } })).body
+
+  const stop = (await wrote(api, 'STOP', { channel: 'ch_test_whatsapp', from: 'DE.13491208655302741918' })).body
+
+  assert.equal(stop.contact_id, ada.id)
+  for (const to of [phone, 'DE.13491208655302741918']) assert.equal((await api.post('/v1/messages', { ...sms(to), channel: 'ch_test_whatsapp' })).body.error.code, 'recipient_blocked')
+  assert.equal((await api.post('/v1/messages', sms())).status, 202)
+  await world.invariants()
+})
