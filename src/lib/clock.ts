@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Resolves after `ms` milliseconds of this clock, or at once when the signal aborts. Never rejects. */
+  /** Resolves after `ms` milliseconds of this clock, at once for a time that is past or when the signal aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -14,6 +14,9 @@ export interface SystemClock extends Clock {
   adjust(offset_ms: number): void
 }
 
+/** The longest time that a timer of Node takes: 24 days. */
+const longestMs = 2 ** 31 - 1
+
 export function systemClock(): SystemClock {
   let offset = 0
   return {
@@ -21,7 +24,7 @@ export function systemClock(): SystemClock {
     adjust: (offset_ms) => {
       offset = offset_ms
     },
-    sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+    sleep: (ms, signal) => delay(Math.min(Math.max(ms, 0), longestMs), undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
   }
 }
 
