@@ -195,6 +195,7 @@ test('the OpenAPI document names every operation with its scopes, statuses and e
       const statuses = Object.keys(operation['responses'] as object)
       assert.ok(Array.isArray(operation['x-scopes']), name)
       for (const status of ['400', '401', '403', '429', '500']) assert.ok(statuses.includes(status), `${name} ${status}`)
+      assert.match(String(operation['operationId']), /^[A-Za-z0-9]+$/, name)
       assert.ok(!ids.has(operation['operationId']), `${name}: its operationId is taken`)
       ids.add(operation['operationId'])
     }

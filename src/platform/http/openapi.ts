@@ -36,16 +36,31 @@ export function openapiDocument(routes: readonly Route[], base_url: string): Jso
     info: { title: 'Posthorn', version, description: intro, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: base_url }],
     security: [{ api_key: [] }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.tag)), eventsTag].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     paths,
     webhooks: webhooks(),
     components: {
       securitySchemes: { api_key: { type: 'http', scheme: 'bearer', description: 'An API key, such as svc_test_…' } },
       headers: headerComponents,
-      examples: Object.fromEntries((Object.keys(errorCatalogue) as ErrorCode[]).map((code) => [code, { value: errorExample(code) }])),
+      examples: Object.fromEntries([...new Set(routes.flatMap(codesOf))].toSorted().map((code) => [code, { value: errorExample(code) }])),
       schemas: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
   }
+}
+
+const eventsTag = 'Webhook events'
+const tagDescriptions: Readonly<Record<string, string>> = {
+  Account: 'The account behind a key.',
+  Billing: 'The prepaid balance, prices, usage and every movement of money.',
+  Channels: "The account's senders. Test mode has one sandbox channel of each type.",
+  Contacts: 'The people behind the numbers: who they are and whether they may be written to.',
+  'Contact lists': 'Groups of contacts that are kept by hand.',
+  Segments: 'Groups of contacts that are described by rules.',
+  'Contact imports': 'Contacts from CSV files, and back.',
+  Messages: 'Sending, alone and in batches; what became of a message.',
+  'Webhook endpoints': 'Addresses that get events, their deliveries and secrets.',
+  Events: 'The feed of events, for polling and catching up.',
+  [eventsTag]: 'What webhook endpoints receive.',
 }
 
 type Hoist = (schema: TSchema | unknown) => unknown
@@ -104,17 +119,11 @@ function operation(route: Route, hoist: Hoist): Json {
 
 /** `getMessagesByIdEvents` for `GET /v1/messages/{id}/events`. */
 function operationId(route: Route): string {
-  const parts = route.path
+  const words = route.path
     .replace('/v1/', '')
+    .replaceAll(/\{(\w+)\}/g, 'by_$1')
     .split(/[/_]/)
-    .map((part) => part.replace(/^\{(\w+)\}$/, 'by_$1'))
-  return (
-    route.method.toLowerCase() +
-    parts
-      .flatMap((part) => part.split('_'))
-      .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-      .join('')
-  )
+  return route.method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 function queryParameters(route: Route, hoist: Hoist): Json[] {
@@ -236,7 +245,7 @@ function webhooks(): Json {
         post: {
           operationId: `on_${type.replaceAll('.', '_')}`,
           summary: `Sent when ${when}.`,
-          tags: ['Webhook events'],
+          tags: [eventsTag],
           security: [],
           requestBody: {
             content: {
