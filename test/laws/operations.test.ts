@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { errorCatalogue } from '../../src/contract/errors.ts'
+import { validator } from '../../src/contract/validation.ts'
 import { openapiText } from '../../src/openapi.ts'
 import { codesOf, requestExample } from '../../src/platform/http/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
+import { sample } from '../../src/platform/http/samples.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 import { sources } from './sources.ts'
 
@@ -204,4 +206,16 @@ test('the OpenAPI document names every operation with its scopes, statuses and e
     const found = ref!.split('/').reduce<unknown>((value, step) => (value as Record<string, unknown> | undefined)?.[step], document)
     assert.notEqual(found, undefined, ref)
   }
+})
+
+test('every example of the reference fits the schema that it stands for', async (t) => {
+  const world = await startWorld(t)
+  const failures = world.app.routes.flatMap((route) => [
+    ...(route.body === undefined ? [] : validator(route.body)(requestExample(route), `${nameOf(route)} request`)),
+    ...Object.entries(route.replies).flatMap(([status, schema]) =>
+      typeof schema === 'string' ? [] : validator(schema)(sample(schema), `${nameOf(route)} ${status}`),
+    ),
+  ])
+
+  assert.deepEqual(failures, [])
 })
