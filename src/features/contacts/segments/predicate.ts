@@ -70,7 +70,8 @@ const timeColumns: Readonly<Record<string, (sql: Db) => Fragment>> = {
   updated_at: (sql) => sql`c.updated_at`,
 }
 
-const textColumn = (sql: Db, field: Field): Fragment => (field.root === 'identifiers' ? sql`(c.identifiers ->> ${field.key!}::text)` : textColumns[field.root]!(sql))
+const textColumn = (sql: Db, field: Field): Fragment =>
+  field.root === 'identifiers' ? sql`(c.identifiers ->> ${field.key!}::text)` : textColumns[field.root]!(sql)
 
 /** Case is folded by ICU's root locale, whatever the database's own collation knows of Unicode. */
 const folded = (sql: Db, text: Fragment): Fragment => sql`lower(${text} collate "und-x-icu")`
@@ -79,7 +80,8 @@ const values = (condition: Condition): readonly Scalar[] =>
   (Array.isArray(condition.value) ? condition.value : [condition.value]).map((value: Scalar) => comparable(condition.field, value))
 
 /** A negation also holds where there is no value. */
-const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment => (negations.has(condition.operator) ? sql`coalesce(not (${holds}), true)` : sql`(${holds})`)
+const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment =>
+  negations.has(condition.operator) ? sql`coalesce(not (${holds}), true)` : sql`(${holds})`
 
 function textPredicate(sql: Db, column: Fragment, condition: Condition): Fragment {
   const { operator } = condition
@@ -148,7 +150,8 @@ function listsPredicate(sql: Db, condition: Condition, { tenant: { account_id, m
     return wanted.map((list) => sql`exists (select ${member} and m.list_id = ${list})`).reduce((left, right) => sql`${left} and ${right}`)
   }
   if (wanted.length === 0) return negations.has(operator) ? sql`true` : sql`false`
-  const one = wanted.length === 1 ? sql`exists (select ${member} and m.list_id = ${wanted[0]!})` : sql`exists (select ${member} and m.list_id = any(${wanted}::text[]))`
+  const one =
+    wanted.length === 1 ? sql`exists (select ${member} and m.list_id = ${wanted[0]!})` : sql`exists (select ${member} and m.list_id = any(${wanted}::text[]))`
   return negations.has(operator) ? sql`(not ${one})` : one
 }
 
@@ -172,7 +175,9 @@ function attributeEquality(sql: Db, json: Fragment, text: Fragment, wanted: read
   const texts = wanted.filter((value) => typeof value === 'string')
   const others = wanted.filter((value) => typeof value !== 'string').map(String)
   const alternatives = [
-    ...(texts.length > 0 ? [sql`(jsonb_typeof(${json}) = 'string' and ${textComparison(sql, folded(sql, text), texts.length === 1 ? 'equals' : 'in', texts)})`] : []),
+    ...(texts.length > 0
+      ? [sql`(jsonb_typeof(${json}) = 'string' and ${textComparison(sql, folded(sql, text), texts.length === 1 ? 'equals' : 'in', texts)})`]
+      : []),
     ...(others.length > 0 ? [sql`${json} = any(array(select v::jsonb from unnest(${others}::text[]) v))`] : []),
   ]
   return alternatives.reduce((left, right) => sql`${left} or ${right}`)
@@ -187,9 +192,11 @@ function attributeTime(sql: Db, condition: Condition, now: number): Fragment {
   const days = typeof value === 'number' ? value : 0
   const [from, until] = [isoTime(now - days * dayMs), isoTime(now)]
   const compared =
-    operator === 'before' ? sql`${date} < ${firstDate(value as string)}::text else ${time} < ${value as string}::text`
-    : operator === 'after' ? sql`${date} > ${(value as string).slice(0, 10)}::text else ${time} > ${value as string}::text`
-    : sql`${date} between ${firstDate(from)}::text and ${until.slice(0, 10)}::text else ${time} between ${from}::text and ${until}::text`
+    operator === 'before'
+      ? sql`${date} < ${firstDate(value as string)}::text else ${time} < ${value as string}::text`
+      : operator === 'after'
+        ? sql`${date} > ${(value as string).slice(0, 10)}::text else ${time} > ${value as string}::text`
+        : sql`${date} between ${firstDate(from)}::text and ${until.slice(0, 10)}::text else ${time} between ${from}::text and ${until}::text`
   // each look into the attributes costs: most text fails the first one
   return orMissing(sql, condition, sql`case when ${text} like '____-__-__%' then case when length(${text}) = 10 and ${date} < ':' then ${compared} end end`)
 }
