@@ -3,6 +3,7 @@ import { countCpu } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import type { LoadReport } from './load.ts'
+import { hasKannel, startKannel, type Kannel } from './references/kannel.ts'
 import { startReference } from './references/start.ts'
 import { startService, type Running, type Service } from './service.ts'
 
@@ -49,7 +50,10 @@ export const accept: Measurement = {
     const servers: Running[] = []
     try {
       for (const kind of ['bare', 'transaction', 'statement'] as const) servers.push(await startReference(kind, service))
-      return await measure(options, driver, service, servers as [Running, Running, Running])
+      const kannel = hasKannel() ? await startKannel() : undefined
+      if (kannel !== undefined) servers.push(kannel)
+      const [bare, transaction, statement] = servers as [Running, Running, Running]
+      return await measure(options, driver, service, { bare, transaction, statement, kannel })
     } finally {
       for (const server of servers) await server.stop()
       await service.stop()
@@ -58,12 +62,26 @@ export const accept: Measurement = {
   },
 }
 
+interface References {
+  readonly bare: Running
+  readonly transaction: Running
+  readonly statement: Running
+  readonly kannel: Kannel | undefined
+}
+
+async function kannelRound(driver: Driver, service: Service, kannel: Kannel, seconds: number): Promise<Round> {
+  const counted = countCpu(kannel.pid, service.postmaster)
+  const report = await driver.run({ host: '127.0.0.1', port: kannel.port, connections, seconds, keys: [''], work: { kind: 'get', paths: kannel.paths } })
+  return { ...report, node_us: counted().node_us / report.answers, postgres_us: 0 }
+}
+
 async function measure(
   { quick, say }: BenchOptions,
   driver: Driver,
   service: Service,
-  [bare, transaction, statement]: readonly [Running, Running, Running],
+  references: References,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
+  const { bare, transaction, statement, kannel } = references
   const seconds = quick ? 1.5 : 2.5
   const rounds = quick ? 3 : 5
   const contenders = {
@@ -72,31 +90,44 @@ async function measure(
     keyed: () => sendRound(driver, service, service, seconds, { keyed: true }),
     transaction: () => sendRound(driver, service, transaction, seconds),
     statement: () => sendRound(driver, service, statement, seconds),
+    ...(kannel === undefined ? {} : { kannel: () => kannelRound(driver, service, kannel, seconds) }),
   }
   say('accept: warming up')
-  await interleaved(1, contenders)
+  await interleaved(2, contenders)
   say(`accept: ${rounds} rounds`)
   const found = await interleaved(rounds, contenders)
-  const rate = (name: keyof typeof contenders) => medianOf(found[name]!, 'rate')
-  const capacity = rate('product')
   say('accept: open loop')
+  const offered = medianOf(found['product']!, 'rate') * 0.7
   const open: Round[] = []
-  for (let round = 0; round < rounds; round++) open.push(await sendRound(driver, service, service, seconds, { rate: capacity * 0.7 }))
-  const [plain, keyed] = [found['product']!, found['keyed']!]
+  for (let round = 0; round < rounds; round++) open.push(await sendRound(driver, service, service, seconds, { rate: offered }))
   return {
-    figures: [
-      compared('messages a second, without key', '/s', capacity, { name: 'bare Fastify', value: rate('bare') }, { least: 0.45 }),
-      compared('messages a second, fresh Idempotency-Key', '/s', rate('keyed'), { name: 'bare Fastify', value: rate('bare') }, { least: 0.35 }),
-      compared('… over a transaction for each message', '/s', capacity, { name: 'transaction', value: rate('transaction') }, { least: 10 }),
-      compared('… over one statement for each message', '/s', capacity, { name: 'statement', value: rate('statement') }, { least: 5 }),
-      compared('Node CPU for a message', 'µs', medianOf(plain, 'node_us'), { name: 'bare Fastify', value: medianOf(found['bare']!, 'node_us') }),
-      single('PostgreSQL CPU for a message', 'µs', medianOf(plain, 'postgres_us')),
-      compared('Node CPU for a keyed message', 'µs', medianOf(keyed, 'node_us'), { name: 'bare Fastify', value: medianOf(found['bare']!, 'node_us') }),
-      single('PostgreSQL CPU for a keyed message', 'µs', medianOf(keyed, 'postgres_us')),
-      compared('median answer, closed loop', 'ms', medianOf(plain, 'p50_ms'), { name: 'bare Fastify', value: medianOf(found['bare']!, 'p50_ms') }),
-      compared('p99 answer, closed loop', 'ms', medianOf(plain, 'p99_ms'), { name: 'bare Fastify', value: medianOf(found['bare']!, 'p99_ms') }),
-      single(`p99 answer, open loop at 70 % (${Math.round(capacity * 0.7)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 30 }),
+    figures: figuresOf(found, single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 30 })),
+    notes: [
+      'The service runs with the role `api` alone: what is accepted waits in the database. Dispatch has figures of its own.',
+      'Bare Fastify authenticates, limits, validates and serialises by the same modules and stores nothing.',
+      ...(kannel === undefined
+        ? ['Kannel is left out: `bearerbox` and `smsbox` are not installed.']
+        : ['Kannel keeps its spool folder without fsync, and neither validates, charges nor knows keys.']),
     ],
-    notes: ['The service runs with the role `api` alone: what is accepted waits in the database. Dispatch has figures of its own.'],
   }
+}
+
+function figuresOf(found: Readonly<Record<string, readonly Round[]>>, open: Figure): Figure[] {
+  const of = (name: string, field: Parameters<typeof medianOf>[1]) => medianOf(found[name]!, field)
+  const bare = (field: Parameters<typeof medianOf>[1]) => ({ name: 'bare Fastify', value: of('bare', field) })
+  const capacity = of('product', 'rate')
+  return [
+    compared('messages a second, without key', '/s', capacity, bare('rate'), { least: 0.45 }),
+    compared('messages a second, fresh Idempotency-Key', '/s', of('keyed', 'rate'), bare('rate'), { least: 0.35 }),
+    compared('… over a transaction for each message', '/s', capacity, { name: 'transaction', value: of('transaction', 'rate') }, { least: 10 }),
+    compared('… over one statement for each message', '/s', capacity, { name: 'statement', value: of('statement', 'rate') }, { least: 5 }),
+    ...(found['kannel'] === undefined ? [] : [compared('… over Kannel’s `sendsms`', '/s', capacity, { name: 'Kannel', value: of('kannel', 'rate') })]),
+    compared('Node CPU for a message', 'µs', of('product', 'node_us'), bare('node_us')),
+    single('PostgreSQL CPU for a message', 'µs', of('product', 'postgres_us')),
+    compared('Node CPU for a keyed message', 'µs', of('keyed', 'node_us'), bare('node_us')),
+    single('PostgreSQL CPU for a keyed message', 'µs', of('keyed', 'postgres_us')),
+    compared('median answer, closed loop', 'ms', of('product', 'p50_ms'), bare('p50_ms')),
+    compared('p99 answer, closed loop', 'ms', of('product', 'p99_ms'), bare('p99_ms')),
+    open,
+  ]
 }

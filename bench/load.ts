@@ -131,11 +131,11 @@ function openConnection(plan: LoadPlan, onAnswer: (connection: Connection, statu
 }
 
 function contentLength(bytes: Buffer, head: number): number {
-  const at = bytes.indexOf('content-length: ', 0, 'latin1')
+  // without its first letter, which some servers write large
+  const at = bytes.indexOf('ontent-', 0, 'latin1')
   if (at === -1 || at > head) return 0
-  let length = 0
-  for (let i = at + 16; bytes[i]! >= 48 && bytes[i]! <= 57; i++) length = length * 10 + bytes[i]! - 48
-  return length
+  const digits = /ontent-length: *(\d+)/i.exec(bytes.toString('latin1', at, head))
+  return digits === null ? 0 : Number(digits[1])
 }
 
 function requestMaker({ keys, work, port }: LoadPlan): (n: number) => string {

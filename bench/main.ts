@@ -8,10 +8,12 @@ import { cycle, drain, endpoints } from './cycle.ts'
 import { dispatch } from './dispatch.ts'
 import { flat } from './flat.ts'
 import { footprint } from './footprint.ts'
+import { imports } from './imports.ts'
 import { redis } from './redis.ts'
+import { segments } from './segments.ts'
 import { asMarkdown, asText, type Measurement, type Section } from './figures.ts'
 
-const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, footprint]
+const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, segments, imports, footprint]
 
 const { values: wanted } = parseArgs({
   options: {

@@ -1,10 +1,9 @@
 /** Rate limits shared through Redis, beside those of the process. Left out with a word where no redis-server is installed. */
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer, connect, type AddressInfo } from 'node:net'
 import { medianOf, sendRound } from './accept.ts'
 import { startDriver } from './drive.ts'
 import { compared, interleaved, type Measurement } from './figures.ts'
+import { freePort, reachable } from './ports.ts'
 import { endProcess, startService } from './service.ts'
 
 export const redis: Measurement = {
@@ -46,23 +45,4 @@ export const redis: Measurement = {
       await endProcess(server)
     }
   },
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  return port
-}
-
-async function reachable(port: number): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    const socket = connect(port, '127.0.0.1')
-    const found = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(() => false)
-    socket.destroy()
-    if (found) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('redis-server did not start')
 }

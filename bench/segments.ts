@@ -21,7 +21,12 @@ const rules = {
   'the last message': all(is('last_seen_at', 'not_within_days', 30)),
   'members of a list': all(is('lists', 'contains', list)),
   'members of a list, or something else': any(is('blocked', 'equals', true), is('lists', 'contains', list)),
-  'all of it': all(is('consent.sms', 'not_equals', 'opted_out'), any(is('tags', 'contains_any', ['vip', 'news']), is('attributes.plan', 'in', ['pro', 'team'])), is('attributes.age', 'less_than', 60), is('lists', 'contains_none', [list])),
+  'all of it': all(
+    is('consent.sms', 'not_equals', 'opted_out'),
+    any(is('tags', 'contains_any', ['vip', 'news']), is('attributes.plan', 'in', ['pro', 'team'])),
+    is('attributes.age', 'less_than', 60),
+    is('lists', 'contains_none', [list]),
+  ),
 } as const
 
 export const segments: Measurement = {
@@ -45,7 +50,12 @@ export const segments: Measurement = {
         say(`segments: ${name}, ${Math.round(median(times))} ms`)
         figures.push(single(name, 'ms', median(times), { most: wanted_ms }))
       }
-      return { figures, notes: [`Previews of ${contacts} contacts: the count, and how many of them can be reached on each channel type. A third of them are members of the list.`] }
+      return {
+        figures,
+        notes: [
+          `Previews of ${contacts} contacts: the count, and how many of them can be reached on each channel type. A third of them are members of the list.`,
+        ],
+      }
     } finally {
       await service.stop()
     }

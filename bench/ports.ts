@@ -1,0 +1,27 @@
+/** Ports of this machine: free ones, and waiting for a server to listen. */
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+/** Resolves once something listens on the port. */
+export async function reachable(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const socket = connect(port, '127.0.0.1')
+    const found = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (found) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`nothing listens on the port ${port} after ten seconds`)
+}
