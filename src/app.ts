@@ -160,15 +160,19 @@ export function buildApp(parts: AppParts): App {
   const platform: Platform = { pool, clock, ids, settings, secrets, log, metrics, reactions: reactions(), process_id, wake: (...lanes) => rings.ring(...lanes) }
   const running = inFlight()
   const wanted = parts.roles ?? roles
+  // a process that only works shows its health and figures, nothing else
+  const serves = wanted.includes('api')
   const { services, accepting, dispatch, deliver, routes, lanes: featureLanes, chores, invariants } = compose(platform, wanted.includes('worker'))
   platform.reactions.freeze()
 
   const limiter = parts.redis_url === undefined ? processRateLimiter(clock) : redisRateLimiter(parts.redis_url, clock, log, metrics)
-  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running })
+  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes: serves ? routes : [], running })
   const stopping = new AbortController()
   let closing = false
-  mountDocs(server, routes, settings.base_url)
-  mountHooks(server, (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
+  if (serves) {
+    mountDocs(server, routes, settings.base_url)
+    mountHooks(server, (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
+  }
   mountOperatorPages(server, platform, () => closing)
 
   const present = presence(platform)

@@ -27,7 +27,10 @@ export const registerDatabase: Register = (program, cli) => {
     .description('prove that configuration, database, ledger and counters are sound')
     .action(async (_options: unknown, command: Command) => {
       const config = readConfig(cli.terminal.env)
-      const findings = await cli.withApp((app) => examine(app, config))
+      const findings = await cli.examine(
+        (app) => examine(app, config),
+        (missing) => [{ name: 'database', breaches: missing.map((name) => `${name} is not applied: run \`posthorn migrate\`.`) }],
+      )
       const ok = findings.every((finding) => finding.breaches.length === 0)
       const text = [
         ...findings.map(({ name, breaches }) =>
@@ -59,7 +62,10 @@ interface Finding {
 
 /** Every invariant in one snapshot, so that what goes on meanwhile cannot look like a breach. */
 async function examine(app: App, config: Config): Promise<Finding[]> {
-  const findings: Finding[] = [{ name: 'configuration', breaches: config.unknown_variables.map((name) => `${name} is no setting: is it misspelt?`) }]
+  const findings: Finding[] = [
+    { name: 'configuration', breaches: config.unknown_variables.map((name) => `${name} is no setting: is it misspelt?`) },
+    { name: 'database', breaches: [] },
+  ]
   await transact(app.platform.pool, async (sql) => {
     await sql`set transaction isolation level repeatable read read only`
     await sql`set local statement_timeout = 0`

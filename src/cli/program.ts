@@ -6,7 +6,7 @@ import { Problem } from '../contract/problem.ts'
 import { Refusal } from '../contract/refusal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { connectEmbedded } from '../platform/database/embedded.ts'
-import { DatabaseRefused, migrate } from '../platform/database/migrate.ts'
+import { DatabaseRefused, migrate, missingMigrations } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import { isUnreachable } from '../platform/http/envelope.ts'
 import { makeLog } from '../platform/log.ts'
@@ -31,6 +31,8 @@ export interface Cli {
   print(command: Command, printed: Printed): void
   /** Opens the service beside a running one or without one, runs `work`, and closes it again. No server, no lanes. */
   withApp<T>(work: (app: App) => Promise<T>): Promise<T>
+  /** As `withApp`, but changes nothing: where the database lacks migrations, `behind` is told which instead. */
+  examine<T>(work: (app: App) => Promise<T>, behind: (missing: readonly string[]) => T): Promise<T>
   /** The exit code with which a command ends although it printed its result. */
   exit(code: number): void
 }
@@ -49,6 +51,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
       terminal.out(command.optsWithGlobals()['json'] === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
     },
     withApp: (work) => withApp(terminal, work),
+    examine: (work, behind) => withApp(terminal, work, behind),
     exit: (wanted) => {
       code = wanted
     },
@@ -89,7 +92,8 @@ function failure(error: unknown, terminal: Terminal): number {
   return exitCodes.refused
 }
 
-async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>): Promise<T> {
+/** With `behind` the database is not migrated. */
+async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>, behind?: (missing: readonly string[]) => T): Promise<T> {
   const config = readConfig(terminal.env)
   const log = makeLog('error')
   const clock = systemClock()
@@ -97,6 +101,8 @@ async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>): P
   try {
     const pool = openPool(config.database_url ?? embedded!.url, { max: 3, application_name: 'posthorn command' })
     try {
+      const missing = behind === undefined ? [] : await missingMigrations(pool)
+      if (behind !== undefined && missing.length > 0) return behind(missing)
       await migrate(pool, clock)
       const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log })
       // heard by running processes, so that what changes here is in force there at once

@@ -196,6 +196,22 @@ test('doctor proves a sound database, and ends with 1 and its findings when a ba
   assert.ok(broken.json.checks.some((check: { breaches: string[] }) => check.breaches.length > 0))
 })
 
+test('doctor changes nothing: a database that lacks migrations is a finding', async (t) => {
+  const database = await testDatabase({ empty: true })
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  t.after(() => database.drop())
+  const env = { DATABASE_URL: database.url, POSTHORN_DATA_DIR: folder }
+
+  const before = await runWith(env, ['doctor', '--json'])
+  const migrated = await runWith(env, ['migrate', '--json'])
+  const after = await runWith(env, ['doctor', '--json'])
+
+  assert.deepEqual([before.code, before.json.ok, before.json.checks[0].name], [1, false, 'database'])
+  assert.equal(before.json.checks[0].breaches.length, migrated.json.applied.length)
+  assert.deepEqual([after.code, after.json.ok], [0, true])
+})
+
 /** `posthorn serve --json` as a process of its own. */
 async function serve(t: TestContext, env: Record<string, string>) {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'serve', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
