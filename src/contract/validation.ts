@@ -41,7 +41,7 @@ const formats: Readonly<Record<string, { test: (text: string) => boolean; words:
   uri: { test: (text) => URL.canParse(text), words: 'an absolute URL' },
   'http-url': { test: (text) => isUrl(text, ['http:', 'https:']), words: 'an http or https URL' },
   'https-url': { test: (text) => isUrl(text, ['https:']), words: 'an https URL' },
-  email: { test: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), words: 'an e-mail address' },
+  email: { test: (text) => text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), words: 'an e-mail address' },
   timezone: { test: isTimezone, words: 'an IANA time zone name, such as Europe/Berlin' },
   locale: { test: isLocale, words: 'a BCP 47 language tag, such as en or pt-BR' },
   'wall-time': { test: (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text), words: 'a time of day as HH:MM' },

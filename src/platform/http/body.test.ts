@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Problem } from '../../contract/problem.ts'
-import { parseBody, UnfitItem } from './body.ts'
+import { isJsonType, parseBody, UnfitItem } from './body.ts'
 
 const refused = (text: string, itemsApart?: string) => {
   try {
@@ -42,4 +42,13 @@ test('items that stand apart are judged alone: the unfit one is marked, its neig
 test('beside the items the body is judged as a whole', () => {
   assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', 'messages'), 'parameter_invalid note')
   assert.equal(refused('{"messages":"\\u0000"}', 'messages'), 'parameter_invalid messages')
+})
+
+test('a content type of many blanks is judged at once', () => {
+  const began = performance.now()
+
+  assert.equal(isJsonType(`application/json${`;${' '.repeat(10)}`.repeat(200)}x`), false)
+  assert.equal(isJsonType(`application/json${`;${' '.repeat(10)}`.repeat(200)}charset=utf-8`), true)
+
+  assert.ok(performance.now() - began < 1000)
 })
