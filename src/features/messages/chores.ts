@@ -1,5 +1,6 @@
 /** The chores of messages: gauges for operators, and forgetting what no provider will ever refer to again. */
 import { isoTime } from '../../lib/clock.ts'
+import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { forgetProviderRecords, measureDepths } from './dispatch-store.ts'
 import { foldStatusCounts } from './list-store.ts'
@@ -8,6 +9,8 @@ import { foldStatusCounts } from './list-store.ts'
 const providerRecords_ms = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
 const foldedAtOnce = 10_000
+/** A message is written three or four times: room for that keeps its updates heap-only. */
+const messagesFillfactor = 50
 
 export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
   {
@@ -37,6 +40,15 @@ export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
         sum += deltas
         if (deltas < foldedAtOnce) return sum
       }
+    },
+  },
+  {
+    name: 'message partitions',
+    every_ms: 3600_000,
+    async run() {
+      const kept = { prefix: 'msg', every: 'month', retention_ms: null } as const
+      const made = await keepPartitions(pool, { ...kept, table: 'messages', fillfactor: messagesFillfactor }, clock.now())
+      return made + (await keepPartitions(pool, { ...kept, table: 'message_attempts', column: 'message_id' }, clock.now()))
     },
   },
 ]
