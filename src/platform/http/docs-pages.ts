@@ -46,7 +46,7 @@ function referencePage(routes: readonly Route[], base_url: string): string {
     ),
   ].join('')
   const main = `<h1>Posthorn reference</h1>${prose('Send messages on several channels through one API, and hear back through signed webhooks. Send one now; nothing is delivered or billed with a test key:')}
-<pre><code>${escape(firstCall(base_url))}</code></pre>${guide()}${[...groups].map(([tag, rows]) => `<h2 id="${slug(tag)}">${escape(tag)}</h2>${rows.map((route) => operation(route, base_url)).join('')}`).join('')}`
+<pre><code>${escape(firstCall(base_url))}</code></pre>${guide()}${[...groups].map(([tag, rows]) => `<h2 id="operations-${slug(tag)}">${escape(tag)}</h2>${rows.map((route) => operation(route, base_url)).join('')}`).join('')}`
   return page('Posthorn reference', nav, main)
 }
 

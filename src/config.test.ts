@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Refusal } from './contract/refusal.ts'
+import { readConfig } from './config.ts'
+
+test('an empty environment is a whole configuration', () => {
+  const config = readConfig({})
+
+  assert.equal(config.base_url, 'http://127.0.0.1:8080')
+  assert.deepEqual([config.rate_limit_messages, config.rate_limit_default, config.webhook_endpoint_limit, config.webhook_disable_after], [100, 20, 500, 50])
+  assert.deepEqual(config.webhook_retry_delays, [30, 120, 600, 1800, 7200, 21_600, 43_200, 86_400])
+  assert.deepEqual([config.database_url, config.redis_url, config.smtp_url, config.simulator], [undefined, undefined, undefined, false])
+  assert.ok(config.opt_out_keywords.includes('STOP ALL'))
+})
+
+test('values are read as they are written: lists trimmed, keywords in capitals, addresses without a trailing slash', () => {
+  const config = readConfig({
+    HOST: '::1',
+    PORT: '9000',
+    POSTHORN_OPT_OUT_KEYWORDS: ' stop , fin,,',
+    POSTHORN_TELEGRAM_URL: 'http://127.0.0.1:1/',
+    POSTHORN_SIMULATOR: 'TRUE',
+    POSTHORN_WEBHOOK_ALLOWED_HOSTS: 'LocalHost:3000,[::1]:80',
+    REDIS_URL: '',
+  })
+
+  assert.equal(config.base_url, 'http://[::1]:9000')
+  assert.deepEqual(config.opt_out_keywords, ['STOP', 'FIN'])
+  assert.equal(config.telegram_url, 'http://127.0.0.1:1')
+  assert.equal(config.simulator, true)
+  assert.deepEqual(config.webhook_allowed_hosts, ['localhost:3000', '[::1]:80'])
+  assert.equal(config.redis_url, undefined)
+})
+
+test('every wrong value is named', () => {
+  const wrong = {
+    DATABASE_URL: 'file:x',
+    REDIS_URL: 'http://x',
+    PORT: '-1',
+    POSTHORN_BASE_URL: 'https://x/?y=1',
+    POSTHORN_SECRET_KEY: 'short',
+    POSTHORN_LOG_LEVEL: 'loud',
+    POSTHORN_TRUSTED_PROXIES: 'proxy',
+    POSTHORN_RATE_LIMIT_MESSAGES: '1.5',
+    POSTHORN_WEBHOOK_RETRY_DELAYS: '30,soon',
+    POSTHORN_WEBHOOK_ALLOWED_HOSTS: 'localhost',
+    POSTHORN_SMTP_URL: 'mail',
+    POSTHORN_SIMULATOR: 'perhaps',
+  }
+
+  assert.throws(
+    () => readConfig(wrong),
+    (error: unknown) => error instanceof Refusal && Object.keys(wrong).every((name) => error.message.includes(`\n  ${name} must`)),
+  )
+})
+
+test('a misspelt setting is noticed', () => {
+  assert.deepEqual(readConfig({ POSTHORN_RATELIMIT: '5', POSTHORN_TEST_DATABASE_URL: 'x', OTHER: 'y' }).unknown_variables, ['POSTHORN_RATELIMIT'])
+})

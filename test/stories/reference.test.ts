@@ -1,0 +1,87 @@
+/** The reference that the service serves itself (decisions 1, `doc_url`; interface: Versioning). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { errorCatalogue } from '../../src/contract/errors.ts'
+import { startWorld } from '../kit/world.ts'
+
+test('the pages need no key, load nothing, run nothing, and their links lead somewhere', async (t) => {
+  const world = await startWorld(t)
+  const api = world.api()
+  const paths = ['/docs', '/docs/errors', '/docs/content']
+  const pages = new Map<string, string>()
+  for (const path of paths) {
+    const answer = await api.get(path)
+    assert.equal(answer.status, 200, path)
+    assert.match(answer.headers['content-type']!, /^text\/html/)
+    assert.match(answer.headers['content-security-policy']!, /default-src 'none'/)
+    pages.set(path, answer.body)
+  }
+
+  for (const [path, html] of pages) {
+    assert.doesNotMatch(html, /<script|<link|<img|<iframe|@import|url\(|\son\w+=/i, path)
+    assert.match(html, /<meta name="viewport"/)
+    assert.match(html, /prefers-color-scheme:\s?dark/)
+    const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, ids.length, `${path}: an id stands twice`)
+    for (const [, href] of html.matchAll(/href="([^"]+)"/g)) {
+      const [target, anchor] = href!.split('#')
+      const there = target === '' ? html : pages.get(target!)
+      if (there === undefined) assert.equal((await api.get(target!)).status, 200, href)
+      else if (anchor !== undefined) assert.ok(there.includes(`id="${anchor}"`), `${path}: ${href} leads nowhere`)
+    }
+  }
+})
+
+test('every error code has its entry, which is where doc_url leads', async (t) => {
+  const world = await startWorld(t)
+  const api = world.api()
+  const refused = await api.get('/v1/me')
+
+  const { body: html } = await api.get(new URL(refused.body.error.doc_url).pathname)
+
+  for (const code of Object.keys(errorCatalogue)) assert.ok(html.includes(`id="${code}"`), code)
+})
+
+test('the OpenAPI document is served under the address that clients use', async (t) => {
+  const world = await startWorld(t, { settings: { base_url: 'https://messages.example.com' } })
+
+  const { body: document, headers } = await world.api().get('/docs/openapi.json')
+
+  assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+  assert.deepEqual([document.openapi, document.info.version, document.servers], ['3.1.0', '1.0.0', [{ url: 'https://messages.example.com' }]])
+  assert.deepEqual(document.paths['/v1/messages'].post['x-scopes'], ['messages:write'])
+  assert.deepEqual(document.paths['/v1/me'].get['x-scopes'], [])
+})
+
+test('what is refused is counted by its code', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await Promise.all([world.api().get('/v1/me'), api.get('/v1/nothing'), api.get('/v1/nothing')])
+
+  const { body } = await world.api().get('/metrics')
+
+  assert.match(body, /posthorn_requests_refused_total\{code="api_key_missing"\} 1/)
+  assert.match(body, /posthorn_requests_refused_total\{code="resource_missing"\} 2/)
+})
+
+test('an operation without required fields may come without a body, with any content type or none', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url: 'https://example.com/', events: ['*'] })
+  const path = `/v1/webhook_endpoints/${endpoint.id}/roll_secret`
+
+  const answers = await Promise.all([
+    api.send('POST', path),
+    api.send('POST', path, { 'content-type': 'text/plain' }),
+    api.send('POST', path, { 'content-type': 'application/json' }),
+    api.send('POST', path, { 'content-type': 'nonsense' }, ''),
+    api.send('POST', path, { 'content-type': 'application/json' }, '{}'),
+    api.send('POST', path, { 'content-type': 'text/plain' }, 'text'),
+    api.send('POST', path, { 'content-type': 'application/json' }, '{'),
+  ])
+
+  assert.deepEqual(
+    answers.map((answer) => [answer.status, answer.body.error?.code]),
+    [...Array.from({ length: 5 }, () => [200, undefined]), [400, 'invalid_json'], [400, 'invalid_json']],
+  )
+})
