@@ -37,7 +37,7 @@ async function clone(admin: Pool, server: string, name: string, empty: boolean):
   for (let tries = 0; ; tries++) {
     const template = await ensureTemplate(admin, server)
     try {
-      return void (await admin.unsafe(`create database ${name} template ${template}`))
+      return void (await admin.unsafe(`create database ${name} template ${template} strategy file_copy`))
     } catch (error) {
       // another run has just removed it (3D000), or is still connected to it (55006)
       if (!['3D000', '55006'].includes(sqlState(error) ?? '') || tries > 50) throw error
