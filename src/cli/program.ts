@@ -8,7 +8,7 @@ import { systemClock } from '../lib/clock.ts'
 import { connectEmbedded } from '../platform/database/embedded.ts'
 import { DatabaseRefused, migrate, missingMigrations } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
-import { isUnreachable } from '../platform/http/envelope.ts'
+import { isUnreachable } from '../platform/database/lost.ts'
 import { makeLog } from '../platform/log.ts'
 import { openSecrets } from '../platform/secrets.ts'
 

@@ -1,5 +1,6 @@
 /** The Channel of the interface and the template record (decisions 7). */
 import { Type, type Static } from 'typebox'
+import { capabilities, contentTypes, isCapability } from '../content/registry.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
 /** Channel types that are built, and those whose names are kept for later (decisions 7). */
@@ -10,23 +11,10 @@ export type ChannelType = (typeof channelTypes)[number]
 /** The types whose recipients are phone numbers. */
 export const isPhoneChannel = (type: string): boolean => type === 'whatsapp' || type === 'sms'
 
-export const messageTypes = [
-  'text',
-  'attachments',
-  'template',
-  'button',
-  'list',
-  'cta_url',
-  'location',
-  'contacts',
-  'flow',
-  'product',
-  'product_list',
-  'catalog',
-  'carousel',
-  'location_request',
-] as const
-export const inboundTypes = ['button_reply', 'list_reply', 'flow_reply', 'order', 'reaction', 'unsupported'] as const
+/** Every message type that some channel can send, in the interface's order. */
+export const messageTypes = capabilities
+/** The types that only come in (decisions 4). */
+export const inboundTypes = Object.keys(contentTypes).filter((type) => !isCapability(type))
 
 /** What each channel type can carry at most (decisions 7). */
 export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = {

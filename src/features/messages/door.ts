@@ -99,7 +99,7 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
           throw error
         }
         if (state !== undefined && /^2[23]/.test(state)) return await afterDataError(units, moment, path, error)
-        if (!(await recovered(units, moment, error))) throw error
+        if (!(await recovered(units, moment, error))) throw connectionLost(error) ? uncertain(error) : error
         units = units.filter((pending) => !pending.settled)
         if (units.length === 0) return
         if (repeat >= repeatsMax) throw error
@@ -144,6 +144,15 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
       })
     }
     return poisoned
+  }
+
+  /** Nobody knows whether the batch was committed, and nobody can be asked. */
+  function uncertain(error: unknown): Problem {
+    log.error({ err: error }, 'the database went away during a commit and stayed away')
+    return new Problem(
+      'internal_error',
+      'The database went away while the message was being stored. It may have been accepted: repeat with the same Idempotency-Key, or look for it.',
+    )
   }
 
   /** After a failure of the connection: true when the units may be tried again, those that had been committed being answered. */

@@ -10,11 +10,15 @@ const lostCodes = new Set([
   'EPIPE',
   'ENOENT',
   'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
   '57P01',
   '57P02',
   '57P03',
 ])
-const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', '57P03']
+const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', '57P03']
+/** Broken connection, no such login or database, shutting down, starting up, full, or closed to connections (PostgreSQL: Appendix A). */
+const unreachableState = /^(08...|28...|3D000|57P0[1-5]|53300|55000)$/
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
@@ -23,3 +27,6 @@ export const connectionLost = (error: unknown): boolean => lostCodes.has(codeOf(
 
 /** True when no connection came about at all: the statement was certainly not carried out. */
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))
+
+/** True for an error that says that the database could not be asked. */
+export const isUnreachable = (error: unknown): boolean => lostCodes.has(codeOf(error)) || unreachableState.test(codeOf(error))

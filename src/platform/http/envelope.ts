@@ -2,29 +2,7 @@
 import type { Socket } from 'node:net'
 import { Problem } from '../../contract/problem.ts'
 import { errorBody } from '../../contract/resources/api-error.ts'
-import { sqlState } from '../database/sql.ts'
-
-const lostConnection: ReadonlySet<string> = new Set([
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
-  'CONNECT_TIMEOUT',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-])
-/** Broken connection, no such login or database, shutting down, starting up, full, or closed to connections (PostgreSQL: Appendix A). */
-const unreachableState = /^(08...|28...|3D000|57P0[1-5]|53300|55000)$/
-
-/** True for an error that says that the database could not be asked. */
-export function isUnreachable(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return lostConnection.has(code) || unreachableState.test(sqlState(error) ?? '')
-}
+import { isUnreachable } from '../database/lost.ts'
 
 /** The refusal that an exception stands for; undefined for one that nobody expected. `accepts`: the operation takes messages. */
 export function problemOf(error: unknown, accepts: boolean): Problem | undefined {
