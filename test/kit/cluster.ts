@@ -1,9 +1,10 @@
 /** The PostgreSQL of a test run: without durability, in memory where there is room, shared by all runs of a user and stopped by the last. */
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectEmbedded, type Embedded } from '../../src/platform/database/embedded.ts'
+import { runningPostmaster } from '../../src/platform/database/postmaster.ts'
 import { makeLog } from '../../src/platform/log.ts'
 
 const memory = '/dev/shm'
@@ -11,11 +12,12 @@ const roomMin_bytes = 2 * 1024 ** 3
 
 /** Starts or joins it. The caller stops it. */
 export async function testCluster(): Promise<Embedded> {
-  const dataDir = join(hasRoom(memory) ? memory : tmpdir(), `posthorn-test-${userInfo().uid}`)
+  const dataDir = join(hasRoom(memory) ? memory : tmpdir(), `posthorn-test-${process.getuid?.() ?? 'user'}`)
   const connect = () => connectEmbedded({ dataDir, log: makeLog('warn'), throwaway: true })
   try {
     return await connect()
-  } catch {
+  } catch (error) {
+    if ((await runningPostmaster(join(dataDir, 'postgres'))) !== undefined) throw error
     // without durability a crash of the machine may leave anything; there is nothing in it to keep
     await rm(dataDir, { recursive: true, force: true })
     return await connect()

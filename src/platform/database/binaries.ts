@@ -2,6 +2,7 @@
 import { execFile, spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { access, chmod, constants, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { userInfo } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -33,8 +34,8 @@ const environment = { LC_ALL: 'C', TZ: 'UTC', ...(process.env['PATH'] === undefi
 export async function findPrograms(dataDir: string, detours: readonly Detour[] = ['uid', 'namespace', 'copy']): Promise<Programs> {
   const native = await hydrated(packageFolder(), dataDir)
   const bin = join(native, 'bin')
-  if (process.getuid?.() !== 0) return direct(bin)
   const user = await unprivilegedUser()
+  if (process.getuid?.() !== 0) return hasName() ? direct(bin) : await nameless(bin, dataDir, user)
   if (user === undefined)
     throw new Error('PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.')
   for (const detour of detours) {
@@ -100,6 +101,20 @@ function direct(bin: string): Programs {
     owner: undefined,
     detour: undefined,
     start: async (program, folder, args, stdio, detached) => spawn(join(bin, program), args(folder), { stdio, detached, env: environment, cwd: bin }),
+  }
+}
+
+/** A container may run under a number that no user has. initdb asks for the name of its user, so it gets one in a namespace. */
+async function nameless(bin: string, dataDir: string, user: User | undefined): Promise<Programs> {
+  const named = user === undefined ? undefined : await detourBy.namespace(bin, dataDir, user)
+  return named === undefined ? direct(bin) : { ...named, owner: undefined }
+}
+
+function hasName(): boolean {
+  try {
+    return userInfo().username !== ''
+  } catch {
+    return false
   }
 }
 
