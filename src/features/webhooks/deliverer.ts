@@ -36,6 +36,7 @@ const turnsPerPass = 1_000
 const retriesPerPass = 2_000
 const droppedPerPass = 2_000
 const settledAtOnce = 500
+const settledTogether = 100
 const bodiesMax = 4_000
 const leaseMs = 60_000
 const renewEveryMs = 20_000
@@ -71,6 +72,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   let renewedAt = 0
   let scannedTo = ''
   let idlers: (() => void)[] = []
+  let patient: (() => void) | undefined
 
   const lane: Lane = {
     name: 'deliver',
@@ -78,6 +80,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     async tick() {
       if (stopping) return 0
       begun = 0
+      if (done.length > 0) settleSoon()
       await keepTurns()
       const ready = await takeTurns()
       await refresh(ready)
@@ -85,9 +88,20 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       await readMore()
       beginAll()
       const worked = begun + dropped
-      if (held > 0) await Promise.race([idle(), clock.sleep(patienceMs)])
+      if (underWay > 0 || settling !== undefined) await aWhile()
       return worked
     },
+  }
+
+  /** Waits for what was begun, but not for those that hang. A waiter of its own each time: under load nothing is ever idle. */
+  async function aWhile(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const over = new AbortController()
+    patient = resolve
+    void clock.sleep(patienceMs, over.signal).then(resolve)
+    await promise
+    patient = undefined
+    over.abort()
   }
 
   /** Resolves once nothing is under way or unsettled. */
@@ -95,6 +109,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     underWay === 0 && done.length === 0 && settling === undefined ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))
   const tellIdle = () => {
     if (underWay > 0 || done.length > 0 || settling !== undefined) return
+    patient?.()
     for (const resolve of idlers) resolve()
     idlers = []
   }
@@ -123,16 +138,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
 
   async function takeTurns(): Promise<Hand[]> {
     const now = clock.now()
-    const due = await store.byIndex(pool, async (tx) => {
-      await store.queueDueRetries(tx, isoTime(now), retriesPerPass)
-      return await store.takeTurns(tx, {
-        process_id,
-        at: isoTime(now),
-        lease_until: isoTime(now + leaseMs),
-        alive_since: isoTime(now - deadAfterMs),
-        after: scannedTo,
-        limit: turnsPerPass,
-      })
+    const due = await store.takeTurns(pool, {
+      process_id, at: isoTime(now), lease_until: isoTime(now + leaseMs), alive_since: isoTime(now - deadAfterMs), after: scannedTo, limit: turnsPerPass, retries: retriesPerPass,
     })
     scannedTo = due.length < turnsPerPass ? '' : due.at(-1)!.endpoint_id
     const ready: Hand[] = []
@@ -216,14 +223,9 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   }
 
   async function take(wants: readonly store.Want[]): Promise<void> {
-    const rows = await store.byIndex(pool, async (tx) => {
-      const due = await store.readDue(tx, wants)
-      const missing = new Map(
-        due.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]),
-      )
-      if (missing.size > 0) for (const event of await store.readEvents(tx, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
-      return due
-    })
+    const rows = await store.readDue(pool, wants)
+    const missing = new Map(rows.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]))
+    if (missing.size > 0) for (const event of await store.readEvents(pool, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
     const byHand = Map.groupBy(rows, (row) => row.endpoint_id)
     for (const want of wants) {
       const hand = hands.get(want.endpoint_id)
@@ -324,6 +326,11 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     learn(hand, job, outcome, clock.now())
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
     done.push({ hand, job, failed: outcome.error !== null, settlement: settlementOf(job, outcome, { clock, settings, random: deps.random }) })
+    // what ends within a moment is settled together; what hangs is not waited for: the next pass settles
+    if (underWay === 0 || done.length >= settledTogether) settleSoon()
+  }
+
+  function settleSoon(): void {
     settling ??= new Promise<void>((resolve) => setImmediate(resolve)).then(settleAll)
   }
 
@@ -346,14 +353,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
 
   async function settleBatch(batch: readonly Done[]): Promise<void> {
     const counts = countsOf(batch)
-    const changed = await store.byIndex(pool, (tx) =>
-      store.settle(
-        tx,
-        batch.map(({ settlement }) => settlement),
-        counts,
-        circuitAt,
-      ),
-    )
+    const settlements = batch.map(({ settlement }) => settlement)
+    const changed = await store.settle(pool, settlements, counts, circuitAt)
     for (const { hand, job } of batch) release(hand, job)
     for (const { endpoint_id, failures } of changed) {
       const hand = hands.get(endpoint_id)

@@ -7,7 +7,7 @@ import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { deliverer, type Deliverer } from './deliverer.ts'
 import { expireDeliveries } from './delivery-store.ts'
-import { byIndex, fanOut, queueDepths, rest } from './lane-store.ts'
+import { fanOut, queueDepths, rest } from './lane-store.ts'
 import { noticeChores } from './notices.ts'
 import type { WebhookService } from './service.ts'
 import { listSealed, reseal } from './store.ts'
@@ -20,12 +20,12 @@ export const fanOutLane = (platform: Platform): Lane => ({
   name: 'fan-out',
   idle_ms: 250,
   async tick() {
-    const made = await byIndex(platform.pool, (tx) => fanOut(tx, isoTime(platform.clock.now()), eventsPerPass))
+    const made = await fanOut(platform.pool, isoTime(platform.clock.now()), eventsPerPass)
     if (made.deliveries > 0) platform.wake('deliver')
-    if (made.events > 0 || !made.unripe) return made.events
-    // in a moment they are final: looking again soon is what keeps deliveries quick
+    if (made.events === eventsPerPass || (made.events === 0 && !made.unripe)) return made.events
+    // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
     await rest(platform.pool)
-    return 1
+    return Math.max(1, made.events)
   },
 })
 
