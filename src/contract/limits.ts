@@ -3,6 +3,8 @@ export const limits = {
   body_bytes: 1024 * 1024,
   small_body_bytes: 256 * 1024,
   json_depth: 32,
+  /** Failures that one answer names. */
+  error_details_max: 100,
   page_default: 20,
   page_max: 100,
   batch_messages_max: 100,

@@ -1,5 +1,6 @@
 /** An expected refusal, thrown by services and turned into the error envelope by the HTTP layer and the command line. */
 import { errorCatalogue, type Detail, type ErrorCode } from './errors.ts'
+import { limits } from './limits.ts'
 
 export class Problem extends Error {
   readonly code: ErrorCode
@@ -22,10 +23,10 @@ export class Problem extends Error {
     return errorCatalogue[this.code].status
   }
 
-  /** The refusal for a round of validation failures: `parameter_missing` when each is a missing field, else `parameter_invalid`. */
+  /** The refusal for a round of validation failures: `parameter_missing` when each is a missing field, else `parameter_invalid`. It names the first hundred of them. */
   static invalid(details: readonly [Detail, ...Detail[]]): Problem {
     const code = details.every((detail) => detail.code === 'missing_field') ? 'parameter_missing' : 'parameter_invalid'
-    return new Problem(code, details[0].message, { param: details[0].param, details })
+    return new Problem(code, details[0].message, { param: details[0].param, details: details.slice(0, limits.error_details_max) })
   }
 }
 

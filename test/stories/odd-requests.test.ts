@@ -38,3 +38,21 @@ test('a missing Host and an unknown expectation are answered with a request id',
   assert.equal(expecting.status, 200)
   assert.match(expecting.head, /x-request-id: req_/)
 })
+
+test('however much is wrong in a body, the answer names a hundred failures of it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const many = Array.from({ length: 20_000 }, (_, index) => index)
+
+  const answers = await Promise.all([
+    api.post('/v1/contacts', { phone: '+4915112345678', tags: many.map(() => '') }),
+    api.post('/v1/contacts', { phone: '+4915112345678', consent: Object.fromEntries(many.map((index) => [`k${index}`, 0])) }),
+    api.post('/v1/contacts/tags', { phones: many, add: ['x'] }),
+    api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'template', template: { name: 'x', language: { code: 'en' }, components: many } }),
+  ])
+
+  for (const { status, body } of answers) {
+    assert.equal(status, 400)
+    assert.ok(body.error.details.length <= 100, String(body.error.details.length))
+  }
+})

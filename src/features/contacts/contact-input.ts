@@ -92,8 +92,9 @@ const knownTimezonesMax = 1000
 class Failures {
   readonly found: Detail[] = []
 
+  /** No more are kept than an answer names. */
   add(param: string, code: DetailCode, message: string): void {
-    this.found.push({ param, code, message })
+    if (this.found.length < limits.error_details_max) this.found.push({ param, code, message })
   }
 
   phone(param: string, text: string, defaultCountry: string | undefined): string | null {
