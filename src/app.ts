@@ -27,6 +27,7 @@ import { messageInvariants } from './features/messages/invariants.ts'
 import { cancelForOptOut } from './features/messages/opt-out.ts'
 import { queueBound } from './features/messages/queue-bound.ts'
 import { messageChores } from './features/messages/chores.ts'
+import { recent } from './features/messages/recent.ts'
 import { reportsLane } from './features/messages/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
@@ -107,7 +108,8 @@ function compose(platform: Platform, dispatches: boolean) {
   const channels = channelService(platform)
   const contacts = contactService(platform)
   const imports = importService(platform)
-  const dispatch = dispatcher({ platform, billing, channels, inMemory: dispatches })
+  const handedOver = recent()
+  const dispatch = dispatcher({ platform, billing, channels, recent: handedOver, inMemory: dispatches })
   const accepting = door(platform, billing, dispatch, contacts.messagesAccepted)
   const messages = messageService({ platform, channels, contacts, billing, door: accepting, queues: queueBound(platform) })
   const webhooks = webhookService(platform)
@@ -128,7 +130,7 @@ function compose(platform: Platform, dispatches: boolean) {
     ...webhookRoutes(webhooks),
     ...feedRoutes(feed),
   ]
-  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts }), fanOutLane(platform), deliver.lane, importsLane(platform)]
+  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts, recent: handedOver }), fanOutLane(platform), deliver.lane, importsLane(platform)]
   const chores: Chore[] = [
     ...platformChores(platform),
     ...billingChores(platform, billing),

@@ -7,9 +7,11 @@ import type { InboundMessage, Receipt, Report } from '../channels/adapter.ts'
 import type { ChannelService } from '../channels/service.ts'
 import { storeInbound, type InboundDeps, type NewInbound } from './inbound.ts'
 import { applyMoves, type MoveDeps, type MoveRequest } from './moves.ts'
+import type { Recent } from './recent.ts'
 
 export interface ReportDeps extends MoveDeps, InboundDeps {
   readonly channels: ChannelService
+  readonly recent: Recent
 }
 
 interface ReportRow {
@@ -74,16 +76,16 @@ interface ReferenceRow {
 /** Applies receipts; resolves to those whose message is not known yet. */
 async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
   if (rows.length === 0) return []
-  const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
-  const references = new Map(
-    (
-      await tx<ReferenceRow[]>`
-    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
-    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
-    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
-    ).map((row) => [`${row.channel_id} ${row.provider_id}`, row]),
-  )
-  const known = rows.flatMap((row) => {
+  const soon: MoveRequest[] = []
+  const others = rows.filter(({ channel_id, provider_id, report }) => {
+    const row = deps.recent.take(channel_id, provider_id ?? '')
+    if (row === undefined) return true
+    const reference = { account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }
+    soon.push({ ...moveOf(reference, report as Receipt, (report as Receipt).move, at), row })
+    return false
+  })
+  const references = await findReferences(tx, others)
+  const known = others.flatMap((row) => {
     const reference = references.get(`${row.channel_id} ${row.provider_id}`)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
   })
@@ -93,11 +95,21 @@ async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[
     known.filter(({ reference }) => reference.parts > 1),
     at,
   )
-  await applyMoves(deps, tx, [...whole, ...parts])
-  return rows.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
+  await applyMoves(deps, tx, [...soon, ...whole, ...parts])
+  return others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
 }
 
-const moveOf = (reference: ReferenceRow, receipt: Receipt, move: Receipt['move'], at: string): MoveRequest => ({
+async function findReferences(tx: Db, rows: readonly ReportRow[]): Promise<Map<string, ReferenceRow>> {
+  if (rows.length === 0) return new Map()
+  const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
+  const found = await tx<ReferenceRow[]>`
+    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
+  return new Map(found.map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
+}
+
+const moveOf = (reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>, receipt: Receipt, move: Receipt['move'], at: string): MoveRequest => ({
   account_id: reference.account_id,
   mode: reference.mode,
   message_id: reference.message_id,

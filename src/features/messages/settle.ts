@@ -4,6 +4,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
 import type { Outcome, Receipt, Report } from '../channels/adapter.ts'
 import { applyMoves, type MoveDeps, type MoveRequest } from './moves.ts'
+import type { Recent } from './recent.ts'
 
 /** A message in the hands of this process. */
 export interface Job {
@@ -25,10 +26,14 @@ export const validity_ms = 24 * 3600_000
 const unknownWait_ms = 30_000
 const backoffMax_ms = 60_000
 
-export async function settle(deps: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
+export interface SettleDeps extends MoveDeps {
+  readonly recent: Recent
+}
+
+export async function settle(deps: SettleDeps, settlements: readonly Settlement[]): Promise<void> {
   const { pool } = deps.platform
-  await transact(pool, async (tx) => {
-    await applyMoves(deps, tx, settlements.flatMap(moveOf))
+  const changed = await transact(pool, async (tx) => {
+    const moved = await applyMoves(deps, tx, settlements.flatMap(moveOf))
     await insertReferences(tx, settlements)
     await insertReports(tx, deps, settlements)
     await insertAttempts(tx, deps, settlements)
@@ -43,7 +48,13 @@ export async function settle(deps: MoveDeps, settlements: readonly Settlement[])
         return due_ms === null ? [] : [{ message_id: settlement.job.row.id, due_at: isoTime(due_ms), attempts: settlement.job.attempts + 1 }]
       }),
     )
+    return moved
   })
+  for (const { job, outcome } of settlements) {
+    const row = changed.get(job.row.id)
+    // a message of several parts is as far as the least of them: that is read
+    if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1) deps.recent.remember(row.channel_id, outcome.provider_ids[0]!, row)
+  }
 }
 
 /** When a hand-over is repeated; null when the job has ended. */

@@ -11,10 +11,10 @@ import { backlog as newBacklog } from './backlog.ts'
 import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
 import type { Handoff } from './unit.ts'
-import { applyMoves, type MoveDeps } from './moves.ts'
-import { settle, validity_ms, type Job, type Settlement } from './settle.ts'
+import { applyMoves } from './moves.ts'
+import { settle, validity_ms, type Job, type SettleDeps, type Settlement } from './settle.ts'
 
-export interface DispatcherDeps extends MoveDeps {
+export interface DispatcherDeps extends SettleDeps {
   readonly channels: ChannelService
   /** False in a process whose lanes do not run: it hands nothing on in memory. */
   readonly inMemory: boolean
