@@ -48,7 +48,12 @@ test('however much is wrong in a body, the answer names a hundred failures of it
     api.post('/v1/contacts', { phone: '+4915112345678', tags: many.map(() => '') }),
     api.post('/v1/contacts', { phone: '+4915112345678', consent: Object.fromEntries(many.map((index) => [`k${index}`, 0])) }),
     api.post('/v1/contacts/tags', { phones: many, add: ['x'] }),
-    api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'template', template: { name: 'x', language: { code: 'en' }, components: many } }),
+    api.post('/v1/messages', {
+      channel: 'ch_test_whatsapp',
+      to: '+15005550006',
+      type: 'template',
+      template: { name: 'x', language: { code: 'en' }, components: many },
+    }),
   ])
 
   for (const { status, body } of answers) {
