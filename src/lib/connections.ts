@@ -45,7 +45,15 @@ export function connections(connect: { guarded: buildConnector.connector; free: 
     take(origin, free) {
       const known = idle.get(origin)?.pop()
       if (known !== undefined) return known
-      const client = new Client(origin, { connect: free ? connect.free : connect.guarded, allowH2: false, pipelining: 1, keepAliveTimeout: keepAliveMs, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32 * 1024 })
+      const client = new Client(origin, {
+        connect: free ? connect.free : connect.guarded,
+        allowH2: false,
+        pipelining: 1,
+        keepAliveTimeout: keepAliveMs,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        maxHeaderSize: 32 * 1024,
+      })
       clients.add(client)
       return { origin, client, used: false }
     },

@@ -98,7 +98,9 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       const quit = () => post.signal?.aborted ?? false
       if (quit()) return { status: null, error: givenUp }
       const exchange: Exchange = { stop: () => undefined, phase: 'connecting' }
-      const deadline = expiry.add(post.timeout_ms, () => exchange.stop({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).` }))
+      const deadline = expiry.add(post.timeout_ms, () =>
+        exchange.stop({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).` }),
+      )
       const quitting = post.signal === undefined ? undefined : quittersOf(post.signal)
       quitting?.add(exchange)
       try {
@@ -122,7 +124,10 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
   }
 }
 
-const notPublic = (address: string): PostError => ({ code: 'address_not_public', message: `The host leads to ${address}, which is not a public address; nothing was sent.` })
+const notPublic = (address: string): PostError => ({
+  code: 'address_not_public',
+  message: `The host leads to ${address}, which is not a public address; nothing was sent.`,
+})
 const givenUp: PostError = { code: 'aborted', message: 'The exchange was given up because the service is shutting down.' }
 
 /** One request on one connection. `exchange.stop` ends it at once, also while it still waits to be connected. `whole`: the connection is good for another. */

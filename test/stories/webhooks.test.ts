@@ -34,7 +34,10 @@ test('every change of a message reaches the endpoint, signed over the raw body',
   const sent = await account.api.post('/v1/messages', message())
   await pass(world, 10_000)
 
-  assert.deepEqual(receiver.received.map(({ json }) => json.type), ['message.sent', 'message.delivered'])
+  assert.deepEqual(
+    receiver.received.map(({ json }) => json.type),
+    ['message.sent', 'message.delivered'],
+  )
   for (const { headers, body, json } of receiver.received) {
     assert.equal(json.data.object.id, sent.body.id)
     assert.deepEqual([json.object, json.mode], ['event', 'test'])
@@ -47,7 +50,10 @@ test('every change of a message reaches the endpoint, signed over the raw body',
     assert.equal(event.id, json.id)
   }
   const [second, first] = await deliveries(account, endpoint.id)
-  assert.deepEqual([first.event_type, first.status, first.attempts, first.response_status, first.error, first.next_attempt_at], ['message.sent', 'delivered', 1, 200, null, null])
+  assert.deepEqual(
+    [first.event_type, first.status, first.attempts, first.response_status, first.error, first.next_attempt_at],
+    ['message.sent', 'delivered', 1, 200, null, null],
+  )
   assert.equal(second.object, 'webhook_delivery')
   assert.deepEqual((await account.api.get(`/v1/events/${first.event_id}`)).body, receiver.received[0]!.json)
   await world.invariants()
@@ -191,7 +197,10 @@ test('a test event goes to its endpoint alone and answers with the delivery; a d
   const refused = await account.api.post(`/v1/webhook_endpoints/${endpoint.id}/test`)
 
   assert.equal(tested.status, 200)
-  assert.deepEqual([tested.body.object, tested.body.status, tested.body.attempts, tested.body.event_type, tested.body.response_status], ['webhook_delivery', 'delivered', 1, 'webhook.test', 200])
+  assert.deepEqual(
+    [tested.body.object, tested.body.status, tested.body.attempts, tested.body.event_type, tested.body.response_status],
+    ['webhook_delivery', 'delivered', 1, 'webhook.test', 200],
+  )
   assert.match(tested.body.id, /^whd_/)
   assert.equal(receiver.received.length, 1)
   assert.equal(receiver.received[0]!.headers['service-verification-token'], 'token-1234')
@@ -267,4 +276,37 @@ test('a rolled secret signs at once, and with an overlap both do', async (t) => 
   assert.match(receiver.received[1]!.headers['service-signature'] as string, /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
   assert.deepEqual([verify(2, rolled.body.secret), verify(2, overlapping.body.secret)], [false, true])
   assert.equal((await account.api.get(`/v1/webhook_endpoints/${endpoint.id}`)).body.secret, undefined)
+})
+
+test('what was already read for an endpoint that is then disabled is not sent, also when it is enabled at once', async (t) => {
+  const { world, account, receiver } = await start(t)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  for (let i = 0; i < 10; i++) await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const before = receiver.received.length
+  receiver.always({ status: 200 })
+
+  for (const status of ['disabled', 'active']) await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status })
+  await pass(world, 60_000)
+
+  assert.equal(before, 5)
+  assert.equal(receiver.received.length, before)
+  assert.equal((await deliveries(account, endpoint.id, '?status=failed')).length, 10)
+  await world.invariants()
+})
+
+test('a delivery whose event is no longer kept ends as such', async (t) => {
+  const { world, account, receiver } = await start(t)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  await account.api.post('/v1/messages', message())
+  await world.settle()
+  for (let i = 0; i < 100 && (await world.pool`select 1 from webhook_queue union all select 1 from webhook_retries`).length === 0; i++) await pass(world, 1_000)
+  await world.pool`delete from events`
+  await world.pool`update webhook_retries set event_id = 'evt_gone'`
+
+  await pass(world, 60_000)
+
+  assert.deepEqual([(await deliveries(account, endpoint.id))[0].status, (await deliveries(account, endpoint.id))[0].error], ['failed', 'event_expired'])
 })

@@ -20,7 +20,7 @@ export const WebhookDelivery = Type.Object(
     error: NullableString({
       description:
         'Why the last attempt failed: `dns_failed`, `tls_failed`, `connection_refused`, `connection_reset`, `host_unreachable`, `timeout`, `redirect`, ' +
-        '`response_invalid`, `address_not_public`, `endpoint_disabled`, or `status_` and the number that was answered. Null after a success and before the first attempt.',
+        '`response_invalid`, `address_not_public`, `endpoint_disabled`, `event_expired`, or `status_` and the number that was answered. Null after a success and before the first attempt.',
     }),
     error_message: NullableString({ description: 'The same in a sentence, with what an engineer needs to act on it.' }),
     next_attempt_at: NullableTimestamp({ description: 'When a pending delivery is attempted next.' }),

@@ -2,13 +2,13 @@
  * The delivery lane. A process takes turns at endpoints, reads what is due for them, posts, and settles in sets; one endpoint's
  * attempts are all made by one process. Nothing waits for a receiver but that receiver's own deliveries.
  */
-import { eventBody } from '../../contract/resources/event.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { HttpPoster, PostOutcome } from '../../lib/http-post.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
-import { dropPending, type Settlement } from './delivery-store.ts'
+import { eventBodies } from './bodies.ts'
+import { dropPending, endWithoutEvent, type Settlement } from './delivery-store.ts'
 import { aheadOf, circuitAt, learn, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
 import * as store from './lane-store.ts'
 
@@ -37,7 +37,6 @@ const retriesPerPass = 2_000
 const droppedPerPass = 2_000
 const settledAtOnce = 500
 const settledTogether = 100
-const bodiesMax = 4_000
 const leaseMs = 60_000
 const renewEveryMs = 20_000
 const idleTurnMs = 10_000
@@ -58,7 +57,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   const { platform, poster } = deps
   const { clock, pool, process_id, log, metrics, settings } = platform
   const hands = new Map<string, Hand>()
-  const bodies = new Map<string, Buffer>()
+  const bodies = eventBodies(pool)
   const end = new AbortController()
   let done: Done[] = []
   let settling: Promise<void> | undefined
@@ -139,7 +138,13 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   async function takeTurns(): Promise<Hand[]> {
     const now = clock.now()
     const due = await store.takeTurns(pool, {
-      process_id, at: isoTime(now), lease_until: isoTime(now + leaseMs), alive_since: isoTime(now - deadAfterMs), after: scannedTo, limit: turnsPerPass, retries: retriesPerPass,
+      process_id,
+      at: isoTime(now),
+      lease_until: isoTime(now + leaseMs),
+      alive_since: isoTime(now - deadAfterMs),
+      after: scannedTo,
+      limit: turnsPerPass,
+      retries: retriesPerPass,
     })
     scannedTo = due.length < turnsPerPass ? '' : due.at(-1)!.endpoint_id
     const ready: Hand[] = []
@@ -161,14 +166,17 @@ export function deliverer(deps: DelivererDeps): Deliverer {
 
   /** Reads what has changed of the endpoints: an attempt goes to the address and under the secret of its moment. */
   async function refresh(ready: readonly Hand[]): Promise<void> {
-    if (ready.length === 0) return
+    const concerned = new Set([...ready, ...[...hands.values()].filter((hand) => hand.buffer.length > 0)])
+    if (concerned.size === 0) return
     const rows = await store.readEndpoints(
       pool,
-      ready.map((hand) => ({ id: hand.endpoint_id, version: hand.version })),
+      [...concerned].map((hand) => ({ id: hand.endpoint_id, version: hand.version })),
     )
     for (const row of rows) {
       const hand = hands.get(row.id)
       if (hand === undefined) continue
+      // what was read under the old version may have been dropped since
+      reread(hand)
       hand.account_id = row.account_id
       hand.version = row.version
       hand.failures = row.failures
@@ -181,17 +189,21 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   async function dropForInactive(ready: readonly Hand[]): Promise<number> {
     let dropped = 0
     for (const hand of ready) {
-      if (hand.active) continue
-      for (const job of hand.buffer.splice(0)) release(hand, job)
-      if (hand.held.size > 0) continue
+      if (hand.active || hand.held.size > 0) continue
       dropped += await dropPending(pool, hand.endpoint_id, droppedPerPass)
       forget(hand)
     }
     return dropped
   }
 
-  function forget(hand: Hand): void {
+  function reread(hand: Hand): void {
     for (const job of hand.buffer.splice(0)) release(hand, job)
+    hand.after = ''
+    hand.more = true
+  }
+
+  function forget(hand: Hand): void {
+    reread(hand)
     hands.delete(hand.endpoint_id)
   }
 
@@ -224,8 +236,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
 
   async function take(wants: readonly store.Want[]): Promise<void> {
     const rows = await store.readDue(pool, wants)
-    const missing = new Map(rows.filter((row) => !bodies.has(row.event_id)).map((row) => [row.event_id, { account_id: row.account_id, mode: row.mode, id: row.event_id }]))
-    if (missing.size > 0) for (const event of await store.readEvents(pool, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
+    const gone = await bodies.load(rows)
+    if (gone.length > 0) await endWithoutEvent(pool, gone)
     const byHand = Map.groupBy(rows, (row) => row.endpoint_id)
     for (const want of wants) {
       const hand = hands.get(want.endpoint_id)
@@ -234,20 +246,11 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       hand.more = found.length === want.limit
       hand.after = hand.more ? found.at(-1)!.id : ''
       for (const row of found) {
-        if (hand.held.has(row.id)) continue
+        if (hand.held.has(row.id) || gone.includes(row)) continue
         hand.held.add(row.id)
         held += 1
         hand.buffer.push({ ...row, started_at: 0, circuit: false })
       }
-    }
-    trimBodies()
-  }
-
-  /** The bodies used longest ago go first; one that is still needed is read again. */
-  function trimBodies(): void {
-    for (const id of bodies.keys()) {
-      if (bodies.size <= bodiesMax) return
-      bodies.delete(id)
     }
   }
 
@@ -286,8 +289,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     if (body === undefined) {
       // fallen out of memory: it is read again with its row
       release(hand, job)
-      hand.after = ''
-      hand.more = true
+      reread(hand)
       return false
     }
     job.started_at = now

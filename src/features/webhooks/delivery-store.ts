@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { EventRow } from '../../contract/resources/event.ts'
 import type { DeliveryStatus, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 export interface DeliveryRow extends Tenant {
@@ -155,6 +155,20 @@ export async function dropPending(sql: Db, endpoint_id: string, limit: number): 
     dropped += rows.length
   }
   return dropped
+}
+
+/** Ends deliveries whose event is no longer kept: there is nothing to send. */
+export async function endWithoutEvent(sql: Db, rows: readonly { endpoint_id: string; id: string }[]): Promise<void> {
+  await sql`
+    with gone as (
+      delete from webhook_queue q using json_to_recordset(${jsonRows(rows.map(({ endpoint_id, id }) => ({ endpoint_id, id })))}::text::json) as r (endpoint_id text, id text)
+      where q.endpoint_id = r.endpoint_id and q.id = r.id returning q.*
+    ), failed as (
+      insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from gone on conflict do nothing
+    )
+    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+    select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', attempts, response_status, duration_ms, 'event_expired', 'The event is no longer kept, so it could not be sent.', created_at
+    from gone on conflict do nothing`
 }
 
 /** Forgets failures whose deliveries are gone with their partition, in slices. */

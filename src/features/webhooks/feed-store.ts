@@ -18,7 +18,7 @@ export interface FeedPage {
   readonly order: 'asc' | 'desc'
   readonly limit: number
   /** Exclusive; undefined: from the end that comes first. */
-  readonly after?: { readonly position: number; readonly id: string } | undefined
+  readonly after?: { readonly position: string; readonly id: string } | undefined
 }
 
 /** Types of which there are most; the others have an index of their own, whose predicate this repeats. */
@@ -32,7 +32,7 @@ export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: 
   return await sql<EventRow[]>`
     select id, mode, type, created_at, object::text as object from events
     where account_id = ${account_id} and mode = ${mode} and position < feed_horizon()
-      ${page.after === undefined ? sql`` : ascending ? sql`and (position, id) > (${page.after.position}, ${page.after.id})` : sql`and (position, id) < (${page.after.position}, ${page.after.id})`}
+      ${page.after === undefined ? sql`` : ascending ? sql`and (position, id) > (${page.after.position}::text::bigint, ${page.after.id})` : sql`and (position, id) < (${page.after.position}::text::bigint, ${page.after.id})`}
       ${types === undefined ? sql`` : sql`and type = any(${[...types]}::text[])`}
       ${rare ? sql`and type not in ('message.sent', 'message.delivered', 'message.read')` : sql``}
       ${object_id === undefined ? sql`` : sql`and object_id = ${object_id}`}
@@ -48,8 +48,8 @@ export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: 
     order by ${ascending ? sql`position, id` : sql`position desc, id desc`} limit ${page.limit + 1}`
 }
 
-export async function findPosition(sql: Db, { account_id, mode }: Tenant, id: string): Promise<{ position: number; id: string } | null> {
-  const [row] = await sql<{ position: number; id: string }[]>`
-    select position, id from events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+export async function findPosition(sql: Db, { account_id, mode }: Tenant, id: string): Promise<{ position: string; id: string } | null> {
+  const [row] = await sql<{ position: string; id: string }[]>`
+    select position::text, id from events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }

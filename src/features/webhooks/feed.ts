@@ -60,7 +60,7 @@ export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
     },
   }
 
-  async function cursorOf(sql: Db, tenant: Tenant, cursor: string): Promise<{ position: number; id: string } | 'past'> {
+  async function cursorOf(sql: Db, tenant: Tenant, cursor: string): Promise<{ position: string; id: string } | 'past'> {
     const found = isId('evt', cursor) ? await findPosition(sql, tenant, cursor) : null
     if (found !== null) return found
     if (isId('evt', cursor) && idTime(cursor) < platform.clock.now() - limits.event_retention_ms) return 'past'

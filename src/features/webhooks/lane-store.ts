@@ -6,7 +6,9 @@ import type { EndpointRow } from './store.ts'
 
 /** Follows the feed by up to `limit` events (function of the migration). `unripe`: more becomes final once a transaction under way has ended. */
 export async function fanOut(sql: Db, at: string, limit: number): Promise<{ events: number; deliveries: number; unripe: boolean }> {
-  const [row] = await sql<{ events: number; deliveries: number; unripe: boolean }[]>`select events, deliveries, unripe from webhook_follow_feed(${at}, ${limit})`
+  const [row] = await sql<
+    { events: number; deliveries: number; unripe: boolean }[]
+  >`select events, deliveries, unripe from webhook_follow_feed(${at}, ${limit})`
   return row!
 }
 

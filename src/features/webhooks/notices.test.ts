@@ -17,29 +17,31 @@ async function mailServer(t: TestContext, refuse = 0) {
     let inData = false
     let text = ''
     socket.write('220 mail.test ESMTP\r\n')
-    socket.on('error', () => undefined).on('data', (chunk) => {
-      text += chunk.toString()
-      if (inData) {
-        if (!text.endsWith('\r\n.\r\n')) return
-        inData = false
-        if (refused < refuse) {
-          refused += 1
-          socket.write('451 try again\r\n')
-        } else {
-          mails.push(text)
-          socket.write('250 kept\r\n')
+    socket
+      .on('error', () => undefined)
+      .on('data', (chunk) => {
+        text += chunk.toString()
+        if (inData) {
+          if (!text.endsWith('\r\n.\r\n')) return
+          inData = false
+          if (refused < refuse) {
+            refused += 1
+            socket.write('451 try again\r\n')
+          } else {
+            mails.push(text)
+            socket.write('250 kept\r\n')
+          }
+          text = ''
+          return
         }
+        const line = text
         text = ''
-        return
-      }
-      const line = text
-      text = ''
-      if (/^(EHLO|HELO|MAIL|RCPT|RSET)/i.test(line)) socket.write('250 fine\r\n')
-      else if (/^DATA/i.test(line)) {
-        inData = true
-        socket.write('354 go on\r\n')
-      } else socket.end('221 bye\r\n')
-    })
+        if (/^(EHLO|HELO|MAIL|RCPT|RSET)/i.test(line)) socket.write('250 fine\r\n')
+        else if (/^DATA/i.test(line)) {
+          inData = true
+          socket.write('354 go on\r\n')
+        } else socket.end('221 bye\r\n')
+      })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -72,7 +74,12 @@ test('without a mail server e-mails are kept and nothing waits', async (t) => {
   const { platform, clock, pool } = await startPlatform(t)
   await insertEmail(pool, { account_id: 'acc_1', subject: 'S', body: 'B', queued: platform.settings.smtp_url !== undefined, at: clock.iso() })
 
-  assert.equal(await webhookChores(platform).find(({ name }) => name === 'e-mails')!.run(), 0)
+  assert.equal(
+    await webhookChores(platform)
+      .find(({ name }) => name === 'e-mails')!
+      .run(),
+    0,
+  )
   assert.equal((await pool`select 1 from emails`).length, 1)
   assert.equal((await pool`select 1 from email_queue`).length, 0)
 })
@@ -81,12 +88,28 @@ test('after a rotation every secret comes under the new key, the hash key stays,
   const { platform, clock, pool } = await startPlatform(t)
   const [old, next] = [Buffer.alloc(32, 7).toString('base64'), randomBytes(32).toString('base64')]
   await insertEndpoint(pool, {
-    account_id: 'acc_1', mode: 'test', id: 'we_1', url: 'https://example.com', description: '', events: ['*'], status: 'active', filters: {}, metadata: {}, source: null, created_by: { type: 'api_key', id: 'key_1' },
-    secret: platform.secrets.seal('whsec_1'), previous_secret: null, previous_secret_until: null, verification_token: platform.secrets.seal('token-12'), created_at: clock.iso(),
+    account_id: 'acc_1',
+    mode: 'test',
+    id: 'we_1',
+    url: 'https://example.com',
+    description: '',
+    events: ['*'],
+    status: 'active',
+    filters: {},
+    metadata: {},
+    source: null,
+    created_by: { type: 'api_key', id: 'key_1' },
+    secret: platform.secrets.seal('whsec_1'),
+    previous_secret: null,
+    previous_secret_until: null,
+    verification_token: platform.secrets.seal('token-12'),
+    created_at: clock.iso(),
   })
 
   const secrets = await openSecrets(pool, { current: next, previous: [old] })
-  await webhookChores({ ...platform, secrets }).find(({ name }) => name === 'webhook secrets')!.run()
+  await webhookChores({ ...platform, secrets })
+    .find(({ name }) => name === 'webhook secrets')!
+    .run()
   const alone = await openSecrets(pool, { current: next, previous: [] })
 
   const [row] = await listSealed(pool, '', 10)

@@ -118,13 +118,13 @@ export async function writeSubscriptions(sql: Db, row: EndpointRow, fresh: boole
   const filters = setFilters(row.filters)
   const since = fresh
     ? []
-    : await sql<{ since_snapshot: string; since_position: number }[]>`select since_snapshot::text, since_position from webhook_subscriptions
+    : await sql<{ since_snapshot: string; since_position: string }[]>`select since_snapshot::text, since_position::text from webhook_subscriptions
     where account_id = ${row.account_id} and mode = ${row.mode} and endpoint_id = ${row.id} limit 1`
   await removeSubscriptions(sql, row, row.id)
   await sql`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
     select ${row.account_id}, ${row.mode}, event_type, ${row.id}, ${filters}::text::jsonb, coalesce(${since[0]?.since_snapshot ?? null}::text::pg_snapshot, snapshot),
-      coalesce(${since[0]?.since_position ?? null}::bigint, (feed_position() >> 48 << 48) + pg_snapshot_xmax(snapshot)::text::bigint)
+      coalesce(${since[0]?.since_position ?? null}::text::bigint, (feed_position() >> 48 << 48) + pg_snapshot_xmax(snapshot)::text::bigint)
     from unnest(${row.events}::text[]) event_type, (select pg_current_snapshot() as snapshot) now`
 }
 

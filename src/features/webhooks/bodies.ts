@@ -1,0 +1,31 @@
+/** The bodies of events on their way, built once for all endpoints that get them; bounded. */
+import { eventBody } from '../../contract/resources/event.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import { readEvents, type DueRow } from './lane-store.ts'
+
+export interface EventBodies {
+  /** Reads those that are not in memory; resolves to the rows whose event is no longer kept. */
+  load(rows: readonly DueRow[]): Promise<DueRow[]>
+  get(event_id: string): Buffer | undefined
+}
+
+const bodiesMax = 4_000
+
+export function eventBodies(sql: Db): EventBodies {
+  const bodies = new Map<string, Buffer>()
+  return {
+    get: (event_id) => bodies.get(event_id),
+    async load(rows) {
+      const missing = new Map<string, { account_id: string; mode: string; id: string }>()
+      for (const { event_id, account_id, mode } of rows) if (!bodies.has(event_id)) missing.set(event_id, { account_id, mode, id: event_id })
+      if (missing.size === 0) return []
+      // those read longest ago go first; one that is still needed is read again
+      for (const id of bodies.keys()) {
+        if (bodies.size <= bodiesMax) break
+        bodies.delete(id)
+      }
+      for (const event of await readEvents(sql, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
+      return rows.filter((row) => missing.has(row.event_id) && !bodies.has(row.event_id))
+    },
+  }
+}
