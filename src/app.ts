@@ -48,7 +48,7 @@ import { mountDocs } from './platform/http/docs-pages.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { mountHooks } from './platform/http/hooks.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
-import { processRateLimiter, redisRateLimiter } from './platform/http/rate-limit.ts'
+import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
@@ -77,7 +77,7 @@ export interface AppParts {
   readonly process_id?: string
   readonly roles?: readonly Role[]
   /** Shared rate limits; absent: limits of this process. */
-  readonly redis_url?: string | undefined
+  readonly limiter?: RateLimiter
 }
 
 export type Services = ReturnType<typeof compose>['services']
@@ -130,7 +130,13 @@ function compose(platform: Platform, dispatches: boolean) {
     ...webhookRoutes(webhooks),
     ...feedRoutes(feed),
   ]
-  const lanes: Lane[] = [dispatch.lane, reportsLane({ platform, billing, channels, contacts, recent: handedOver }), fanOutLane(platform), deliver.lane, importsLane(platform)]
+  const lanes: Lane[] = [
+    dispatch.lane,
+    reportsLane({ platform, billing, channels, contacts, recent: handedOver }),
+    fanOutLane(platform),
+    deliver.lane,
+    importsLane(platform),
+  ]
   const chores: Chore[] = [
     ...platformChores(platform),
     ...billingChores(platform, billing),
@@ -167,7 +173,7 @@ export function buildApp(parts: AppParts): App {
   const { services, accepting, dispatch, deliver, routes, lanes: featureLanes, chores, invariants } = compose(platform, wanted.includes('worker'))
   platform.reactions.freeze()
 
-  const limiter = parts.redis_url === undefined ? processRateLimiter(clock) : redisRateLimiter(parts.redis_url, clock, log, metrics)
+  const limiter = parts.limiter ?? processRateLimiter(clock)
   const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes: serves ? routes : [], running })
   const stopping = new AbortController()
   let closing = false

@@ -9,8 +9,9 @@ import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
+import type { RateLimiter } from '../platform/http/rate-limit.ts'
 import { makeLog, type Log } from '../platform/log.ts'
-import { makeMetrics } from '../platform/metrics.ts'
+import { makeMetrics, type Metrics } from '../platform/metrics.ts'
 import { openSecrets } from '../platform/secrets.ts'
 import { words } from './arguments.ts'
 import type { Cli, Register } from './program.ts'
@@ -52,7 +53,8 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
     await syncClock(pool, clock)
     const secrets = await openSecrets(pool, await secretKeys(config))
-    const app = buildApp({ pool, clock, settings: config, secrets, log, metrics: makeMetrics(true), roles, redis_url: config.redis_url })
+    const metrics = makeMetrics(true)
+    const app = buildApp({ pool, clock, settings: config, secrets, log, metrics, roles, ...(await sharedLimits(config, clock, log, metrics)) })
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)
@@ -63,6 +65,13 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   }
   // what did not finish would keep the process alive
   if (!inTime) process.exit(0)
+}
+
+/** Limits shared through Redis, where there is one. */
+async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Metrics): Promise<{ limiter?: RateLimiter }> {
+  if (config.redis_url === undefined) return {}
+  const { redisRateLimiter } = await import('../platform/http/redis-rate-limit.ts')
+  return { limiter: redisRateLimiter(config.redis_url, clock, log, metrics) }
 }
 
 /** Starts everything and says so; on an empty database it makes the first account. */

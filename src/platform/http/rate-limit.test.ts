@@ -4,7 +4,8 @@ import test from 'node:test'
 import { pino } from 'pino'
 import { fakeClock } from '../../../test/kit/clock.ts'
 import { makeMetrics, type Metrics } from '../metrics.ts'
-import { processRateLimiter, redisRateLimiter, type RateLimiter } from './rate-limit.ts'
+import { processRateLimiter, type RateLimiter } from './rate-limit.ts'
+import { redisRateLimiter } from './redis-rate-limit.ts'
 
 test('a window is opened by its first request and lasts a second', async () => {
   const clock = fakeClock()

@@ -1,10 +1,7 @@
 /** Rate limits (interface: Limits): a bucket per key and route, whose window of one second is opened by its first request. */
-import { Redis } from 'ioredis'
 import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
 
-const windowMs = 1000
+export const windowMs = 1000
 /** Keys whose windows are remembered; the oldest are forgotten first. A window forgotten early is only opened anew. */
 const keysMax = 50_000
 
@@ -53,56 +50,9 @@ export function processRateLimiter(clock: Clock): ProcessRateLimiter {
   }
 }
 
-const verdict = (count: number, limit: number, rest_ms: number): Verdict => ({
+/** What a count within a window means. */
+export const verdict = (count: number, limit: number, rest_ms: number): Verdict => ({
   allowed: count <= limit,
   remaining: Math.max(0, limit - count),
   reset_s: Math.max(1, Math.ceil(rest_ms / 1000)),
 })
-
-/** Counts, opens the window on the first, and tells what is left of it. */
-const script = `local n = redis.call('incr', KEYS[1])
-if n == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) return {1, tonumber(ARGV[1])} end
-local left = redis.call('pttl', KEYS[1])
-if left < 0 then redis.call('pexpire', KEYS[1], ARGV[1]) left = tonumber(ARGV[1]) end
-return {n, left}`
-
-type CountingRedis = Redis & { posthornCount(key: string, window: number): Promise<[number, number]> }
-
-const answerWithinMs = 250
-
-/** Limits shared by every process through Redis, in one pipelined round trip. Without Redis: limits of this process. */
-export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: Metrics): RateLimiter {
-  const local = processRateLimiter(clock)
-  const redis = new Redis(url, {
-    enableAutoPipelining: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: answerWithinMs,
-    connectTimeout: 2000,
-    retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 6), 5000),
-  }) as CountingRedis
-  redis.defineCommand('posthornCount', { numberOfKeys: 1, lua: script })
-  let lost = false
-  redis.on('error', () => undefined) // each request says it below; a state change is logged once
-  const fallBack = (error: unknown) => {
-    if (!lost) log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Redis does not answer: rate limits are per process until it does')
-    lost = true
-    metrics.rate_limit_fallbacks.inc()
-  }
-  return {
-    async take(key_id, route, limit) {
-      try {
-        const [count, left] = await redis.posthornCount(`posthorn:rate:${key_id}:${route}`, windowMs)
-        if (lost) log.info('Redis answers again: rate limits are shared')
-        lost = false
-        return verdict(count, limit, left)
-      } catch (error) {
-        fallBack(error)
-        return local.take(key_id, route, limit)
-      }
-    },
-    async close() {
-      redis.disconnect()
-    },
-  }
-}
