@@ -9,8 +9,8 @@ import { foldStatusCounts } from './list-store.ts'
 const providerRecords_ms = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
 const foldedAtOnce = 10_000
-/** A message is written three or four times: room for that keeps its updates heap-only. */
-const messagesFillfactor = 50
+/** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
+const messagesFillfactor = 30
 
 export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
   {
