@@ -27,6 +27,17 @@ test('a method that nobody expects is 404, and 401 without a key', async (t) => 
   }
 })
 
+test('the pages outside of /v1 answer HEAD without a body; operations of the API do not', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  for (const path of ['/healthz', '/readyz', '/metrics', '/docs', '/docs/errors', '/docs/openapi.json']) {
+    const answer = await api.send('HEAD', path)
+    assert.deepEqual([answer.status, answer.body], [200, ''], path)
+  }
+  assert.equal((await api.send('HEAD', '/v1/me')).status, 404)
+})
+
 test('a missing Host and an unknown expectation are answered with a request id', async (t) => {
   const world = await startWorld(t)
   const { key } = await world.account()

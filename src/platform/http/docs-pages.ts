@@ -14,7 +14,7 @@ export function mountDocs(server: FastifyInstance, routes: readonly Route[], bas
   // made at the first request: most processes are never asked
   const pages = new Map<string, string>()
   const serve = (path: string, type: string, make: () => string) =>
-    server.get(path, (_request, reply: FastifyReply) => {
+    server.get(path, { exposeHeadRoute: true }, (_request, reply: FastifyReply) => {
       const text = pages.get(path) ?? make()
       pages.set(path, text)
       return reply.headers(pageHeaders).type(type).send(text)

@@ -6,15 +6,16 @@ const readyWithinMs = 2_000
 
 /** `isStopping` makes `/readyz` refuse while requests in hand are finished. */
 export function mountOperatorPages(server: FastifyInstance, platform: Platform, isStopping: () => boolean): void {
-  server.get('/healthz', (_request, reply) => reply.type('application/json; charset=utf-8').send('{"status":"ok"}'))
-  server.get('/readyz', async (_request, reply) => {
+  const also = { exposeHeadRoute: true } // many monitors ask by HEAD
+  server.get('/healthz', also, (_request, reply) => reply.type('application/json; charset=utf-8').send('{"status":"ok"}'))
+  server.get('/readyz', also, async (_request, reply) => {
     const ready = !isStopping() && (await answers(platform))
     return reply
       .code(ready ? 200 : 503)
       .type('application/json; charset=utf-8')
       .send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
   })
-  server.get('/metrics', async (_request, reply) => {
+  server.get('/metrics', also, async (_request, reply) => {
     const { registry } = platform.metrics
     return reply.type(registry.contentType).send(await registry.metrics())
   })
