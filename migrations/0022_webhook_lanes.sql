@@ -4,8 +4,9 @@
 
 -- Follows the feed by up to `p_limit` events: makes the deliveries of active subscriptions and moves the cursor. Who finds another
 -- process at it gets nothing. The id of a delivery follows from its event and endpoint. `unripe`: there are events that become final
--- only when a transaction under way has ended.
-create function webhook_follow_feed(p_at timestamptz, p_limit int) returns table (events int, deliveries int, unripe boolean)
+-- only when a transaction under way has ended. `p_careful`: passes over deliveries that are there already, which only happens after an
+-- operator has moved the cursor; asking the index before every insert would cost as much as the insert.
+create function webhook_follow_feed(p_at timestamptz, p_limit int, p_careful boolean) returns table (events int, deliveries int, unripe boolean)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
@@ -115,26 +116,33 @@ begin
     join events e on e.account_id = w.account_id and e.mode = w.mode and e.id = w.id;
 end $$;
 
--- Settles attempts: takes each off the queue, records what ended, puts back what is tried again, and counts failures in a row. What
--- is no longer in the queue was settled by someone else and is passed over. Answers the counts that changed. Attempts that were under
--- way together count up to `p_circuit` only: a short outage never disables an endpoint.
-create function webhook_settle(p_done json, p_counts json, p_circuit int) returns table (endpoint_id text, failures int)
+-- Settles attempts, given as columns of lines: takes each off the queue, records what ended, puts back what is tried again, and counts
+-- failures in a row. What is no longer in the queue was settled by someone else and is passed over. Answers the counts that changed.
+-- Attempts that were under way together count up to `p_circuit` only: a short outage never disables an endpoint. `p_careful`: forgets
+-- those that are on record already.
+create function webhook_settle(
+  p_endpoint_ids text, p_ids text, p_statuses text, p_attempts text, p_response_statuses text, p_durations text, p_errors text, p_error_messages text, p_next_attempts text,
+  p_counts json, p_circuit int, p_careful boolean
+) returns table (endpoint_id text, failures int)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
   perform set_config('synchronous_commit', 'off', true);
   return query
-    with done as materialized (
-      select * from json_to_recordset(p_done)
-        as t (endpoint_id text, id text, status text, attempts int, response_status int, duration_ms int, error text, error_message text, next_attempt_at timestamptz)
-    ), gone as (
-      delete from webhook_queue q using done d where q.endpoint_id = d.endpoint_id and q.id = d.id
+    with gone as (
+      delete from webhook_queue q
+      using unnest(
+        split_lines(p_endpoint_ids), split_lines(p_ids), split_lines(p_statuses), split_lines(p_attempts), split_lines(p_response_statuses), split_lines(p_durations),
+        split_lines(p_errors), split_lines(p_error_messages), split_lines(p_next_attempts)
+      ) as d (endpoint_id, id, status, attempts, response_status, duration_ms, error, error_message, next_attempt_at)
+      where q.endpoint_id = d.endpoint_id and q.id = d.id
       returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.created_at, q.scheduled,
-        d.status, d.attempts, d.response_status, d.duration_ms, d.error, d.error_message, d.next_attempt_at
+        d.status, d.attempts::int as attempts, d.response_status::int as response_status, d.duration_ms::int as duration_ms, d.error, d.error_message, d.next_attempt_at::timestamptz as next_attempt_at
     ), ended as (
       insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
       select account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at
-      from gone where status is not null on conflict do nothing
+      from gone g where status is not null and (not p_careful or not exists (
+        select 1 from webhook_deliveries w where w.account_id = g.account_id and w.mode = g.mode and w.endpoint_id = g.endpoint_id and w.id = g.id))
     ), failed as (
       insert into webhook_failures (account_id, mode, endpoint_id, id)
       select account_id, mode, endpoint_id, id from gone where status = 'failed' on conflict do nothing

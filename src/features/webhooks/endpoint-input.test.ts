@@ -9,7 +9,8 @@ const leadingTo =
   async () =>
     addresses.map((address): NetworkAddress => ({ address, family: address.includes(':') ? 6 : 4 }))
 const never = () => new Promise<never>(() => undefined)
-const check = (url: string, resolve: Resolve, sleep: (ms: number) => Promise<void> = never) => checkEndpoint({ url }, { allowed_hosts: ['localhost:4000'], resolve, sleep })
+const check = (url: string, resolve: Resolve, sleep: (ms: number) => Promise<void> = never) =>
+  checkEndpoint({ url }, { allowed_hosts: ['localhost:4000'], resolve, sleep })
 
 test('a name that leads to any private address is refused, whatever else it leads to', async () => {
   for (const addresses of [['127.0.0.1'], ['10.1.2.3'], ['93.184.216.34', '192.168.0.1'], ['fd00::1'], ['::1'], ['::ffff:10.0.0.1']]) {
@@ -18,7 +19,8 @@ test('a name that leads to any private address is refused, whatever else it lead
 })
 
 test('a name that leads to public addresses only, or to documentation ones, is accepted', async () => {
-  for (const addresses of [['93.184.216.34'], ['2606:2800:220:1::1', '93.184.216.34'], ['192.0.2.1']]) await check('https://hooks.example.com/', leadingTo(...addresses))
+  for (const addresses of [['93.184.216.34'], ['2606:2800:220:1::1', '93.184.216.34'], ['192.0.2.1']])
+    await check('https://hooks.example.com/', leadingTo(...addresses))
 })
 
 test('a name that does not resolve now, or not in time, is accepted', async () => {

@@ -171,3 +171,24 @@ test('the fan-out misses nothing either, and makes each delivery once, with seve
   assert.deepEqual(queued.map(({ event_id }) => event_id).toSorted(), written.toSorted())
   assert.ok(queued.every(({ id }) => /^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)))
 })
+
+test('a fan-out cursor that an operator set back makes what is missing and passes over what is there', async (t) => {
+  const { world } = await start(t)
+  await world.pool`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
+    select ${tenant.account_id}, 'test', '*', 'we_1', pg_current_snapshot(), 0`
+  const lane = fanOutLane(world.platform)
+  const follow = async () => {
+    while ((await lane.tick()) > 0) continue
+  }
+  await recordEvents(world.pool, [event(world), event(world), event(world)])
+  await follow()
+  const before = await world.pool`select id from webhook_queue order by id`
+  await world.pool`update webhook_fan_out set position = 0, id = ''`
+  await world.pool`delete from webhook_queue where id = ${before[1]!['id']}`
+
+  await follow()
+
+  assert.equal(before.length, 3)
+  assert.deepEqual(await world.pool`select id from webhook_queue order by id`, before)
+})

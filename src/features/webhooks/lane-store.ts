@@ -1,15 +1,31 @@
 /** SQL of the lanes, over all accounts at once: following the feed, taking turns, reading what is due, settling in sets. */
 import type { EventRow } from '../../contract/resources/event.ts'
-import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { jsonRows, lines, sqlState, type Db } from '../../platform/database/sql.ts'
 import type { Settlement } from './delivery-store.ts'
 import type { EndpointRow } from './store.ts'
 
 /** Follows the feed by up to `limit` events (function of the migration). `unripe`: more becomes final once a transaction under way has ended. */
-export async function fanOut(sql: Db, at: string, limit: number): Promise<{ events: number; deliveries: number; unripe: boolean }> {
-  const [row] = await sql<
-    { events: number; deliveries: number; unripe: boolean }[]
-  >`select events, deliveries, unripe from webhook_follow_feed(${at}, ${limit})`
-  return row!
+export async function fanOut(sql: Db, at: string, limit: number): Promise<Followed> {
+  return await carefullyIfNeeded(async (careful) => {
+    const [row] = await sql<Followed[]>`select events, deliveries, unripe from webhook_follow_feed(${at}, ${limit}, ${careful})`
+    return row!
+  })
+}
+
+interface Followed {
+  readonly events: number
+  readonly deliveries: number
+  readonly unripe: boolean
+}
+
+/** Once more, passing over what is there already, after a statement that met it: only an operator's hand brings that about. */
+async function carefullyIfNeeded<T>(work: (careful: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await work(false)
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error
+    return await work(true)
+  }
 }
 
 /** Waits a moment where the transactions are that it waits for. */
@@ -118,8 +134,16 @@ export async function settle(
   counts: readonly Count[],
   circuit_at: number,
 ): Promise<{ endpoint_id: string; failures: number }[]> {
-  return await sql<{ endpoint_id: string; failures: number }[]>`
-    select endpoint_id, failures from webhook_settle(${jsonRows(done)}::text::json, ${jsonRows(counts)}::text::json, ${circuit_at})`
+  const column = (of: (one: Settlement) => string | number | null) => lines(done.map(of))
+  const message = (text: string | null) => (text === null ? null : text.replace(/\s+/g, ' '))
+  return await carefullyIfNeeded(
+    async (careful) =>
+      await sql<{ endpoint_id: string; failures: number }[]>`
+        select endpoint_id, failures from webhook_settle(
+          ${column((one) => one.endpoint_id)}, ${column((one) => one.id)}, ${column((one) => one.status)}, ${column((one) => one.attempts)},
+          ${column((one) => one.response_status)}, ${column((one) => one.duration_ms)}, ${column((one) => one.error)},
+          ${column((one) => message(one.error_message))}, ${column((one) => one.next_attempt_at)}, ${jsonRows(counts)}::text::json, ${circuit_at}, ${careful})`,
+  )
 }
 
 export async function queueDepths(sql: Db): Promise<{ due: number; waiting: number }> {
