@@ -226,7 +226,11 @@ export const ContactTagging = Type.Object(
     add: Type.Optional(tagArray('Tags to add.')),
     remove: Type.Optional(tagArray('Tags to take off.')),
   },
-  { $id: 'ContactTagging', description: 'Either `contacts` or `phones` is required, and `add` or `remove`.' },
+  {
+    $id: 'ContactTagging',
+    description: 'Either `contacts` or `phones` is required, and `add` or `remove`.',
+    examples: [{ phones: ['+14155550123'], add: ['customer'], remove: ['prospect'] }],
+  },
 )
 export const ContactTagsResult = Type.Object({
   object: Type.Literal('contact_tags_result'),

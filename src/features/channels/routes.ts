@@ -1,20 +1,33 @@
 /** What can be asked about channels (interface: Channels; decisions 7). */
 import { Type } from 'typebox'
-import { Channel, Template } from '../../contract/resources/channel.ts'
+import { Channel, channelTypes, Template } from '../../contract/resources/channel.ts'
 import { AnyObject } from '../../contract/resources/nullable.ts'
 import { listOf, listQuery, onePage, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { ChannelService } from './service.ts'
 
 const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('channel'), deleted: Type.Literal(true) })
-const ChannelCreation = Type.Object({
-  type: Type.String({ description: 'Kind of channel.' }),
-  provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
-  name: Type.String({ minLength: 1, maxLength: 120 }),
-  identifier: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The sender; may be left out where the provider tells it.' })),
-  credentials: AnyObject({ description: "The provider's credentials: encrypted at rest, never returned." }),
-  settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows.' })),
-})
+const ChannelCreation = Type.Object(
+  {
+    type: Type.String({ description: `Kind of channel: ${channelTypes.join(', ')}.` }),
+    provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
+    name: Type.String({ minLength: 1, maxLength: 120 }),
+    identifier: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The sender; may be left out where the provider tells it.' })),
+    credentials: AnyObject({ description: "The provider's credentials: encrypted at rest, never returned." }),
+    settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows.' })),
+  },
+  {
+    examples: [
+      {
+        type: 'sms',
+        name: 'Order updates',
+        identifier: '+14155550100',
+        credentials: { account_sid: 'AC…', auth_token: '…' },
+        settings: { max_messages_per_second: 10 },
+      },
+    ],
+  },
+)
 const ChannelChange = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })),
   status: Type.Optional(Type.String({ enum: ['active', 'disabled'] })),

@@ -54,7 +54,7 @@ const InboundMessage = Type.Object(
     profile_name: Type.Optional(NullableString({ maxLength: 255 })),
     reply_to: Type.Optional(NullableString({ description: 'The message that it answers.' })),
   },
-  { additionalProperties: true },
+  { additionalProperties: true, examples: [{ channel: 'ch_test_sms', from: '+14155550123', text: { body: 'Where is my parcel?' }, profile_name: 'Ada' }] },
 )
 
 const filters = {
