@@ -82,7 +82,7 @@ async function measure(
   references: References,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
   const { bare, transaction, statement, kannel } = references
-  const seconds = quick ? 1.5 : 2.5
+  const seconds = quick ? 1.5 : 2
   const rounds = quick ? 3 : 5
   const contenders = {
     bare: () => sendRound(driver, service, bare, seconds),

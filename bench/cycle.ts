@@ -43,10 +43,10 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, receiver: R
   await drive(driver, receiver, service, 2)
   say('cycle: closed loop')
   const rounds: CycleRound[] = []
-  for (let round = 0; round < (quick ? 2 : 5); round++) rounds.push(await drive(driver, receiver, service, quick ? 3 : 5))
+  for (let round = 0; round < (quick ? 2 : 5); round++) rounds.push(await drive(driver, receiver, service, quick ? 3 : 4))
   const of = (field: keyof CycleRound) => median(rounds.map((round) => round[field]))
   say('cycle: open loop')
-  const open = await drive(driver, receiver, service, quick ? 5 : 20, of('rate') * 0.8)
+  const open = await drive(driver, receiver, service, quick ? 5 : 10, of('rate') * 0.8)
   return {
     figures: [
       single('cycles', '/s', of('rate'), { least: 2500 }),

@@ -39,7 +39,7 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
   await delivered(service)
   say('dispatch: finding the rate')
   const rates: number[] = []
-  for (let round = 0; round < (quick ? 2 : 3); round++) rates.push((await drive(driver, service, quick ? 3 : 5)).rate)
+  for (let round = 0; round < (quick ? 2 : 3); round++) rates.push((await drive(driver, service, quick ? 3 : 4)).rate)
   const capacity = median(rates)
   say(`dispatch: ${quick ? 10 : 60} s at ${Math.round(capacity * 0.9)}/s`)
   const sustained = await drive(driver, service, quick ? 10 : 60, capacity * 0.9)

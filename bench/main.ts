@@ -45,6 +45,7 @@ const say = (line: string) => void process.stderr.write(`${line}\n`)
 const began = performance.now()
 for (const { name, title, run } of measurements) {
   if (names !== undefined && !names.includes(name)) continue
+  const started = performance.now()
   try {
     sections.push({ name, title, ...(await run({ quick: wanted.quick, say })) })
   } catch (error) {
@@ -53,6 +54,7 @@ for (const { name, title, run } of measurements) {
     sections.push({ name, title, figures: [], notes: [`Failed: ${(error as Error).message}`] })
     process.exitCode = 1
   }
+  say(`${name} took ${Math.round((performance.now() - started) / 1000)} s`)
   if (!wanted.json) process.stdout.write(`${asText(sections.at(-1)!)}\n`)
 }
 const seconds = Math.round((performance.now() - began) / 1000)
