@@ -38,8 +38,12 @@ begin
     insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
     select s.endpoint_id, 'whd_' || substr(b.id, 5, 14) || substr(md5(b.id || s.endpoint_id), 1, 12), b.account_id, b.mode, b.id, b.type, b.created_at, p_at
     from batch b
-    cross join lateral (values (b.type), ('*')) wanted (event_type)
-    join webhook_subscriptions s on s.account_id = b.account_id and s.mode = b.mode and s.event_type = wanted.event_type
+    -- two look-ups by the whole key: an endpoint that does not want the event is never looked at
+    cross join lateral (
+      select * from webhook_subscriptions w where w.account_id = b.account_id and w.mode = b.mode and w.event_type = b.type
+      union all
+      select * from webhook_subscriptions w where w.account_id = b.account_id and w.mode = b.mode and w.event_type = '*'
+    ) s
     where b.endpoint_id is null
       and webhook_is_later(b.position, s.since_position, s.since_snapshot)
       and case when s.filters is null then true else webhook_filters_pass(s.filters, b.type,
