@@ -130,6 +130,7 @@ create table contact_import_jobs (
   process_id text collate "C",
   lease_until timestamp with time zone,
   worked_at timestamp with time zone not null,
+  failures integer default 0 not null,
   constraint contact_import_jobs_pkey PRIMARY KEY (import_id)
 );
 
@@ -345,6 +346,7 @@ create table inbound_references (
   created_at timestamp with time zone not null,
   constraint inbound_references_pkey PRIMARY KEY (account_id, channel_id, provider_id)
 );
+CREATE INDEX inbound_references_created ON public.inbound_references USING brin (created_at);
 CREATE INDEX inbound_references_message ON public.inbound_references USING btree (message_id);
 
 create table installation (
@@ -398,6 +400,17 @@ create table message_attempts (
 
 create table message_attempts_default partition of message_attempts DEFAULT;
 
+create table message_status_counts (
+  account_id text collate "C" not null,
+  mode text not null,
+  status text collate "C" not null,
+  bucket text collate "C" not null,
+  n integer not null,
+  folded boolean default false not null
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=1000, autovacuum_analyze_threshold=1000);
+CREATE INDEX message_status_counts_key ON public.message_status_counts USING btree (account_id, mode, status, bucket) INCLUDE (n);
+CREATE INDEX message_status_counts_unfolded ON public.message_status_counts USING btree (bucket) WHERE (NOT folded);
+
 create table messages (
   account_id text collate "C" not null,
   mode text not null,
@@ -439,9 +452,11 @@ create table messages (
 CREATE INDEX messages_channel ON ONLY public.messages USING btree (account_id, mode, channel_id, direction, id);
 CREATE INDEX messages_reference ON ONLY public.messages USING btree (account_id, mode, reference, id) WHERE (reference IS NOT NULL);
 CREATE INDEX messages_to ON ONLY public.messages USING btree (account_id, mode, "to", id);
-CREATE INDEX messages_updated ON ONLY public.messages USING brin (updated_at) WITH (autosummarize='on');
+CREATE INDEX messages_updated ON ONLY public.messages USING brin (updated_at) WITH (autosummarize='on', pages_per_range='16');
+CREATE TRIGGER messages_count_moved AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_moved_messages();
+CREATE TRIGGER messages_count_new AFTER INSERT ON public.messages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_messages();
 
-create table messages_default partition of messages DEFAULT with (fillfactor=50);
+create table messages_default partition of messages DEFAULT with (fillfactor=30);
 
 create table prices (
   account_id text collate "C" default ''::text not null,
@@ -469,6 +484,7 @@ create table provider_callbacks (
   applied_at timestamp with time zone,
   constraint provider_callbacks_pkey PRIMARY KEY (id)
 );
+CREATE INDEX provider_callbacks_received ON public.provider_callbacks USING brin (received_at);
 
 create table provider_references (
   channel_id text collate "C" not null,
@@ -482,6 +498,7 @@ create table provider_references (
   created_at timestamp with time zone not null,
   constraint provider_references_pkey PRIMARY KEY (channel_id, provider_id)
 );
+CREATE INDEX provider_references_created ON public.provider_references USING brin (created_at);
 CREATE INDEX provider_references_message ON public.provider_references USING btree (message_id);
 
 create table provider_reports (
@@ -694,6 +711,30 @@ begin
   raise exception 'a concurrent request used the same idempotency key' using errcode = '40001';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.count_moved_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into message_status_counts (account_id, mode, status, bucket, n)
+  select account_id, mode, status, bucket, sum(n) from (
+    select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from after
+    union all
+    select account_id, mode, status, substr(id, 5, 8), -1 from before
+  ) c group by 1, 2, 3, 4 having sum(n) <> 0;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_new_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into message_status_counts (account_id, mode, status, bucket, n)
+  select account_id, mode, status, substr(id, 5, 8), count(*) from changed group by 1, 2, 3, 4;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.feed_horizon()
  RETURNS bigint
  LANGUAGE sql
@@ -715,11 +756,11 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.rule_time(value jsonb)
+CREATE OR REPLACE FUNCTION public.rule_time(told text)
  RETURNS text
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN CASE WHEN (jsonb_typeof(value) = 'string'::text) THEN CASE translate((value #>> '{}'::text[]), '123456789'::text, '000000000'::text) WHEN '0000-00-00'::text THEN ((value #>> '{}'::text[]) || 'T00:00:00.000Z'::text) WHEN '0000-00-00T00:00:00Z'::text THEN ("left"((value #>> '{}'::text[]), 19) || '.000Z'::text) WHEN '0000-00-00T00:00:00.000Z'::text THEN (value #>> '{}'::text[]) ELSE rule_time_of((value #>> '{}'::text[])) END ELSE NULL::text END;
+RETURN CASE WHEN ((told ~~ '____-__-__T__:__:__Z'::text) AND ((told COLLATE "C") < ':'::text)) THEN ("left"(told, 19) || '.000Z'::text) WHEN ((told ~~ '____-__-__T__:__:__.___Z'::text) AND ((told COLLATE "C") < ':'::text)) THEN told WHEN ((told ~~ '____-__-__T%'::text) OR (told ~~ '____-__-__t%'::text)) THEN rule_time_of(told) ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION public.rule_time_of(told text)
  RETURNS text
@@ -727,14 +768,184 @@ CREATE OR REPLACE FUNCTION public.rule_time_of(told text)
  STABLE PARALLEL SAFE
 RETURN CASE WHEN ((told ~ '^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$'::text) AND pg_input_is_valid(told, 'timestamp'::text)) THEN to_char(CASE WHEN (told ~ '([Zz]|[Tt].*[+-]\d\d:?\d\d)$'::text) THEN ((told)::timestamp with time zone AT TIME ZONE 'UTC'::text) ELSE (told)::timestamp without time zone END, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text) ELSE NULL::text END;
 
+CREATE OR REPLACE FUNCTION public.split_lines(lines text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN string_to_array(lines, '
+'::text, ''::text);
+
+CREATE OR REPLACE FUNCTION public.webhook_due(p_wants json)
+ RETURNS SETOF webhook_queue
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return query
+    select q.* from json_to_recordset(p_wants) as w (endpoint_id text, after text, "limit" int)
+    cross join lateral (select * from webhook_queue d where d.endpoint_id = w.endpoint_id and d.id > w.after order by d.id limit w."limit") q;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_events(p_wanted json)
+ RETURNS TABLE(id text, mode text, type text, created_at timestamp with time zone, object text)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+    select e.id, e.mode, e.type, e.created_at, e.object::text from json_to_recordset(p_wanted) as w (account_id text, mode text, id text)
+    join events e on e.account_id = w.account_id and e.mode = w.mode and e.id = w.id;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_filters_pass(filters jsonb, event_type text, object json)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
 RETURN CASE split_part(event_type, '.'::text, 1) WHEN 'message'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'channel_id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'channel_type'::text))) AND ((NOT (filters ? 'directions'::text)) OR ((filters -> 'directions'::text) ? (object ->> 'direction'::text))) AND ((NOT (filters ? 'message_types'::text)) OR ((filters -> 'message_types'::text) ? (object ->> 'type'::text))) AND ((NOT (filters ? 'campaigns'::text)) OR ((NOT ((object #>> '{origin,type}'::text[]) IS DISTINCT FROM 'campaign'::text)) AND COALESCE(((filters -> 'campaigns'::text) ? (object #>> '{origin,id}'::text[])), false)))) WHEN 'channel'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'type'::text)))) WHEN 'campaign'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'channel_id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'channel_type'::text))) AND ((NOT (filters ? 'campaigns'::text)) OR ((filters -> 'campaigns'::text) ? (object ->> 'id'::text)))) ELSE true END;
 
+CREATE OR REPLACE FUNCTION public.webhook_follow_feed(p_at timestamp with time zone, p_limit integer, p_careful boolean)
+ RETURNS TABLE(events integer, deliveries integer, unripe boolean)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  at_position bigint;
+  at_id text;
+  horizon bigint;
+  to_position bigint;
+  to_id text;
+begin
+  horizon := feed_horizon();
+  select position, id into at_position, at_id from webhook_fan_out where only_row;
+  unripe := exists (select 1 from events where position >= horizon);
+  if not exists (select 1 from events where (position, id) > (at_position, at_id) and position < horizon) then
+    return query select 0, 0, unripe;
+    return;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  select position, id into at_position, at_id from webhook_fan_out where only_row for update skip locked;
+  if not found then
+    return query select 0, 0, false;
+    return;
+  end if;
+  horizon := feed_horizon();
+  with batch as materialized (
+    select account_id, mode, id, type, endpoint_id, created_at, position from events
+    where (position, id) > (at_position, at_id) and position < horizon
+    order by position, id limit p_limit
+  ), made as (
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
+    select s.endpoint_id, 'whd_' || substr(b.id, 5, 14) || substr(md5(b.id || s.endpoint_id), 1, 12), b.account_id, b.mode, b.id, b.type, b.created_at, p_at
+    from batch b
+    -- two look-ups by the whole key: an endpoint that does not want the event is never looked at
+    cross join lateral (
+      select * from webhook_subscriptions w where w.account_id = b.account_id and w.mode = b.mode and w.event_type = b.type
+      union all
+      select * from webhook_subscriptions w where w.account_id = b.account_id and w.mode = b.mode and w.event_type = '*'
+    ) s
+    where b.endpoint_id is null
+      and webhook_is_later(b.position, s.since_position, s.since_snapshot)
+      and case when s.filters is null then true else webhook_filters_pass(s.filters, b.type,
+        (select object from events e where e.account_id = b.account_id and e.mode = b.mode and e.id = b.id)) end
+    on conflict do nothing
+    returning 1
+  )
+  select (select count(*) from batch), (select count(*) from made), last.position, last.id
+  into events, deliveries, to_position, to_id
+  from (select 1) one left join (select position, id from batch order by position desc, id desc limit 1) last on true;
+  if events > 0 then
+    update webhook_fan_out set position = to_position, id = to_id where only_row;
+  end if;
+  return next;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_is_later(event_position bigint, since_position bigint, since_snapshot pg_snapshot)
  RETURNS boolean
  LANGUAGE sql
  STABLE
 RETURN CASE WHEN (event_position >= since_position) THEN true WHEN ((event_position >> 48) < (since_position >> 48)) THEN false ELSE (NOT pg_visible_in_snapshot((((event_position & (((1)::bigint << 48) - 1)))::text)::xid8, since_snapshot)) END;
+
+CREATE OR REPLACE FUNCTION public.webhook_settle(p_endpoint_ids text, p_ids text, p_statuses text, p_attempts text, p_response_statuses text, p_durations text, p_errors text, p_error_messages text, p_next_attempts text, p_counts json, p_circuit integer, p_careful boolean)
+ RETURNS TABLE(endpoint_id text, failures integer)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  return query
+    with gone as (
+      delete from webhook_queue q
+      using unnest(
+        split_lines(p_endpoint_ids), split_lines(p_ids), split_lines(p_statuses), split_lines(p_attempts), split_lines(p_response_statuses), split_lines(p_durations),
+        split_lines(p_errors), split_lines(p_error_messages), split_lines(p_next_attempts)
+      ) as d (endpoint_id, id, status, attempts, response_status, duration_ms, error, error_message, next_attempt_at)
+      where q.endpoint_id = d.endpoint_id and q.id = d.id
+      returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.created_at, q.scheduled,
+        d.status, d.attempts::int as attempts, d.response_status::int as response_status, d.duration_ms::int as duration_ms, d.error, d.error_message, d.next_attempt_at::timestamptz as next_attempt_at
+    ), ended as (
+      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+      select account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at
+      from gone g where status is not null and (not p_careful or not exists (
+        select 1 from webhook_deliveries w where w.account_id = g.account_id and w.mode = g.mode and w.endpoint_id = g.endpoint_id and w.id = g.id))
+    ), failed as (
+      insert into webhook_failures (account_id, mode, endpoint_id, id)
+      select account_id, mode, endpoint_id, id from gone where status = 'failed' on conflict do nothing
+    ), again as (
+      insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
+      select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
+      from gone where status is null on conflict do nothing
+    ), counted as (
+      select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
+    )
+    update webhook_turns t
+    set failures = case when c.reset then 0 else t.failures end
+      + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
+    from counted c where t.endpoint_id = c.endpoint_id and (t.failures > 0 or c.closed + c.open > 0)
+    returning t.endpoint_id, t.failures;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_take_turns(p_process text, p_at timestamp with time zone, p_lease_until timestamp with time zone, p_alive_since timestamp with time zone, p_after text, p_limit integer, p_retries integer)
+ RETURNS TABLE(endpoint_id text, owner text)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  ready text[] := '{}';
+  next_id text := p_after;
+begin
+  if exists (select 1 from webhook_retries where due_at <= p_at) then
+    perform set_config('synchronous_commit', 'off', true);
+    with due as (
+      select endpoint_id, id from webhook_retries where due_at <= p_at order by due_at limit p_retries for update skip locked
+    ), gone as (
+      delete from webhook_retries r using due where r.endpoint_id = due.endpoint_id and r.id = due.id returning r.*
+    )
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
+    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at
+    from gone on conflict do nothing;
+  end if;
+  loop
+    select q.endpoint_id into next_id from webhook_queue q where q.endpoint_id > next_id order by q.endpoint_id limit 1;
+    exit when not found;
+    ready := ready || next_id;
+    exit when cardinality(ready) >= p_limit;
+  end loop;
+  if cardinality(ready) = 0 then
+    return;
+  end if;
+  if exists (select 1 from webhook_turns t where t.endpoint_id = any (ready) and t.owner is distinct from p_process) then
+    update webhook_turns t set owner = p_process, lease_until = p_lease_until
+    where t.endpoint_id in (
+      select f.endpoint_id from webhook_turns f
+      where f.endpoint_id = any (ready) and f.owner is distinct from p_process
+        and (f.owner is null or f.lease_until <= p_at or not exists (select 1 from processes p where p.id = f.owner and p.beat_at > p_alive_since))
+      order by f.endpoint_id for update skip locked);
+  end if;
+  return query select r.endpoint_id, t.owner from unnest(ready) r (endpoint_id) left join webhook_turns t on t.endpoint_id = r.endpoint_id;
+end $function$;
