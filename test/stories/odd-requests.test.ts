@@ -27,6 +27,14 @@ test('a method that nobody expects is 404, and 401 without a key', async (t) => 
   }
 })
 
+test('a phone number finds its messages, its plus escaped or not', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
+
+  for (const to of ['+15005550006', '%2B15005550006', '%2b15005550006']) assert.equal((await api.get(`/v1/messages?to=${to}`)).body.data.length, 1, to)
+})
+
 test('the pages outside of /v1 answer HEAD without a body; operations of the API do not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

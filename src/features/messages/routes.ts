@@ -124,7 +124,9 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
-      return reply(200, pageReply(await messages.list(sql, caller, query, page), page.limit))
+      // a plus sign that was not escaped arrives as a space, and a phone number begins with one
+      const asMeant = query.to === undefined ? query : { ...query, to: query.to.replace(/^ /, '+') }
+      return reply(200, pageReply(await messages.list(sql, caller, asMeant, page), page.limit))
     },
   }),
   route({
