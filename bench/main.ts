@@ -1,6 +1,6 @@
 /** `npm run bench`: every figure beside a reference of the same run. `--only a,b`, `--quick`, `--json`, `--write` (keeps the run in docs/reference/performance.md). */
 import { writeFile } from 'node:fs/promises'
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { accept } from './accept.ts'
@@ -38,6 +38,8 @@ const environment = {
   system: `${process.platform} ${release()}`,
   node: process.version,
   database: 'embedded PostgreSQL 18, fsync on',
+  // of others: above 0 they take their share of the cores
+  load_before: Number(loadavg()[0]!.toFixed(1)),
 }
 
 const sections: Section[] = []
@@ -60,19 +62,23 @@ for (const { name, title, run } of measurements) {
 const seconds = Math.round((performance.now() - began) / 1000)
 
 if (wanted.json) process.stdout.write(`${JSON.stringify({ environment, seconds, sections }, null, 2)}\n`)
-else process.stdout.write(`${Object.values(environment).join(' · ')} · ${seconds} s\n`)
+else process.stdout.write(`${environmentLine()}\n`)
 if (wanted.write) await writeFile(join(import.meta.dirname, '..', 'docs', 'reference', 'performance.md'), page())
 
 function page(): string {
-  const { date, cpu, cores, memory_gb, system, node, database } = environment
   return [
     '# Performance',
     '',
     'The last full run of `npm run bench`. Each figure stands beside a reference that was measured in the same run, in turn with it; every value is the median of its rounds.',
     'Read ratios and CPU per message: rates belong to the machine, and the load generator shares its cores with the service and the database.',
     '',
-    `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · ${seconds} s${wanted.quick ? ' · a quick run' : ''}`,
+    `${environmentLine()}${wanted.quick ? ' · a quick run' : ''}`,
     '',
     ...sections.map(asMarkdown),
   ].join('\n')
+}
+
+function environmentLine(): string {
+  const { date, cpu, cores, memory_gb, system, node, database, load_before } = environment
+  return `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · load average before the run ${load_before} · ${seconds} s`
 }
