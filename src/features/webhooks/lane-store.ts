@@ -146,8 +146,9 @@ export async function settle(
   )
 }
 
+/** How many deliveries are due, and how many wait for a later attempt; counted up to 100,000 each. */
 export async function queueDepths(sql: Db): Promise<{ due: number; waiting: number }> {
   const [row] = await sql<{ due: number; waiting: number }[]>`
-    select greatest(0, (select reltuples from pg_class where oid = 'webhook_queue'::regclass))::int as due, (select count(*) from (select 1 from webhook_retries limit 100000) r)::int as waiting`
+    select (select count(*) from (select 1 from webhook_queue limit 100000) q)::int as due, (select count(*) from (select 1 from webhook_retries limit 100000) r)::int as waiting`
   return row!
 }
