@@ -1,9 +1,8 @@
 /** SQL of writing many contacts at once: COPY, which costs PostgreSQL half of what reading them from JSON does. */
-import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import type { Tenant } from '../../contract/caller.ts'
 import type { ContactRow } from '../../contract/resources/contact.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import { sqlState, type Db } from '../../platform/database/sql.ts'
 import type { ConsentChangeRow } from './consent-store.ts'
 import { searchColumns } from './contact.ts'
 
@@ -22,7 +21,7 @@ export async function copyContacts(sql: Db, { account_id, mode }: Tenant, rows: 
     text += `${cell(row.country)}\t${cell(row.external_id)}\t${json(row.identifiers)}\t${array(row.tags)}\t${json(row.attributes)}\t${json(row.metadata)}\t${json(row.consent)}\t${row.blocked}\t`
     text += `${cell(search.name_key)}\t${cell(search.last_name_key)}\t${cell(search.email_key)}\t${array(search.labels)}\t${row.last_seen_at ?? nothing}\t${row.last_message_at ?? nothing}\t${row.created_at}\t${row.updated_at}\n`
   }
-  await fill(await into.writable(), text)
+  await fill(sql, await into.writable(), text)
 }
 
 export async function copyConsentChanges(sql: Db, { account_id, mode }: Tenant, rows: readonly ConsentChangeRow[], at: string): Promise<void> {
@@ -32,14 +31,33 @@ export async function copyConsentChanges(sql: Db, { account_id, mode }: Tenant, 
   for (const row of rows) {
     text += `${account_id}\t${mode}\t${row.contact_id}\t${row.id}\t${row.channel_type}\t${row.status}\t${row.source}\t${cell(row.message_id)}\t${cell(row.request_id)}\t${row.occurred_at}\t${at}\n`
   }
-  await fill(await into.writable(), text)
+  await fill(sql, await into.writable(), text)
 }
 
-/** Resolves once PostgreSQL has taken all of it; rejects with its error. */
-async function fill(into: Writable, text: string): Promise<void> {
-  into.end(text)
-  await once(into, 'finish')
+/**
+ * Resolves once PostgreSQL has taken all of it; rejects with a data error when it has not, or with that of a lost connection. The
+ * driver's stream tells neither once its text is sent, so that a statement behind it has to.
+ */
+async function fill(sql: Db, into: Writable, text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const final = into._final.bind(into)
+    into._final = (done) => {
+      final(done)
+      resolve()
+    }
+    into.on('error', reject)
+    into.end(text)
+  })
+  try {
+    await sql`select 1`
+  } catch (error) {
+    if (sqlState(error) !== inFailedTransaction) throw error
+    throw Object.assign(new Error('COPY was refused a row', { cause: error }), { code: dataException })
+  }
 }
+
+const inFailedTransaction = '25P02'
+const dataException = '22000'
 
 const nothing = '\\N'
 const special = /[\\\t\n\r\v\f\b]/

@@ -50,29 +50,37 @@ export const importsLane = (platform: Platform): Lane => ({
 async function work(platform: Platform, row: ContactImportRow): Promise<number> {
   const running = new Map<Promise<void>, CutPiece>()
   const failures: unknown[] = []
-  let applied = 0
+  const started = await startPieces(platform, row, running, failures).catch((error: unknown) => {
+    failures.push(error)
+    return { pieces: 0, ended: false }
+  })
+  await Promise.all(running.keys())
+  if (failures.length > 0) throw failures[0]
+  if (started.ended) await transact(platform.pool, (tx) => store.finishImport(tx, row, row.id, isoTime(platform.clock.now())))
+  return Math.max(started.pieces, 1)
+}
+
+/** Starts pieces in order, as many at once as may be; `ended` when none is left to start. */
+async function startPieces(
+  platform: Platform,
+  row: ContactImportRow,
+  running: Map<Promise<void>, CutPiece>,
+  failures: unknown[],
+): Promise<{ pieces: number; ended: boolean }> {
   let after = -1
-  let ended = false
-  while (applied < piecesPerTurn && failures.length === 0) {
+  for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
     const next = await store.nextPiece(platform.pool, row.id, after)
-    if (next === null) {
-      ended = true
-      break
-    }
+    if (next === null) return { pieces, ended: true }
     const piece = cutPiece(next, row)
     after = piece.number
     while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(piece, other))) await Promise.race(running.keys())
-    if (failures.length > 0) break
+    if (failures.length > 0) return { pieces, ended: false }
     const task: Promise<void> = apply(platform, row, piece)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(task))
     running.set(task, piece)
-    applied += 1
   }
-  await Promise.all(running.keys())
-  if (failures.length > 0) throw failures[0]
-  if (ended) await transact(platform.pool, (tx) => store.finishImport(tx, row, row.id, isoTime(platform.clock.now())))
-  return Math.max(applied, 1)
+  return { pieces: piecesPerTurn, ended: false }
 }
 
 /** Of two rows for one contact the later one has the last word; and what the first piece makes of attributes holds for all. */
