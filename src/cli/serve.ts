@@ -18,7 +18,8 @@ import type { Cli, Register } from './program.ts'
 
 /** A stop finishes what is in hand for so long; then it ends as it is (decisions 13: 10 s). */
 const stopWithinMs = 9_000
-const poolConnections = 20
+/** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
+const poolConnections = 12
 const sameSignalMs = 1_000
 
 export const registerServe: Register = (program, cli) => {
