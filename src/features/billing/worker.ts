@@ -15,7 +15,7 @@ const noticeMs = 7 * 24 * 3600_000
 export const billingChores = (platform: Platform, billing: BillingService): Chore[] => [
   // written off within a minute of the expiry (decisions 8)
   { name: 'package-expiry', every_ms: 15_000, run: () => untilDone(grantsMax, () => billing.writeOffExpired(grantsMax)) },
-  { name: 'package-expiring', every_ms: 60_000, run: () => untilDone(grantsMax, () => announceExpiring(platform)) },
+  { name: 'package-expiring', every_ms: 15_000, run: () => untilDone(grantsMax, () => announceExpiring(platform)) },
   { name: 'usage-fold', every_ms: 10_000, run: () => untilDone(deltasMax, () => foldUsage(platform.pool, deltasMax)) },
 ]
 
