@@ -243,15 +243,22 @@ test('progress shows while an import runs, and what a dead process left is taken
 test('an import whose connections are cut again and again ends with every row counted once', { timeout: 120_000 }, async (t) => {
   const { world, account, api } = await start(t)
   const rows = 9000
-  const started = await send(account, `phone,tags,consent.sms\n${Array.from({ length: rows }, (_, n) => `+1500${String(1_000_000 + (n % 8000))},t${n % 7},${n % 50 === 0 ? 'opted_out' : 'opted_in'}\n`).join('')}`)
+  const started = await send(
+    account,
+    `phone,tags,consent.sms\n${Array.from({ length: rows }, (_, n) => `+1500${String(1_000_000 + (n % 8000))},t${n % 7},${n % 50 === 0 ? 'opted_out' : 'opted_in'}\n`).join('')}`,
+  )
   const killer = openPool(world.database_url, { max: 1 })
   t.after(() => killer.end())
   let cuts = 0
 
-  for (let done = false; !done; ) {
+  for (let done = false; !done;) {
     // every connection stands before the cut
-    for (let stands = false; !stands; ) stands = (await Promise.allSettled(Array.from({ length: 10 }, () => world.pool`select pg_sleep(0.02)`))).every((query) => query.status === 'fulfilled')
-    const pass = world.tick('imports').then((jobs) => jobs === 0, () => false)
+    for (let stands = false; !stands;)
+      stands = (await Promise.allSettled(Array.from({ length: 10 }, () => world.pool`select pg_sleep(0.02)`))).every((query) => query.status === 'fulfilled')
+    const pass = world.tick('imports').then(
+      (jobs) => jobs === 0,
+      () => false,
+    )
     if (cuts < 12) for (let waits = world.random.below(40); waits > 0; waits--) await killer`select 1`
     if (cuts++ < 12) await killer`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     done = await pass
