@@ -47,6 +47,20 @@ test('credentials that the provider refuses create nothing; a sender that is tak
   assert.equal(listed.body.data.length, 1)
 })
 
+test('a kind of channel that is not built is refused by its name, whatever else is missing', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+
+  for (const type of ['messenger', 'instagram', 'viber', 'rcs', 'email', 'pigeon']) {
+    const { status, body } = await api.post('/v1/channels', { type })
+    assert.deepEqual([status, body.error.code], [400, 'parameter_invalid'], type)
+    assert.ok(
+      body.error.details.some((detail: { param: string; code: string }) => detail.param === 'type' && detail.code === 'invalid_value'),
+      type,
+    )
+  }
+})
+
 test('a channel that is disabled takes no message, and one that is deleted is not there', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })

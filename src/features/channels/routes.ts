@@ -9,7 +9,7 @@ import type { ChannelService } from './service.ts'
 const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('channel'), deleted: Type.Literal(true) })
 const ChannelCreation = Type.Object(
   {
-    type: Type.String({ description: `Kind of channel: ${channelTypes.join(', ')}.` }),
+    type: Type.String({ enum: [...channelTypes], description: 'Kind of channel.' }),
     provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
     name: Type.String({ minLength: 1, maxLength: 120 }),
     identifier: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The sender; may be left out where the provider tells it.' })),
