@@ -282,6 +282,23 @@ test('two processes at one import apply every row once', async (t) => {
   await world.invariants()
 })
 
+test('an import that fails again and again ends as failed, and holds up nobody', async (t) => {
+  const { world, account, api } = await start(t)
+  const broken = await send(account, 'phone\n+15005551011\n')
+  await world.pool`update contact_imports set columns = 'null'`
+  const other = await send(account, 'phone\n+15005551012\n')
+
+  let failures = 0
+  for (let pass = 0; pass < 30; pass++) await world.tick('imports').catch(() => (failures += 1))
+  const [failed, fine] = [await api.get(`/v1/contact_imports/${broken.body.id}/errors`), await api.get(`/v1/contact_imports/${other.body.id}`)]
+  const [row] = await world.pool`select status, error from contact_imports where id = ${broken.body.id}`
+
+  assert.equal(failures, 20)
+  assert.deepEqual([row!['status'], row!['error'].code, failed.status], ['failed', 'internal_error', 200])
+  assert.deepEqual([fine.body.status, fine.body.created], ['completed', 1])
+  assert.deepEqual(await leftovers(world), { imports: 2, pieces: 0, jobs: 0 })
+})
+
 test('an upload that breaks off leaves nothing, and one whose process died is cleared away', async (t) => {
   const { world, account } = await start(t)
   const { connect } = await import('node:net')
