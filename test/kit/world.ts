@@ -115,7 +115,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const { settings, secrets, log, ids } = platform
   const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
-  closing(t, () => app.stop())
+  closing(t, () => stopInTime(app, clock))
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   const api = (key?: string | { key: string }) => apiClient(base_url, typeof key === 'object' ? key.key : key)
   const tick = async (...lanes: string[]) => {
@@ -142,6 +142,17 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     },
     invariants: () => proveInvariants(app),
   }
+}
+
+/** Stops the app; what still waits for its time meanwhile, as after a failed assertion, is given it. */
+async function stopInTime(app: App, clock: FakeClock): Promise<void> {
+  let stopped = false
+  const stopping = app.stop().finally(() => (stopped = true))
+  while (!stopped) {
+    await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, 50))])
+    if (!stopped) await clock.advance(1_000)
+  }
+  await stopping
 }
 
 async function makeAccount(app: App, api: World['api'], options: AccountOptions): Promise<TestAccount> {
