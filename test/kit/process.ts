@@ -31,14 +31,15 @@ export async function startProcess(world: PlatformWorld, name: string): Promise<
   await app.lane('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
+  let dead: Promise<unknown> | undefined
   return {
     name,
     app,
     api: (key) => apiClient(base_url, key),
     async kill() {
       app.server.server.closeAllConnections()
-      await pool.end({ timeout: 0 })
-      await app.server.close()
+      dead ??= Promise.all([pool.end({ timeout: 0 }), app.server.close()])
+      await dead
     },
   }
 }

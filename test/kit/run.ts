@@ -13,7 +13,14 @@ await removeLeftovers(cluster.url)
 const status = await new Promise<number>((done) => {
   const child = spawn(
     process.execPath,
-    ['--test', '--test-concurrency=2', '--test-reporter=spec', ...files.map((file) => (named.length > 0 ? resolve(file) : file))],
+    [
+      '--test',
+      '--test-concurrency=2',
+      '--test-reporter=spec',
+      '--test-force-exit',
+      '--test-timeout=300000',
+      ...files.map((file) => (named.length > 0 ? resolve(file) : file)),
+    ],
     {
       cwd: root,
       stdio: 'inherit',

@@ -108,9 +108,12 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel }:
   const reports = new Map<string, object>()
   let born = 0
   let deaths = 0
-  const newProcess = () => startProcess(world, `process ${++born}`)
+  const newProcess = async () => {
+    const process = await startProcess(world, `process ${++born}`)
+    closing(t, () => process.kill())
+    return process
+  }
   const processes: WorldProcess[] = [await newProcess(), await newProcess()]
-  closing(t, () => Promise.all(processes.map((process) => process.kill())))
 
   const post = async (one: Sent) => {
     const body = { channel: one.account === shop ? channel : 'ch_test_sms', to: one.to, type: 'text', text: { body: 'Hello' } }
