@@ -292,7 +292,8 @@ test('an opt-out counts for every address of the contact on that channel type', 
   const stop = (await wrote(api, 'STOP', { channel: 'ch_test_whatsapp', from: 'DE.13491208655302741918' })).body
 
   assert.equal(stop.contact_id, ada.id)
-  for (const to of [phone, 'DE.13491208655302741918']) assert.equal((await api.post('/v1/messages', { ...sms(to), channel: 'ch_test_whatsapp' })).body.error.code, 'recipient_blocked')
+  for (const to of [phone, 'DE.13491208655302741918'])
+    assert.equal((await api.post('/v1/messages', { ...sms(to), channel: 'ch_test_whatsapp' })).body.error.code, 'recipient_blocked')
   assert.equal((await api.post('/v1/messages', sms())).status, 202)
   await world.invariants()
 })

@@ -34,7 +34,10 @@ test('each thing that no longer agrees about contacts is told by the invariant m
   assert.deepEqual(await broken(), [])
   assert.deepEqual(await whenDamaged(`delete from contact_addresses where kind = 'phone'`), ['addresses-follow-contacts'])
   assert.deepEqual(await whenDamaged(`update contact_addresses set blocked = true where kind = 'telegram'`), ['addresses-follow-contacts'])
-  assert.deepEqual(await whenDamaged(`insert into contact_addresses (account_id, mode, kind, address, contact_id) values ('acc_1', 'live', 'phone', '+1', 'ct_1')`), ['addresses-follow-contacts'])
+  assert.deepEqual(
+    await whenDamaged(`insert into contact_addresses (account_id, mode, kind, address, contact_id) values ('acc_1', 'live', 'phone', '+1', 'ct_1')`),
+    ['addresses-follow-contacts'],
+  )
   assert.deepEqual(await whenDamaged(`delete from contact_counters where kind = 'contact'`), ['contact-counters-equal-counts'])
   assert.deepEqual(await whenDamaged(`delete from contact_list_members`), ['contact-counters-equal-counts'])
   assert.deepEqual(await whenDamaged(`update contacts set labels = '{}'`), ['contact-counters-equal-counts', 'consent-equals-suppressions'])

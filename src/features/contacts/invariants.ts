@@ -15,12 +15,17 @@ export const contactInvariants = (platform: Pick<Platform, 'secrets'>): readonly
     name: 'addresses-follow-contacts',
     breaches: async (sql) =>
       (await audit.addressBreaches(sql)).map(({ account_id, contact_id, kind, in_contact }) =>
-        in_contact ? `The ${kind} address of contact ${contact_id} of ${account_id} is missing from contact_addresses, or differs in blocked.` : `contact_addresses has a ${kind} address for ${contact_id} of ${account_id} that the contact has not.`,
+        in_contact
+          ? `The ${kind} address of contact ${contact_id} of ${account_id} is missing from contact_addresses, or differs in blocked.`
+          : `contact_addresses has a ${kind} address for ${contact_id} of ${account_id} that the contact has not.`,
       ),
   },
   {
     name: 'contact-counters-equal-counts',
-    breaches: async (sql) => (await audit.countBreaches(sql)).map((row) => `The counter of ${row.kind} ${row.key} of ${row.account_id} (${row.mode}) says ${row.held}, but there are ${row.counted}.`),
+    breaches: async (sql) =>
+      (await audit.countBreaches(sql)).map(
+        (row) => `The counter of ${row.kind} ${row.key} of ${row.account_id} (${row.mode}) says ${row.held}, but there are ${row.counted}.`,
+      ),
   },
   { name: 'consent-equals-suppressions', breaches: (sql) => consentBreaches(sql, platform.secrets) },
 ]
@@ -47,7 +52,8 @@ function labelBreaches({ labels, id, account_id, ...row }: audit.AuditedContact)
   return agree ? [] : [`The labels of contact ${id} of ${account_id} do not follow from its tags and consent.`]
 }
 
-const stoppedTypes = (row: audit.AuditedContact): string[] => [...new Set(addressesOf(row).flatMap(suppressibleTypes))].filter((type) => statusOf(row.consent, type) === 'opted_out')
+const stoppedTypes = (row: audit.AuditedContact): string[] =>
+  [...new Set(addressesOf(row).flatMap(suppressibleTypes))].filter((type) => statusOf(row.consent, type) === 'opted_out')
 
 /** Of a tenant without any suppression. */
 const missingSuppressions = (rows: readonly audit.AuditedContact[]): string[] =>

@@ -53,7 +53,8 @@ export async function settle(deps: SettleDeps, settlements: readonly Settlement[
   for (const { job, outcome } of settlements) {
     const row = changed.get(job.row.id)
     // a message of several parts is as far as the least of them: that is read
-    if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1) deps.recent.remember(row.channel_id, outcome.provider_ids[0]!, row)
+    if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1)
+      deps.recent.remember(row.channel_id, outcome.provider_ids[0]!, row)
   }
 }
 
