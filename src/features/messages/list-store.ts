@@ -32,7 +32,9 @@ export async function listMessages(sql: Db, tenant: Tenant, filters: MessageFilt
   // what comes in is `received`, nothing else is
   const direction = filters.direction ?? (status === 'received' ? 'inbound' : undefined)
   const all = { ...filters, ...(direction === undefined ? {} : { direction }) }
-  if (reference !== undefined || to !== undefined || (channel !== undefined && direction !== undefined)) return await byId(sql, tenant, all, page)
+  if (reference !== undefined) return await byText(sql, tenant, all, page, 'reference', reference)
+  if (to !== undefined) return await byText(sql, tenant, all, page, 'to', to)
+  if (channel !== undefined && direction !== undefined) return await sql<MessageRow[]>`${ofChannel(sql, tenant, all, page, sql`${channel}`, direction)}`
   if (status !== undefined && (rareStatuses.has(status) || (channel === undefined && direction === undefined))) return await byStatus(sql, tenant, all, page)
   if (channel !== undefined) return await byChannel(sql, tenant, all, page)
   if (direction !== undefined) return await byDirection(sql, tenant, all, page)
@@ -65,19 +67,37 @@ function idBounds({ created_after, created_before }: MessageFilters, { starting_
 
 const floorOf = (ms: number): string => idFloor('msg', Math.max(0, ms))
 
-/** By the primary key, or an index that ends with the id: the planner's choice. */
+/** By the primary key. */
 async function byId(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   return await sql<MessageRow[]>`select * from messages where ${where(sql, tenant, filters, page)} order by id desc limit ${page.limit + 1}`
 }
 
-/** Both directions of a channel, each from its index. */
-async function byChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+// What leads is written as one of a list of one, and stands in the order. As an equation the planner would leave it out of the
+// order, take the primary key for as good, and walk through everything where the newest match is old.
+
+/** One recipient, or one reference, from its index. */
+async function byText(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page, leading: 'to' | 'reference', value: string): Promise<MessageRow[]> {
+  const { [leading]: _, ...others } = filters
+  const column = sql(leading)
   return await sql<MessageRow[]>`
-    select m.* from (values ('outbound'), ('inbound')) as d(direction)
-    cross join lateral (
-      select * from messages where ${where(sql, tenant, filters, page)} and direction = d.direction order by id desc limit ${page.limit + 1}
-    ) m
-    order by m.id desc limit ${page.limit + 1}`
+    select * from messages where ${where(sql, tenant, others, page)} and ${column} = any(array[${value}])
+    order by ${column} desc, id desc limit ${page.limit + 1}`
+}
+
+/** One direction of a channel from its index. */
+function ofChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page, channel: ReturnType<typeof where>, direction: string) {
+  const { channel: _, direction: __, ...others } = filters
+  return sql`
+    select * from messages where ${where(sql, tenant, others, page)} and channel_id = any(array[${channel}]) and direction = any(array[${direction}])
+    order by channel_id desc, direction desc, id desc limit ${page.limit + 1}`
+}
+
+/** Both directions of a channel. */
+async function byChannel(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
+  const one = (direction: string) => ofChannel(sql, tenant, filters, page, sql`${filters.channel!}`, direction)
+  return await sql<MessageRow[]>`
+    select * from ((${one('outbound')}) union all (${one('inbound')})) m
+    order by id desc limit ${page.limit + 1}`
 }
 
 /** One direction of every channel that has messages, found by hops through the index. */
@@ -90,9 +110,7 @@ async function byDirection(sql: Db, tenant: Tenant, filters: MessageFilters, pag
       select (select channel_id from messages where account_id = ${account_id} and mode = ${mode} and channel_id > channel.id order by channel_id limit 1) from channel where channel.id is not null
     )
     select m.* from channel
-    cross join lateral (
-      select * from messages where ${where(sql, tenant, filters, page)} and channel_id = channel.id order by id desc limit ${page.limit + 1}
-    ) m
+    cross join lateral (${ofChannel(sql, tenant, filters, page, sql`channel.id`, filters.direction!)}) m
     order by m.id desc limit ${page.limit + 1}`
 }
 
