@@ -39,6 +39,12 @@ const repairs: readonly Repair[] = [
     result = new Result()`,
   },
   {
+    // a connection that dies while it learns the types of arrays refuses its query, and that is all
+    file: '/postgres/src/connection.js',
+    text: `        return fetchArrayTypes()`,
+    by: `        return void fetchArrayTypes().catch(() => undefined)`,
+  },
+  {
     // a transaction ends with its connection: what it asks afterwards is refused
     file: '/postgres/src/index.js',
     text: `        new Promise((_, reject) => connection.onclose = reject)`,
