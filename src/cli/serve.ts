@@ -1,4 +1,5 @@
 /** `posthorn serve`: the service itself, until it is told to stop. */
+import { advisoryLocks } from '../platform/database/locks.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { createServer, type AddressInfo } from 'node:net'
 import { buildApp, roles as allRoles, type App, type Role } from '../app.ts'
@@ -97,22 +98,20 @@ interface FirstAccount {
   readonly test_key: string
 }
 
-const firstLock = 7_067_411_833
-
 /** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
 async function firstAccount(app: App): Promise<FirstAccount | undefined> {
   const { accounts } = app.services
   if ((await accounts.list()).length > 0) return undefined
   const lock = await app.platform.pool.reserve()
   try {
-    await lock`select pg_advisory_lock(${firstLock})`
+    await lock`select pg_advisory_lock(${advisoryLocks.first_account})`
     if ((await accounts.list()).length > 0) return undefined
     const account = await accounts.create({ name: 'First account' })
     const live = await accounts.createKey({ account_id: account.id, mode: 'live', name: 'First live key' })
     const test = await accounts.createKey({ account_id: account.id, mode: 'test', name: 'First test key' })
     return { account: { id: account.id, name: account.name }, live_key: live.key, test_key: test.key }
   } finally {
-    await lock`select pg_advisory_unlock(${firstLock})`
+    await lock`select pg_advisory_unlock(${advisoryLocks.first_account})`
     lock.release()
   }
 }

@@ -15,7 +15,10 @@ export const limits = {
   send_at_ahead_ms_max: 35 * 24 * 3600_000,
   expires_in_seconds_min: 10,
   expires_in_seconds_max: 604_800,
+  /** How long after its due time a message is still handed over when its provider throttles or cannot be reached. */
   message_validity_ms: 24 * 3600_000,
+  /** A process that has not been heard of for so long is taken for dead (decisions 4). */
+  process_silent_ms: 10_000,
   keys_per_account_max: 50,
   event_retention_ms: 30 * 24 * 3600_000,
   /** How long an authentication or channel look-up may be served from memory (decisions 2: 5 seconds). */

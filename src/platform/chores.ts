@@ -1,4 +1,5 @@
 /** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
+import { advisoryLocks } from './database/locks.ts'
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
@@ -8,7 +9,6 @@ import type { Chore, Platform } from './platform.ts'
 
 const beatEveryMs = 2_000
 const choresEveryMs = 1_000
-const lockKey = 7_067_411_831
 const minute = 60_000
 /** Rows of processes that have been silent this long tell nobody anything. */
 const forgottenAfterMs = 24 * 3600_000
@@ -44,12 +44,12 @@ export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
       if (due.length === 0) return 0
       const connection = await pool.reserve()
       try {
-        const [lock] = await connection<{ held: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as held`
+        const [lock] = await connection<{ held: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.chores}) as held`
         if (lock!.held) {
           try {
             for (const chore of due) await runChore(platform, chore)
           } finally {
-            await connection`select pg_advisory_unlock(${lockKey})`
+            await connection`select pg_advisory_unlock(${advisoryLocks.chores})`
           }
         }
       } finally {

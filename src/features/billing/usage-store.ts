@@ -1,10 +1,9 @@
 /** SQL of usage: deltas written with what they count, folded to one row a day and channel by a chore. */
+import { advisoryLocks } from '../../platform/database/locks.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Tenant } from '../../contract/caller.ts'
 import type { UsageGroup } from '../../contract/resources/usage.ts'
 import type { UsageDelta } from './usage.ts'
-
-const foldKey = 7_067_411_830
 
 export async function insertUsage(sql: Db, deltas: readonly UsageDelta[]): Promise<void> {
   if (deltas.length === 0) return
@@ -51,7 +50,7 @@ export async function sumUsage(sql: Db, tenant: Tenant, days: { from: string; to
 export async function foldUsage(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`
     with alone as materialized (
-      select pg_try_advisory_xact_lock(${foldKey}) as held
+      select pg_try_advisory_xact_lock(${advisoryLocks.fold_usage}) as held
     ), delta as (
       delete from usage_rows
       where ctid = any(array(select ctid from usage_rows where not folded and (select held from alone) limit ${rows_max})) and not folded

@@ -1,4 +1,5 @@
 /** Whose turn a channel is: the lease by which one process dispatches it, and the rate at which messages may go. */
+import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
 import * as store from './dispatch-store.ts'
@@ -6,7 +7,6 @@ import * as store from './dispatch-store.ts'
 const lease_ms = 15_000
 /** Given up so long before it ends, so that two processes never both think they hold it. */
 const margin_ms = 2000
-const heartbeatOld_ms = 10_000
 
 export interface ChannelLeases {
   holds(channel_id: string): boolean
@@ -21,7 +21,7 @@ export function channelLeases({ pool, clock, process_id }: Platform): ChannelLea
   const take = async (channel_ids: readonly string[]) => {
     const now = clock.now()
     for (const channel_id of channel_ids) held.delete(channel_id)
-    const taken = await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(now + lease_ms), isoTime(now - heartbeatOld_ms))
+    const taken = await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(now + lease_ms), isoTime(now - limits.process_silent_ms))
     for (const channel_id of taken) held.set(channel_id, now + lease_ms - margin_ms)
   }
   const holds = (channel_id: string) => (held.get(channel_id) ?? 0) > clock.now()

@@ -2,6 +2,7 @@
  * SQL of the message list: every filter is led by an index, so that a page costs what it shows however many messages there are.
  * What one leading filter leaves over, the others sort out of its rows.
  */
+import { advisoryLocks } from '../../platform/database/locks.ts'
 import type { Tenant } from '../../contract/caller.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
 import { idFloor } from '../../lib/ids.ts'
@@ -183,8 +184,6 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
   return [...rows, ...older]
 }
 
-const foldKey = 7_067_411_833
-
 /**
  * Folds at most `rows_max` deltas of the counts into the row of their key; returns how many there were, 0 while another process
  * folds. Each fold sums only the rows that it itself deleted, so that nothing is lost or counted twice whatever runs beside it.
@@ -192,7 +191,7 @@ const foldKey = 7_067_411_833
 export async function foldStatusCounts(sql: Db, rows_max: number): Promise<number> {
   const [row] = await sql<{ deltas: number }[]>`
     with alone as materialized (
-      select pg_try_advisory_xact_lock(${foldKey}) as held
+      select pg_try_advisory_xact_lock(${advisoryLocks.fold_status_counts}) as held
     ), delta as (
       delete from message_status_counts
       where ctid = any(array(select ctid from message_status_counts where not folded and (select held from alone) limit ${rows_max})) and not folded

@@ -21,8 +21,6 @@ export type Settlement =
   | { readonly job: Job; readonly provider: string; readonly outcome: Outcome; readonly duration_ms: number; readonly at_ms: number; readonly instant: boolean }
   | { readonly job: Job; readonly outcome: { readonly kind: 'expired' | 'blocked' | 'gone' | 'channel_deleted' }; readonly at_ms: number }
 
-/** How long after its due time a message is still handed over when its provider throttles or cannot be reached. */
-export const validity_ms = 24 * 3600_000
 const unknownWait_ms = 30_000
 const backoffMax_ms = 60_000
 

@@ -12,7 +12,7 @@ import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
 import type { Handoff } from './unit.ts'
 import { applyMoves } from './moves.ts'
-import { settle, validity_ms, type Job, type SettleDeps, type Settlement } from './settle.ts'
+import { settle, type Job, type SettleDeps, type Settlement } from './settle.ts'
 
 export interface DispatcherDeps extends SettleDeps {
   readonly channels: ChannelService
@@ -35,7 +35,6 @@ const inFlightPerQueueMax = 400
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
-const heartbeatOld_ms = 10_000
 const patience_ms = 50
 /** Wakes for reports are told apart by so much. */
 const wakeStep_ms = 20
@@ -98,7 +97,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
         isoTime(now),
       )
     await leases.renew()
-    const taken = await store.takeOverJobs(pool, process_id, isoTime(now), isoTime(now - heartbeatOld_ms))
+    const taken = await store.takeOverJobs(pool, process_id, isoTime(now), isoTime(now - limits.process_silent_ms))
     if (taken > 0) log.warn({ jobs: taken }, 'took over messages that another process had claimed')
   }
 
@@ -180,7 +179,8 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     return await markSending(ready, now)
   }
 
-  const validUntil = ({ row }: Job): number => (row.expires_at === null ? Date.parse(row.send_at ?? row.created_at) + validity_ms : Date.parse(row.expires_at))
+  const validUntil = ({ row }: Job): number =>
+    row.expires_at === null ? Date.parse(row.send_at ?? row.created_at) + limits.message_validity_ms : Date.parse(row.expires_at)
 
   async function blockedAmong(jobs: readonly Job[]): Promise<Set<string>> {
     return await store.listBlocked(

@@ -2,6 +2,7 @@
  * The delivery lane. A process takes turns at endpoints, reads what is due for them, posts, and settles in sets; one endpoint's
  * attempts are all made by one process. Nothing waits for a receiver but that receiver's own deliveries.
  */
+import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { HttpPoster, PostOutcome } from '../../lib/http-post.ts'
 import type { Lane } from '../../lib/loop.ts'
@@ -40,8 +41,6 @@ const settledTogether = 100
 const leaseMs = 60_000
 const renewEveryMs = 20_000
 const idleTurnMs = 10_000
-/** A process that has not beaten for this long is dead (decisions 4). */
-const deadAfterMs = 10_000
 /** How long a pass waits for what it began; the rest goes on beside the next pass. */
 const patienceMs = 25
 const settleAgainMs = 250
@@ -141,7 +140,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       process_id,
       at: isoTime(now),
       lease_until: isoTime(now + leaseMs),
-      alive_since: isoTime(now - deadAfterMs),
+      alive_since: isoTime(now - limits.process_silent_ms),
       after: scannedTo,
       limit: turnsPerPass,
       retries: retriesPerPass,

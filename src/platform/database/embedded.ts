@@ -2,6 +2,7 @@
  * The embedded PostgreSQL: made under the data folder, supervised, adopted after its parent's death, shared by every process on
  * the folder and stopped by the last. Each of them holds one advisory lock; who gets it alone is the last.
  */
+import { advisoryLocks } from './locks.ts'
 import { randomBytes } from 'node:crypto'
 import { chown, lstat, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -36,7 +37,6 @@ export interface Embedded {
   stop(): Promise<void>
 }
 
-const holdKey = 7_067_411_802
 const readyWithinMs = 60_000
 const pollMs = 10
 const retryMs = 50
@@ -175,7 +175,7 @@ async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Prom
     },
   })
   try {
-    await session`select pg_advisory_lock_shared(${holdKey})`
+    await session`select pg_advisory_lock_shared(${advisoryLocks.hold_embedded})`
     const [there] = await session`select 1 from pg_database where datname = ${database}`
     if (there === undefined) await session.unsafe(`create database ${database}`).catch(ignoreDuplicate)
     holding = true
@@ -199,8 +199,8 @@ function refusedForGood(error: unknown): undefined {
 async function release(holder: Holder, held: Held): Promise<void> {
   const last = await held.session
     .begin(async (sql) => {
-      await sql`select pg_advisory_unlock_shared(${holdKey})`
-      const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${holdKey}) as alone`
+      await sql`select pg_advisory_unlock_shared(${advisoryLocks.hold_embedded})`
+      const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.hold_embedded}) as alone`
       return row!.alone
     })
     .catch(() => false)

@@ -1,4 +1,5 @@
 /** Brings a database to the schema of this code: forward only, under a lock, each file once; and keeps the `installation` row. */
+import { advisoryLocks } from './locks.ts'
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
@@ -23,7 +24,6 @@ export interface MigrationReport {
 }
 
 const versionMin = 160_000
-const lockKey = 7_067_411_801
 const tryLockEveryMs = 100
 const lockWaitMs = 120_000
 
@@ -52,7 +52,7 @@ export async function migrate(pool: Pool, clock: Clock, migrations?: readonly Mi
   for (;;) {
     const report = await transact(pool, async (sql) => {
       await sql`set local statement_timeout = 0`
-      const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${lockKey}) as held`
+      const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as held`
       return lock!.held ? await bringForward(sql, clock, known) : undefined
     })
     if (report !== undefined) return report

@@ -1,4 +1,5 @@
 /** The lane `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
+import { limits } from '../../../contract/limits.ts'
 import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
@@ -13,8 +14,6 @@ const piecesPerTurn = 20
 /** Pieces applied at once: while PostgreSQL works on one, this process prepares the other. */
 const atOnce = 2
 const leaseMs = 60_000
-/** A process whose heartbeat is older is taken for dead (decisions 4). */
-const silentMs = 10_000
 /** Turns that may fail in a row before an import is given up: what is wrong then will not pass. */
 const failuresMax = 20
 const failed = {
@@ -28,7 +27,7 @@ export const importsLane = (platform: Platform): Lane => ({
   async tick() {
     const { pool, clock, process_id } = platform
     const now = clock.now()
-    const job = await store.claimJob(pool, process_id, isoTime(now), isoTime(now + leaseMs), isoTime(now - silentMs))
+    const job = await store.claimJob(pool, process_id, isoTime(now), isoTime(now + leaseMs), isoTime(now - limits.process_silent_ms))
     if (job === null) return 0
     let done = false
     try {
