@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { nodeFlags } from '../scripts/node-flags.mjs'
 import { buildApp, type App } from '../src/app.ts'
 import { readConfig, secretKeys } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -94,7 +95,7 @@ export async function endProcess(child: ChildProcess): Promise<void> {
 
 /** The product's process alone; `stop` leaves its folder. */
 export async function serve(data_dir: string, options: ServiceOptions = {}): Promise<Running & { ready_ms: number; line: Record<string, unknown> }> {
-  const args = [...(options.node_args ?? []), main, 'serve', '--json', ...(options.roles === undefined ? [] : ['--roles', options.roles])]
+  const args = [...nodeFlags, ...(options.node_args ?? []), main, 'serve', '--json', ...(options.roles === undefined ? [] : ['--roles', options.roles])]
   const { child, line, ready_ms } = await startProcess(args, environment(data_dir, options.env))
   return { pid: child.pid!, port: Number(new URL(line['base_url'] as string).port), ready_ms, line, stop: () => endProcess(child) }
 }

@@ -6,6 +6,7 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { nodeFlags } from './node-flags.mjs'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -27,7 +28,7 @@ export async function prepare() {
 export async function runNode(args, env = process.env) {
   const node = await prepare()
   // the child ends when this process is killed outright: it would keep the port otherwise
-  const child = spawn(node, ['--import', new URL('follow-parent.mjs', import.meta.url).href, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env })
+  const child = spawn(node, [...nodeFlags, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env })
   const pass = (signal) => process.on(signal, () => child.kill(signal))
   pass('SIGTERM')
   pass('SIGHUP')

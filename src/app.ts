@@ -53,14 +53,11 @@ import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
 import { makeMetrics, type Metrics } from './platform/metrics.ts'
-import type { Chore, Invariant, Platform } from './platform/platform.ts'
+import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
 import { presence } from './platform/presence.ts'
 import { reactions } from './platform/reactions.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
-
-export const roles = ['api', 'worker'] as const
-export type Role = (typeof roles)[number]
 
 /** How long a stop waits for clients to send the rest of their requests. */
 const requestsFinishWithinMs = 5_000

@@ -2,19 +2,15 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isEventType } from '../contract/events.ts'
 import { systemClock } from '../lib/clock.ts'
-import { httpPoster } from '../lib/http-post.ts'
-import { nameResolver } from '../lib/name-lookup.ts'
 import { hostPort } from '../lib/public-address.ts'
 import { words } from './arguments.ts'
-import { makeListener } from './listener.ts'
 import type { Register } from './program.ts'
 
 interface ListenOptions {
   key: string
   forwardTo: URL
-  events: string[]
+  events?: string[]
   url?: URL
 }
 
@@ -24,9 +20,16 @@ export const registerListen: Register = (program, cli) => {
     .description('follow the event feed and post each event, signed, to a local address')
     .requiredOption('--key <key>', 'an API key with the scope events:read')
     .requiredOption('--forward-to <url>', 'where to post: http://localhost:3000/webhooks', httpUrl)
-    .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', eventList, [])
+    .option('--events <types>', 'comma-separated event types or prefixes such as message.*; default: all', words)
     .option('--url <url>', 'where the service runs; default: POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
     .action(async (options: ListenOptions, command: Command) => {
+      const events = options.events === undefined ? [] : await eventList(options.events, command)
+      // loaded here, since no other command needs them
+      const [{ makeListener }, { httpPoster }, { nameResolver }] = await Promise.all([
+        import('./listener.ts'),
+        import('../lib/http-post.ts'),
+        import('../lib/name-lookup.ts'),
+      ])
       const { env, out, err } = cli.terminal
       const json = command.optsWithGlobals()['json'] === true
       const base_url = (options.url?.href ?? env['POSTHORN_BASE_URL'] ?? `http://${env['HOST'] ?? '127.0.0.1'}:${env['PORT'] ?? '8080'}`).replace(/\/+$/, '')
@@ -40,7 +43,7 @@ export const registerListen: Register = (program, cli) => {
           base_url,
           key: options.key,
           forward_to: options.forwardTo.href,
-          events: options.events,
+          events,
           folder: join(env['POSTHORN_DATA_DIR'] ?? join(homedir(), '.posthorn'), 'listen'),
           clock,
           poster,
@@ -49,7 +52,7 @@ export const registerListen: Register = (program, cli) => {
           signal: end.signal,
         })
         cli.print(command, {
-          json: { object: 'listener', base_url, forward_to: options.forwardTo.href, events: options.events, secret: listener.secret },
+          json: { object: 'listener', base_url, forward_to: options.forwardTo.href, events, secret: listener.secret },
           text: `Forwarding the events of ${base_url} to ${options.forwardTo.href}\nSigning secret: ${listener.secret}`,
         })
         await listener.follow()
@@ -67,10 +70,11 @@ function httpUrl(text: string): URL {
   return url
 }
 
-function eventList(text: string): string[] {
-  const events = words(text)
+/** What does not fit is wrong usage, as an argument is that is refused while it is read. */
+async function eventList(events: readonly string[], command: Command): Promise<readonly string[]> {
+  const { isEventType } = await import('../contract/events.ts')
   const unknown = events.find((event) => event !== '*' && !isEventType(event) && !/^[a-z]+\.\*$/.test(event))
   if (unknown !== undefined || events.length === 0)
-    throw new InvalidArgumentError(`${unknown ?? 'An empty list'} is no event type. Give types such as message.delivered, or a prefix such as message.*.`)
+    command.error(`error: ${unknown ?? 'an empty list'} is no event type. Give types such as message.delivered, or a prefix such as message.*.`)
   return events
 }

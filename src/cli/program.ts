@@ -1,6 +1,6 @@
 /** The command line (decisions 13): what every command shares. One file per command group; each registers itself here. */
 import { Command, CommanderError, Option } from 'commander'
-import { buildApp, type App } from '../app.ts'
+import type { App } from '../app.ts'
 import { readConfig, secretKeys } from '../config.ts'
 import { Problem } from '../contract/problem.ts'
 import { Refusal } from '../contract/refusal.ts'
@@ -104,6 +104,7 @@ async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>, be
       const missing = behind === undefined ? [] : await missingMigrations(pool)
       if (behind !== undefined && missing.length > 0) return behind(missing)
       await migrate(pool, clock)
+      const { buildApp } = await import('../app.ts')
       const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log })
       // heard by running processes, so that what changes here is in force there at once
       const result = await work(app)

@@ -2,17 +2,18 @@
 import { advisoryLocks } from '../platform/database/locks.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { createServer, type AddressInfo } from 'node:net'
-import { buildApp, roles as allRoles, type App, type Role } from '../app.ts'
+import type { App } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
 import { Refusal } from '../contract/refusal.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
-import { startEmbedded } from '../platform/database/embedded.ts'
+import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import type { RateLimiter } from '../platform/http/rate-limit.ts'
 import { makeLog, type Log } from '../platform/log.ts'
-import { makeMetrics, type Metrics } from '../platform/metrics.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { roles as allRoles, type Role } from '../platform/platform.ts'
 import { openSecrets } from '../platform/secrets.ts'
 import { words } from './arguments.ts'
 import type { Cli, Register } from './program.ts'
@@ -47,7 +48,7 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   for (const name of config.unknown_variables) log.warn(`${name} is no setting: is it misspelt?`)
   const clock = systemClock()
   const stop = stopSignals(log, clock)
-  const embedded = config.database_url === undefined ? await startEmbedded({ dataDir: config.data_dir, log }) : undefined
+  const { embedded, buildApp, makeMetrics } = await load(config, log)
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
   let inTime = true
   try {
@@ -67,6 +68,15 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   }
   // what did not finish would keep the process alive
   if (!inTime) process.exit(0)
+}
+
+/** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */
+async function load(config: Config, log: Log) {
+  const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
+  const starting: Promise<Embedded> | undefined = config.database_url === undefined ? startEmbedded({ dataDir: config.data_dir, log, onStarted }) : undefined
+  await Promise.race([started, starting])
+  const [embedded, { buildApp }, { makeMetrics }] = await Promise.all([starting, import('../app.ts'), import('../platform/metrics.ts')])
+  return { embedded, buildApp, makeMetrics }
 }
 
 /** Limits shared through Redis, where there is one. */

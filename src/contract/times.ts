@@ -1,14 +1,4 @@
 /** Times as the interface takes them: strict RFC 3339 in bodies, a little more in queries (decisions 1, "Time stamps"). */
-import { Type } from 'typebox'
-
-/** A time in a query: any RFC 3339 time, a date, or a time without zone (UTC). The HTTP layer hands it on as ISO 8601 with milliseconds. */
-export const DateTimeQuery = Type.String({
-  format: 'date-time-query',
-  description: 'An RFC 3339 time, a date, or a time without zone (UTC). Exclusive.',
-})
-
-/** A time in a body: RFC 3339 with a zone. */
-export const DateTime = Type.String({ format: 'date-time' })
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+\- ]\d\d:?\d\d)?)?$/
 const strictPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/

@@ -8,6 +8,10 @@ import type { Metrics } from './metrics.ts'
 import type { Reactions } from './reactions.ts'
 import type { Secrets } from './secrets.ts'
 
+/** What a process may do: answer requests, run lanes, or both. */
+export const roles = ['api', 'worker'] as const
+export type Role = (typeof roles)[number]
+
 export interface Platform {
   readonly pool: Pool
   readonly clock: Clock

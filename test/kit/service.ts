@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { systemClock } from '../../src/lib/clock.ts'
 import { apiClient, type Api } from './api.ts'
 
@@ -40,7 +41,7 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
   return {
     base_url,
     async start() {
-      child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+      child = spawn(process.execPath, [...nodeFlags, main, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
       const deadline = clock.now() + readyWithinMs
       while (!(await isReady(base_url))) {
@@ -63,7 +64,7 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
       return child?.exitCode ?? null
     },
     async command(...args) {
-      const command = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const command = spawn(process.execPath, [...nodeFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
       const [stdout, stderr] = await Promise.all([text(command.stdout), text(command.stderr), once(command, 'exit')])
       return { status: command.exitCode, stdout, stderr }
     },

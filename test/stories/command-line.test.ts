@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { apiClient } from '../kit/api.ts'
@@ -214,7 +215,10 @@ test('doctor changes nothing: a database that lacks migrations is a finding', as
 
 /** `posthorn serve --json` as a process of its own. */
 async function serve(t: TestContext, env: Record<string, string>) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts'), 'serve', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, '../../src/main.ts'), 'serve', '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   t.after(() => child.kill('SIGKILL'))
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const [line] = (await Promise.race([once(createInterface(child.stdout!), 'line'), exited])) as [string]

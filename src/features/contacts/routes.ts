@@ -14,7 +14,7 @@ import {
   ContactUpdate,
   ContactUpsert,
 } from '../../contract/resources/contact.ts'
-import { DateTimeQuery } from '../../contract/times.ts'
+import { DateTimeQuery } from '../../contract/date-time-query.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { ContactBody } from './contact-input.ts'

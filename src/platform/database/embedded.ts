@@ -24,6 +24,8 @@ export interface EmbeddedOptions {
   readonly log: Log
   /** Without durability: for test clusters alone. */
   readonly throwaway?: boolean
+  /** Called when the first program runs and there is nothing to do but wait for it. */
+  readonly onStarted?: () => void
   /** How root may run PostgreSQL, tried in order. */
   readonly detours?: readonly Detour[]
 }
@@ -226,6 +228,7 @@ async function launch(holder: Holder, port?: number): Promise<{ pid: number; por
     const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const child = await holder.programs.start('postgres', holder.folder, (folder) => ['-D', folder, ...args], ['ignore', log.fd, log.fd], true)
     child.unref()
+    holder.options.onStarted?.()
     const ended = exitOf(child)
     for (;;) {
       const code = await Promise.race([ended, holder.clock.sleep(pollMs)])
@@ -264,7 +267,7 @@ async function freePort(): Promise<number> {
 
 /** Makes the cluster when there is none: beside its place, then renamed, so that a half one is never started. */
 async function makeCluster(holder: Holder): Promise<void> {
-  const { folder, programs, options } = holder
+  const { folder, programs } = holder
   if (await isThere(join(folder, 'PG_VERSION'))) return giveTo(programs, folder)
   const fresh = `${folder}.new-${process.pid}-${randomBytes(3).toString('hex')}`
   const password = `${fresh}.password`
@@ -273,7 +276,7 @@ async function makeCluster(holder: Holder): Promise<void> {
     await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
     await giveTo(programs, fresh)
     await giveTo(programs, password)
-    await initdb(programs, fresh, password, options.throwaway === true)
+    await initdb(holder, fresh, password)
     await rename(password, join(fresh, 'posthorn.password'))
     await rename(fresh, folder).catch(async (error: unknown) => {
       if (!(await isThere(join(folder, 'PG_VERSION')))) throw error
@@ -283,7 +286,7 @@ async function makeCluster(holder: Holder): Promise<void> {
   }
 }
 
-async function initdb(programs: Programs, folder: string, passwordFile: string, throwaway: boolean): Promise<void> {
+async function initdb({ programs, options }: Holder, folder: string, passwordFile: string): Promise<void> {
   const password = await open(passwordFile, 'r')
   try {
     // the password travels as standard input: an unprivileged user may not be able to reach its file
@@ -300,9 +303,10 @@ async function initdb(programs: Programs, folder: string, passwordFile: string, 
       '--locale=C',
       '--data-checksums',
       '--no-instructions',
-      ...(throwaway ? ['--no-sync'] : []),
+      ...(options.throwaway === true ? ['--no-sync'] : []),
     ]
     const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
+    options.onStarted?.()
     const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
     if (ended !== 'it ended with 0') throw new Error(`The embedded database could not be made: ${errors.trim() || output.trim() || ended}`)
   } finally {
