@@ -363,7 +363,7 @@ async function whileTimePasses<T>(world: { readonly clock: { advance(ms: number)
 async function closeDatabase(url: string): Promise<() => Promise<void>> {
   const other = new URL(url)
   const name = other.pathname.slice(1)
-  other.pathname = '/postgres'
+  other.pathname = '/template1'
   const admin = openPool(other.href, { max: 1 })
   await admin.unsafe(`alter database ${name} with allow_connections false`)
   await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`

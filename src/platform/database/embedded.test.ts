@@ -83,6 +83,25 @@ test('a pid file whose number belongs to another program by now keeps nobody fro
   assert.equal((await ask(t, second.url, 'select 1')).length, 1)
 })
 
+test('a cluster that lost its database gets a new one', async (t) => {
+  const dataDir = folder(t)
+  const first = await startEmbedded({ dataDir, log, throwaway: true })
+  const elsewhere = new URL(first.url)
+  elsewhere.pathname = '/template1'
+  const made = await ask(t, elsewhere.href, 'select datname from pg_database order by datname')
+  await ask(t, elsewhere.href, 'drop database posthorn with (force)')
+  await first.stop()
+
+  const second = await startEmbedded({ dataDir, log, throwaway: true })
+  closing(t, () => second.stop())
+
+  assert.deepEqual(
+    made.map((row) => Object.values(row)[0]),
+    ['posthorn', 'template0', 'template1'],
+  )
+  assert.equal((await ask(t, second.url, 'select 1')).length, 1)
+})
+
 for (const detour of ['uid', 'namespace', 'copy'] as const satisfies Detour[]) {
   test(
     `root runs it ${{ uid: 'as another user', namespace: 'in a user namespace', copy: 'from a reachable copy' }[detour]}`,

@@ -6,7 +6,7 @@ import { advisoryLocks } from './locks.ts'
 import { randomBytes } from 'node:crypto'
 import { chown, lstat, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
@@ -96,10 +96,13 @@ interface Holder {
   readonly clock: Clock
 }
 
-interface Held {
-  readonly pid: number
+interface Address {
   readonly port: number
   readonly password: string
+}
+
+interface Held extends Address {
+  readonly pid: number
   readonly session: postgres.Sql
 }
 
@@ -151,7 +154,8 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
     const password = (await readFile(join(holder.folder, 'posthorn.password'), 'utf8')).trim()
     const running = (await runningPostmaster(holder.folder)) ?? (await launch(holder, port))
     if (running?.ready === true) {
-      const held = await holdServer({ ...running, password }, lost).catch((error: unknown) => refusedForGood(error))
+      const server = { ...running, password }
+      const held = await holdServer(server, lost).catch((error: unknown) => notHeld(error, server))
       if (held !== undefined) return held
     }
     if (holder.clock.now() > deadline) throw new Error(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
@@ -159,17 +163,11 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
   }
 }
 
-const urlOf = (server: { port: number; password: string }, name: string): string => `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
+const urlOf = (server: Address, name: string): string => `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
 
 async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Promise<Held> {
   let holding = false
-  const session = driver(urlOf(server, 'postgres'), {
-    max: 1,
-    max_lifetime: null,
-    fetch_types: false,
-    connect_timeout: 5,
-    connection: { application_name: 'posthorn hold' },
-    onnotice: () => undefined,
+  const session = openSession(server, database, {
     onclose: () => {
       if (!holding) return
       holding = false
@@ -178,8 +176,6 @@ async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Prom
   })
   try {
     await session`select pg_advisory_lock_shared(${advisoryLocks.hold_embedded})`
-    const [there] = await session`select 1 from pg_database where datname = ${database}`
-    if (there === undefined) await session.unsafe(`create database ${database}`).catch(ignoreDuplicate)
     holding = true
     return { ...server, session }
   } catch (error) {
@@ -188,14 +184,37 @@ async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Prom
   }
 }
 
-function ignoreDuplicate(error: unknown): void {
-  if (!['42P04', '23505'].includes((error as { code: string }).code)) throw error
+const openSession = (server: Address, name: string, options: { onclose?: () => void } = {}): postgres.Sql =>
+  driver(urlOf(server, name), {
+    max: 1,
+    max_lifetime: null,
+    fetch_types: false,
+    connect_timeout: 5,
+    connection: { application_name: 'posthorn hold' },
+    onnotice: () => undefined,
+    ...options,
+  })
+
+/** A fresh cluster gets its database; a wrong password means a stranger; all else passes while a server starts, stops or recovers. */
+async function notHeld(error: unknown, server: Address): Promise<undefined> {
+  const { code } = error as { code?: string }
+  if (code === '3D000') await makeDatabase(server)
+  if (code === '28P01') throw new Error('The database under the data folder does not accept its own password: posthorn.password was changed.', { cause: error })
 }
 
-/** A wrong password means a stranger; all else passes while a server starts, stops or recovers. */
-function refusedForGood(error: unknown): undefined {
-  if ((error as { code?: string }).code === '28P01')
-    throw new Error('The database under the data folder does not accept its own password: posthorn.password was changed.', { cause: error })
+/** initdb has made one called postgres, which nobody else needs: its name is changed in a moment, another one would be copied in a tenth of a second. */
+async function makeDatabase(server: Address): Promise<void> {
+  const session = openSession(server, 'template1')
+  try {
+    await session.unsafe(`alter database postgres rename to ${database}`)
+  } catch {
+    // another process was quicker; or that database is gone, or somebody is in it
+    await session.unsafe(`create database ${database} template template0`).catch((error: { code?: string }) => {
+      if (error.code !== '42P04' && error.code !== '23505') throw error
+    })
+  } finally {
+    await session.end({ timeout: 1 })
+  }
 }
 
 async function release(holder: Holder, held: Held): Promise<void> {
@@ -267,7 +286,7 @@ async function freePort(): Promise<number> {
 
 /** Makes the cluster when there is none: beside its place, then renamed, so that a half one is never started. */
 async function makeCluster(holder: Holder): Promise<void> {
-  const { folder, programs } = holder
+  const { folder, programs, options } = holder
   if (await isThere(join(folder, 'PG_VERSION'))) return giveTo(programs, folder)
   const fresh = `${folder}.new-${process.pid}-${randomBytes(3).toString('hex')}`
   const password = `${fresh}.password`
@@ -281,6 +300,7 @@ async function makeCluster(holder: Holder): Promise<void> {
     await rename(fresh, folder).catch(async (error: unknown) => {
       if (!(await isThere(join(folder, 'PG_VERSION')))) throw error
     })
+    if (options.throwaway !== true) await Promise.all([folder, dirname(folder)].map(syncNames))
   } finally {
     await Promise.all([fresh, password].map((path) => rm(path, { recursive: true, force: true })))
   }
@@ -303,7 +323,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
       '--locale=C',
       '--data-checksums',
       '--no-instructions',
-      ...(options.throwaway === true ? ['--no-sync'] : []),
+      ...syncing(options),
     ]
     const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
     options.onStarted?.()
@@ -312,6 +332,19 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
   } finally {
     await password.close()
   }
+}
+
+/** A thousand files are on disk a second or two sooner when their file system is written out once. */
+function syncing({ throwaway }: EmbeddedOptions): string[] {
+  if (throwaway === true) return ['--no-sync']
+  return process.platform === 'linux' ? ['--sync-method=syncfs'] : []
+}
+
+/** Makes the names in a folder last through a power cut, where a folder can be told to. */
+async function syncNames(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const opened = await open(folder, 'r')
+  await opened.sync().finally(() => opened.close())
 }
 
 const isThere = (path: string): Promise<boolean> =>
