@@ -1,78 +1,160 @@
-/** SQL of writing many contacts at once: COPY, which costs PostgreSQL half of what reading them from JSON does. */
-import type { Writable } from 'node:stream'
+/** SQL of writing many rows at once: each column a text of lines, which costs PostgreSQL half of what rows of JSON do. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { ContactRow } from '../../contract/resources/contact.ts'
-import { sqlState, type Db } from '../../platform/database/sql.ts'
+import type { Db } from '../../platform/database/sql.ts'
 import type { ConsentChangeRow } from './consent-store.ts'
-import { searchColumns } from './contact.ts'
+import { searchColumns, type SearchColumns } from './contact.ts'
+import type { AddressRow } from './store.ts'
 
-/** From so many rows on COPY is the cheaper way. */
+/** From so many rows on lines are the cheaper way. */
 export const bulkRows = 100
 
-export async function copyContacts(sql: Db, { account_id, mode }: Tenant, rows: readonly ContactRow[]): Promise<void> {
-  const into = sql`
-    copy contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes, metadata,
-      consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at) from stdin`
-  const tenant = `${account_id}\t${mode}\t`
-  let text = ''
-  for (const row of rows) {
-    const search = searchColumns(row)
-    text += `${tenant}${row.id}\t${cell(row.phone)}\t${cell(row.phone_key)}\t${cell(row.email)}\t${cell(row.first_name)}\t${cell(row.last_name)}\t${cell(row.locale)}\t${cell(row.timezone)}\t`
-    text += `${cell(row.country)}\t${cell(row.external_id)}\t${json(row.identifiers)}\t${array(row.tags)}\t${json(row.attributes)}\t${json(row.metadata)}\t${json(row.consent)}\t${row.blocked}\t`
-    text += `${cell(search.name_key)}\t${cell(search.last_name_key)}\t${cell(search.email_key)}\t${array(search.labels)}\t${row.last_seen_at ?? nothing}\t${row.last_message_at ?? nothing}\t${row.created_at}\t${row.updated_at}\n`
-  }
-  await fill(sql, await into.writable(), text)
-}
-
-export async function copyConsentChanges(sql: Db, { account_id, mode }: Tenant, rows: readonly ConsentChangeRow[], at: string): Promise<void> {
-  const into = sql`
-    copy consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at) from stdin`
-  let text = ''
-  for (const row of rows) {
-    text += `${account_id}\t${mode}\t${row.contact_id}\t${row.id}\t${row.channel_type}\t${row.status}\t${row.source}\t${cell(row.message_id)}\t${cell(row.request_id)}\t${row.occurred_at}\t${at}\n`
-  }
-  await fill(sql, await into.writable(), text)
-}
+type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
 
 /**
- * Resolves once PostgreSQL has taken all of it; rejects with a data error when it has not, or with that of a lost connection. The
- * driver's stream tells neither once its text is sent, so that a statement behind it has to.
+ * The columns of some rows as lines for `split_lines`, which reads an empty line as null. A column without any value is null:
+ * `unnest` fills it up. Null for all when a value holds a line break: such rows must travel as JSON.
  */
-async function fill(sql: Db, into: Writable, text: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const final = into._final.bind(into)
-    into._final = (done) => {
-      final(done)
-      resolve()
+function columnsOf<T, Name extends string>(rows: readonly T[], values: Values<T, Name>): Readonly<Record<Name, string | null>> | null {
+  const columns: Record<string, string | null> = {}
+  for (const name of Object.keys(values) as Name[]) {
+    const valueOf = values[name]
+    let [text, filled] = ['', false]
+    for (let at = 0; at < rows.length; at++) {
+      const value = valueOf(rows[at]!)
+      if (at > 0) text += '\n'
+      if (value === null) continue
+      filled = true
+      text += value
     }
-    into.on('error', reject)
-    into.end(text)
-  })
-  try {
-    await sql`select 1`
-  } catch (error) {
-    if (sqlState(error) !== inFailedTransaction) throw error
-    throw Object.assign(new Error('COPY was refused a row', { cause: error }), { code: dataException })
+    if (filled && breaksOf(text) !== rows.length - 1) return null
+    columns[name] = filled ? text : null
   }
+  return columns as Record<Name, string | null>
 }
 
-const inFailedTransaction = '25P02'
-const dataException = '22000'
-
-const nothing = '\\N'
-const special = /[\\\t\n\r\v\f\b]/
-const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\v': '\\v', '\f': '\\f', '\b': '\\b' }
-
-const escaped = (text: string): string => (special.test(text) ? text.replaceAll(/[\\\t\n\r\v\f\b]/g, (character) => escapes[character]!) : text)
-const cell = (text: string | null): string => (text === null ? nothing : escaped(text))
-
-function json(value: object): string {
-  for (const _ in value) return escaped(JSON.stringify(value))
-  return '{}'
+function breaksOf(text: string): number {
+  let breaks = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) breaks += 1
+  return breaks
 }
 
-function array(texts: readonly string[]): string {
+/** A contact with its search columns, and the moment that its columns of times mostly hold. */
+interface Line {
+  readonly row: ContactRow
+  readonly search: SearchColumns
+  readonly at: string
+}
+
+/** What is the same as another column, or as its default, is left out: null. */
+const contactValues = {
+  id: ({ row }: Line) => row.id,
+  phone: ({ row }) => row.phone,
+  phone_key: ({ row }) => (row.phone_key === row.phone ? null : row.phone_key),
+  email: ({ row }) => row.email,
+  first_name: ({ row }) => row.first_name,
+  last_name: ({ row }) => row.last_name,
+  locale: ({ row }) => row.locale,
+  timezone: ({ row }) => row.timezone,
+  country: ({ row }) => row.country,
+  external_id: ({ row }) => row.external_id,
+  identifiers: ({ row }) => json(row.identifiers),
+  tags: ({ row }) => array(row.tags),
+  attributes: ({ row }) => json(row.attributes),
+  metadata: ({ row }) => json(row.metadata),
+  consent: ({ row }) => json(row.consent),
+  blocked: ({ row }) => (row.blocked ? 'true' : null),
+  name_key: ({ search }) => search.name_key,
+  last_name_key: ({ search }) => search.last_name_key,
+  email_key: ({ row, search }) => (search.email_key === row.email ? null : search.email_key),
+  labels: ({ search }) => array(search.labels),
+  last_seen_at: ({ row }) => row.last_seen_at,
+  last_message_at: ({ row }) => row.last_message_at,
+  created_at: ({ row, at }) => (row.created_at === at ? null : row.created_at),
+  updated_at: ({ row, at }) => (row.updated_at === at ? null : row.updated_at),
+} satisfies Values<Line, string>
+
+/** False, with nothing done, where a value holds a line break. */
+export async function insertContactLines(sql: Db, { account_id, mode }: Tenant, rows: readonly ContactRow[]): Promise<boolean> {
+  const at = rows[0]!.created_at
+  const column = columnsOf(
+    rows.map((row) => ({ row, search: searchColumns(row), at })),
+    contactValues,
+  )
+  if (column === null) return false
+  await sql`
+    insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes,
+      metadata, consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
+    select ${account_id}, ${mode}, id, phone, coalesce(phone_key, phone), email, first_name, last_name, locale, timezone, country, external_id,
+      coalesce(identifiers::jsonb, '{}'), coalesce(tags::text[], '{}'), coalesce(attributes::jsonb, '{}'), coalesce(metadata::json, '{}'),
+      coalesce(consent::jsonb, '{}'), coalesce(blocked::boolean, false), name_key, last_name_key, coalesce(email_key, email), coalesce(labels::text[], '{}'),
+      last_seen_at::timestamptz, last_message_at::timestamptz, coalesce(created_at::timestamptz, ${at}), coalesce(updated_at::timestamptz, ${at})
+    from unnest(
+      split_lines(${column.id}), split_lines(${column.phone}), split_lines(${column.phone_key}), split_lines(${column.email}), split_lines(${column.first_name}),
+      split_lines(${column.last_name}), split_lines(${column.locale}), split_lines(${column.timezone}), split_lines(${column.country}),
+      split_lines(${column.external_id}), split_lines(${column.identifiers}), split_lines(${column.tags}), split_lines(${column.attributes}),
+      split_lines(${column.metadata}), split_lines(${column.consent}), split_lines(${column.blocked}), split_lines(${column.name_key}),
+      split_lines(${column.last_name_key}), split_lines(${column.email_key}), split_lines(${column.labels}), split_lines(${column.last_seen_at}),
+      split_lines(${column.last_message_at}), split_lines(${column.created_at}), split_lines(${column.updated_at})
+    ) as t(id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes, metadata, consent, blocked,
+      name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)`
+  return true
+}
+
+const addressValues = {
+  kind: (row: AddressRow) => (row.kind === 'phone' ? null : row.kind),
+  address: (row) => row.address,
+  contact_id: (row) => row.contact_id,
+  blocked: (row) => (row.blocked ? 'true' : null),
+} satisfies Values<AddressRow, string>
+
+/** Takes addresses for contacts; false, with nothing done, where one holds a line break. */
+export async function insertAddressLines(sql: Db, { account_id, mode }: Tenant, rows: readonly AddressRow[]): Promise<boolean> {
+  const column = columnsOf(rows, addressValues)
+  if (column === null) return false
+  await sql`
+    insert into contact_addresses (account_id, mode, kind, address, contact_id, blocked)
+    select ${account_id}, ${mode}, coalesce(kind, 'phone'), address, contact_id, coalesce(blocked::boolean, false)
+    from unnest(split_lines(${column.kind}), split_lines(${column.address}), split_lines(${column.contact_id}), split_lines(${column.blocked}))
+      as t(kind, address, contact_id, blocked)
+    order by coalesce(kind, 'phone') collate "C", address collate "C"`
+  return true
+}
+
+const consentValues = (at: string) =>
+  ({
+    contact_id: (row: ConsentChangeRow) => row.contact_id,
+    id: (row) => row.id,
+    channel_type: (row) => row.channel_type,
+    status: (row) => row.status,
+    source: (row) => row.source,
+    message_id: (row) => row.message_id,
+    request_id: (row) => row.request_id,
+    occurred_at: (row) => (row.occurred_at === at ? null : row.occurred_at),
+  }) satisfies Values<ConsentChangeRow, string>
+
+/** False, with nothing done, where a value holds a line break. */
+export async function insertConsentLines(sql: Db, { account_id, mode }: Tenant, rows: readonly ConsentChangeRow[], at: string): Promise<boolean> {
+  const column = columnsOf(rows, consentValues(at))
+  if (column === null) return false
+  await sql`
+    insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at)
+    select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id, coalesce(occurred_at::timestamptz, ${at}), ${at}
+    from unnest(
+      split_lines(${column.contact_id}), split_lines(${column.id}), split_lines(${column.channel_type}), split_lines(${column.status}),
+      split_lines(${column.source}), split_lines(${column.message_id}), split_lines(${column.request_id}), split_lines(${column.occurred_at})
+    ) as t(contact_id, id, channel_type, status, source, message_id, request_id, occurred_at)`
+  return true
+}
+
+/** JSON writes no line break, so that only other text can hold one. */
+function json(value: object): string | null {
+  for (const _ in value) return JSON.stringify(value)
+  return null
+}
+
+function array(texts: readonly string[]): string | null {
   let text = ''
   for (const each of texts) text += `${text === '' ? '' : ','}"${/["\\]/.test(each) ? each.replaceAll(/["\\]/g, '\\$&') : each}"`
-  return escaped(`{${text}}`)
+  return text === '' ? null : `{${text}}`
 }

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { ConsentChange, ConsentSource, ConsentStatus } from '../../contract/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
-import { bulkRows, copyConsentChanges } from './bulk-store.ts'
+import { bulkRows, insertConsentLines } from './bulk-store.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 export interface SuppressionKey {
@@ -66,7 +66,7 @@ export interface ConsentChangeRow {
 
 export async function insertConsentChanges(sql: Db, { account_id, mode }: Tenant, rows: readonly ConsentChangeRow[], at: string): Promise<void> {
   if (rows.length === 0) return
-  if (rows.length >= bulkRows) return await copyConsentChanges(sql, { account_id, mode }, rows, at)
+  if (rows.length >= bulkRows && (await insertConsentLines(sql, { account_id, mode }, rows, at))) return
   await sql`
     insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at)
     select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, ${at}

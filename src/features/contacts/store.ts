@@ -4,7 +4,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { AttributeType, ContactRow } from '../../contract/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import { bulkRows, copyContacts } from './bulk-store.ts'
+import { bulkRows, insertAddressLines, insertContactLines } from './bulk-store.ts'
 import { searchColumns } from './contact.ts'
 import type { AddressKey } from './recipients.ts'
 
@@ -92,6 +92,7 @@ export async function findContact(sql: Db, { account_id, mode }: Tenant, id: str
 /** Takes addresses for contacts, in one order everywhere. Violates `contact_addresses_pkey` when another contact has one. */
 export async function insertAddresses(sql: Db, { account_id, mode }: Tenant, rows: readonly AddressRow[]): Promise<void> {
   if (rows.length === 0) return
+  if (rows.length >= bulkRows && (await insertAddressLines(sql, { account_id, mode }, rows))) return
   await sql`
     insert into contact_addresses (account_id, mode, kind, address, contact_id, blocked)
     select ${account_id}, ${mode}, kind, address, contact_id, blocked::boolean
@@ -118,7 +119,7 @@ export async function blockAddresses(sql: Db, { account_id, mode }: Tenant, rows
 
 export async function insertContacts(sql: Db, { account_id, mode }: Tenant, rows: readonly ContactRow[]): Promise<void> {
   if (rows.length === 0) return
-  if (rows.length >= bulkRows) return await copyContacts(sql, { account_id, mode }, rows)
+  if (rows.length >= bulkRows && (await insertContactLines(sql, { account_id, mode }, rows))) return
   await sql`
     insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes,
       metadata, consent, blocked, name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)
@@ -207,13 +208,13 @@ function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, e
     found.push(
       sql`c.id = (select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = 'phone' and address = ${filters.phone_key})`,
     )
-  if (filters.email_key !== undefined) found.push(sql`c.email_key = ${filters.email_key}`)
-  if (filters.external_id !== undefined) found.push(sql`c.external_id = ${filters.external_id}`)
+  if (filters.email_key !== undefined) found.push(sql`(c.tenant = tenant_number(${account_id}, ${mode}) and c.email_key = ${filters.email_key})`)
+  if (filters.external_id !== undefined) found.push(sql`(c.tenant = tenant_number(${account_id}, ${mode}) and c.external_id = ${filters.external_id})`)
   if (filters.labels.length > 0) found.push(sql`c.labels @> ${[...filters.labels]}::text[]`)
   if (filters.without.length > 0) found.push(sql`not c.labels && ${[...filters.without]}::text[]`)
   if (filters.list_id !== undefined)
     found.push(sql`c.id in (select contact_id from contact_list_members where account_id = ${account_id} and mode = ${mode} and list_id = ${filters.list_id})`)
-  if (filters.name_prefix !== undefined) found.push(prefixes(sql, filters, expected === 'many'))
+  if (filters.name_prefix !== undefined) found.push(prefixes(sql, { account_id, mode }, filters, expected === 'many'))
   if (filters.created_after !== undefined) found.push(sql`c.created_at > ${filters.created_after}`)
   if (filters.created_before !== undefined) found.push(sql`c.created_at < ${filters.created_before}`)
   if (filters.id_from !== undefined) found.push(sql`c.id >= ${filters.id_from}`)
@@ -223,27 +224,30 @@ function conditions(sql: Db, { account_id, mode }: Tenant, { filters, segment, e
   return found
 }
 
-/** What a prefix is compared with. */
-const prefixRanges = (sql: Db, filters: ContactFilters): Condition[] => {
+/** What a prefix is compared with: with the tenant's number, by which the indexes begin. */
+function prefixRanges(sql: Db, { account_id, mode }: Tenant, filters: ContactFilters): Condition[] {
   const name = filters.name_prefix!
+  const own = sql`c.tenant = tenant_number(${account_id}, ${mode})`
   const ranges = [
-    sql`(c.name_key >= ${name} and c.name_key < ${end(name)})`,
-    sql`(c.last_name_key >= ${name} and c.last_name_key < ${end(name)})`,
-    sql`(c.email_key >= ${name} and c.email_key < ${end(name)})`,
+    sql`(${own} and c.name_key >= ${name} and c.name_key < ${end(name)})`,
+    sql`(${own} and c.last_name_key >= ${name} and c.last_name_key < ${end(name)})`,
+    sql`(${own} and c.email_key >= ${name} and c.email_key < ${end(name)})`,
   ]
-  return filters.phone_prefix === undefined ? ranges : [...ranges, sql`(c.phone >= ${filters.phone_prefix} and c.phone < ${end(filters.phone_prefix)})`]
+  return filters.phone_prefix === undefined
+    ? ranges
+    : [...ranges, sql`(${own} and c.phone >= ${filters.phone_prefix} and c.phone < ${end(filters.phone_prefix)})`]
 }
 
 /** The planner takes a coalesce for true of every second row and finds no index for it: so it walks. */
-function prefixes(sql: Db, filters: ContactFilters, walked: boolean): Condition {
-  const either = prefixRanges(sql, filters).reduce((left, right) => sql`${left} or ${right}`)
+function prefixes(sql: Db, tenant: Tenant, filters: ContactFilters, walked: boolean): Condition {
+  const either = prefixRanges(sql, tenant, filters).reduce((left, right) => sql`${left} or ${right}`)
   return walked ? sql`coalesce(${either}, false)` : sql`(${either})`
 }
 
 /** The highest number of contacts, up to `most`, that one of the ranges of a prefix search holds. */
 export async function countPrefix(sql: Db, { account_id, mode }: Tenant, filters: ContactFilters, most: number): Promise<number> {
   const counts: number[] = []
-  for (const range of prefixRanges(sql, filters)) {
+  for (const range of prefixRanges(sql, { account_id, mode }, filters)) {
     const [row] = await sql<{ total: number }[]>`
       select count(*) as total from (select 1 from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${range} limit ${most}) found`
     counts.push(row!.total)

@@ -228,7 +228,7 @@ export async function findByEmail(
   if (keys.length === 0) return []
   return await sql<{ email_key: string; id: string; others: number }[]>`
     select email_key, min(id) as id, count(*) - 1 as others from contacts
-    where account_id = ${account_id} and mode = ${mode} and email_key = any (${[...keys]}::text[])
+    where account_id = ${account_id} and mode = ${mode} and tenant = tenant_number(${account_id}, ${mode}) and email_key = any (${[...keys]}::text[])
     group by email_key`
 }
 
