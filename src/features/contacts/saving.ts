@@ -44,6 +44,8 @@ export interface SaveContext {
   readonly request_id?: string
   /** Bulk sources (imports, events) never lift an opt-out, not even by saying `opted_in`. */
   readonly keep_opt_outs?: boolean
+  /** Upserts that are expected to meet no known address: none is looked up, and `LostRace` thrown when there may be one. */
+  readonly expect_new?: boolean
 }
 
 /** A contact in hand: as it was locked (null: new), and as it will be written. */
@@ -70,7 +72,7 @@ const attemptsMax = 5
 const capSlack = 5000
 
 /** Another transaction took an address, or removed a contact, in between: everything is done once more. */
-class LostRace extends Error {}
+export class LostRace extends Error {}
 
 /** Runs `work` in a transaction, again when it lost a race against another writer of the same contacts. */
 export async function withRaces<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -95,8 +97,10 @@ export async function saveContacts(
   items: readonly SaveItem[],
   context: SaveContext,
 ): Promise<SaveResult[]> {
-  const hand = await takeInHand(platform, tx, tenant, items)
+  const hand = await takeInHand(platform, tx, tenant, items, context.expect_new === true)
   const results = items.map((item) => applyItem(platform, tenant, hand, item, context))
+  // a known contact might not have been refused what a stranger is
+  if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new LostRace()
   const touched = [...hand.touched.values()].filter((contact) => contact.changed || contact.moves.length > 0 || contact.seen_at !== null)
   const added = await moveAddresses(tx, tenant, touched)
   await adoptOptOuts(platform, tx, tenant, touched, added, context)
@@ -123,9 +127,8 @@ function changedKeys(change: ContactChange | undefined): AddressKey[] {
 }
 
 /** Reads who owns the addresses, locks the contacts that items mean, and sees how many more there may be. */
-async function takeInHand(platform: Platform, tx: Transaction, tenant: Tenant, items: readonly SaveItem[]): Promise<Hand> {
-  const keys = items.flatMap((item) => [...changedKeys(item.change), ...changedKeys(item.creation), ...(item.key === undefined ? [] : [item.key])])
-  const owners = new Map((await store.findAddresses(tx, tenant, keys)).map((row) => [keyText(row), row.contact_id]))
+async function takeInHand(platform: Platform, tx: Transaction, tenant: Tenant, items: readonly SaveItem[], expectNew: boolean): Promise<Hand> {
+  const owners = new Map((await findOwners(tx, tenant, expectNew ? [] : items)).map((row) => [keyText(row), row.contact_id]))
   const matched = new Map<string, AddressKey>()
   const wanted = new Set<string>()
   let creations = 0
@@ -143,6 +146,12 @@ async function takeInHand(platform: Platform, tx: Transaction, tenant: Tenant, i
     if (held === undefined || !addressesOf(held.row).some((own) => keyText(own) === keyText(key))) throw new LostRace()
   }
   return { touched, owners, room: creations === 0 ? 0 : await roomFor(platform, tx, tenant, creations) }
+}
+
+/** Who owns the addresses that items name. */
+async function findOwners(tx: Transaction, tenant: Tenant, items: readonly SaveItem[]): Promise<store.AddressRow[]> {
+  const keys = items.flatMap((item) => [...changedKeys(item.change), ...changedKeys(item.creation), ...(item.key === undefined ? [] : [item.key])])
+  return await store.findAddresses(tx, tenant, keys)
 }
 
 async function roomFor(platform: Platform, tx: Transaction, tenant: Tenant, creations: number): Promise<number> {

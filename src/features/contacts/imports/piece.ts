@@ -4,7 +4,7 @@ import { phoneKey } from '../../../lib/phone.ts'
 import { sqlState, transact, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { foldText, type ContactChange } from '../contact.ts'
-import { saveContacts, type SaveContext, type SaveItem, type SaveResult } from '../saving.ts'
+import { LostRace, saveContacts, type SaveContext, type SaveItem, type SaveResult } from '../saving.ts'
 import { attributeTypes, mergeChanges, readRow, readRows, type Row } from './cells.ts'
 import * as store from './store.ts'
 
@@ -44,9 +44,18 @@ interface Report {
   readonly progress: { created: number; updated: number; rejected: number; warnings: number }
 }
 
-/** False when the piece was applied before, by whomever. Call it inside `withRaces`. */
-export async function applyPiece(platform: Platform, tx: Transaction, row: ContactImportRow, piece: CutPiece, at: string): Promise<boolean> {
-  if (!(await store.deletePiece(tx, row.id, piece.number))) return false
+/**
+ * Resolves to what was done; to null when the piece was applied before, by whomever. With `expect_new` addresses are looked up only
+ * once one turns out to be known: a good guess while an import meets strangers alone. Call it inside `withRaces`.
+ */
+export async function applyPiece(
+  platform: Platform,
+  tx: Transaction,
+  row: ContactImportRow,
+  piece: CutPiece,
+  { at, expect_new }: { at: string; expect_new: boolean },
+): Promise<store.Progress | null> {
+  if (!(await store.deletePiece(tx, row.id, piece.number))) return null
   const report: Report = { errors: [], progress: { created: 0, updated: 0, rejected: 0, warnings: 0 } }
   const keys = row.columns.flatMap((column) => (column?.startsWith('attributes.') === true ? [column.slice('attributes.'.length)] : []))
   const types = attributeTypes(piece.rows, row.columns, await store.definedTypes(tx, row, keys))
@@ -57,7 +66,7 @@ export async function applyPiece(platform: Platform, tx: Transaction, row: Conta
     else reject(report, { rows: [each], change }, reasons.join(' '))
   }
   const known = await byEmail(tx, row, asked, report)
-  await save(platform, tx, row, known, { at, source: 'import', request_id: row.request_id, keep_opt_outs: true }, report)
+  await save(platform, tx, row, known, { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }, report)
   await store.insertErrors(
     tx,
     row,
@@ -67,7 +76,7 @@ export async function applyPiece(platform: Platform, tx: Transaction, row: Conta
   )
   // last, for it is what two pieces of one import wait for each other at
   await store.addProgress(tx, row, row.id, report.progress, at)
-  return true
+  return report.progress
 }
 
 /** Rows that only an e-mail address identifies find their contact by it; those of the same address become one. */
@@ -108,6 +117,7 @@ async function save(platform: Platform, tx: Transaction, row: ContactImportRow, 
   try {
     results = await transact(tx, (inner) => saveContacts(platform, inner, row, asked.map(itemOf), context))
   } catch (error) {
+    if (error instanceof LostRace && context.expect_new === true) return await save(platform, tx, row, asked, { ...context, expect_new: false }, report)
     // an address that somebody took in between is a race, which `withRaces` runs again
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (asked.length === 1) {

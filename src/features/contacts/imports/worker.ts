@@ -45,11 +45,20 @@ export const importsLane = (platform: Platform): Lane => ({
   },
 })
 
+/** What the pieces of a turn share. */
+interface Turn {
+  readonly row: ContactImportRow
+  readonly running: Map<Promise<void>, CutPiece>
+  readonly failures: unknown[]
+  /** Nobody in the last piece was known. */
+  expect_new: boolean
+}
+
 /** One turn of an import; resolves to the pieces applied, or 1 where it only ended. */
 async function work(platform: Platform, row: ContactImportRow): Promise<number> {
-  const running = new Map<Promise<void>, CutPiece>()
-  const failures: unknown[] = []
-  const started = await startPieces(platform, row, running, failures).catch((error: unknown) => {
+  const turn: Turn = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
+  const { running, failures } = turn
+  const started = await startPieces(platform, turn).catch((error: unknown) => {
     failures.push(error)
     return { pieces: 0, ended: false }
   })
@@ -60,12 +69,8 @@ async function work(platform: Platform, row: ContactImportRow): Promise<number> 
 }
 
 /** Starts pieces in order, as many at once as may be; `ended` when none is left to start. */
-async function startPieces(
-  platform: Platform,
-  row: ContactImportRow,
-  running: Map<Promise<void>, CutPiece>,
-  failures: unknown[],
-): Promise<{ pieces: number; ended: boolean }> {
+async function startPieces(platform: Platform, turn: Turn): Promise<{ pieces: number; ended: boolean }> {
+  const { row, running, failures } = turn
   let after = -1
   for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
     const next = await store.nextPiece(platform.pool, row.id, after)
@@ -74,7 +79,7 @@ async function startPieces(
     after = piece.number
     while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(piece, other))) await Promise.race(running.keys())
     if (failures.length > 0) return { pieces, ended: false }
-    const task: Promise<void> = apply(platform, row, piece)
+    const task: Promise<void> = apply(platform, turn, piece)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(task))
     running.set(task, piece)
@@ -89,10 +94,12 @@ function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
   return false
 }
 
-async function apply(platform: Platform, row: ContactImportRow, piece: CutPiece): Promise<void> {
-  await withRaces(platform.pool, async (tx) => {
+async function apply(platform: Platform, turn: Turn, piece: CutPiece): Promise<void> {
+  const { row, expect_new } = turn
+  const done = await withRaces(platform.pool, async (tx) => {
     // another process may have taken the import over while this one stood still
-    if (!(await store.holdJob(tx, row.id, platform.process_id))) return
-    await applyPiece(platform, tx, row, piece, isoTime(platform.clock.now()))
+    if (!(await store.holdJob(tx, row.id, platform.process_id))) return null
+    return await applyPiece(platform, tx, row, piece, { at: isoTime(platform.clock.now()), expect_new })
   })
+  if (done !== null) turn.expect_new = done.updated === 0
 }
