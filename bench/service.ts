@@ -16,7 +16,8 @@ import { makeLog } from '../src/platform/log.ts'
 import { openSecrets } from '../src/platform/secrets.ts'
 import { countCpu, type CpuUse } from './cpu.ts'
 
-const main = join(import.meta.dirname, '..', 'src', 'main.ts')
+const root = join(import.meta.dirname, '..')
+const main = join(root, 'src', 'main.ts')
 const keysCount = 45
 const price_micros = 5000
 const credit_micros = 1_000_000_000_000
@@ -69,13 +70,14 @@ export function environment(data_dir: string, more: Readonly<Record<string, stri
   }
 }
 
-/** Starts `node file arguments…`, which prints one line of JSON when it is ready. */
+/** Starts `node file arguments…`, or another program, which prints one line of JSON when it is ready. */
 export async function startProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  program: string = process.execPath,
 ): Promise<{ child: ChildProcess; line: Record<string, unknown>; ready_ms: number }> {
   const began = performance.now()
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(program, args, { env, cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended before it was ready`)))
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`${args.join(' ')} was not ready within a minute`)), startWithinMs).unref())
   const [text] = (await Promise.race([once(createInterface(child.stdout!), 'line'), failed, late])) as [string]
@@ -98,6 +100,12 @@ export async function serve(data_dir: string, options: ServiceOptions = {}): Pro
   const args = [...nodeFlags, ...(options.node_args ?? []), main, 'serve', '--json', ...(options.roles === undefined ? [] : ['--roles', options.roles])]
   const { child, line, ready_ms } = await startProcess(args, environment(data_dir, options.env))
   return { pid: child.pid!, port: Number(new URL(line['base_url'] as string).port), ready_ms, line, stop: () => endProcess(child) }
+}
+
+/** `npm start`, as a user types it. */
+export async function npmStart(data_dir: string): Promise<{ ready_ms: number; stop(): Promise<void> }> {
+  const { child, ready_ms } = await startProcess(['start', '--silent', '--', '--json'], environment(data_dir), process.platform === 'win32' ? 'npm.cmd' : 'npm')
+  return { ready_ms, stop: () => endProcess(child) }
 }
 
 export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'posthorn-bench-'))
