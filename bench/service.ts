@@ -70,14 +70,18 @@ export function environment(data_dir: string, more: Readonly<Record<string, stri
   }
 }
 
-/** Starts `node file arguments…`, or another program, which prints one line of JSON when it is ready. */
+/** Starts `node file arguments…` as the product is started, or another program, which prints one line of JSON when it is ready. */
 export async function startProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  program: string = process.execPath,
+  program?: string,
 ): Promise<{ child: ChildProcess; line: Record<string, unknown>; ready_ms: number }> {
   const began = performance.now()
-  const child = spawn(program, args, { env, cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(program ?? process.execPath, program === undefined ? [...nodeFlags, ...args] : args, {
+    env,
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended before it was ready`)))
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`${args.join(' ')} was not ready within a minute`)), startWithinMs).unref())
   const [text] = (await Promise.race([once(createInterface(child.stdout!), 'line'), failed, late])) as [string]
@@ -97,7 +101,7 @@ export async function endProcess(child: ChildProcess): Promise<void> {
 
 /** The product's process alone; `stop` leaves its folder. */
 export async function serve(data_dir: string, options: ServiceOptions = {}): Promise<Running & { ready_ms: number; line: Record<string, unknown> }> {
-  const args = [...nodeFlags, ...(options.node_args ?? []), main, 'serve', '--json', ...(options.roles === undefined ? [] : ['--roles', options.roles])]
+  const args = [...(options.node_args ?? []), main, 'serve', '--json', ...(options.roles === undefined ? [] : ['--roles', options.roles])]
   const { child, line, ready_ms } = await startProcess(args, environment(data_dir, options.env))
   return { pid: child.pid!, port: Number(new URL(line['base_url'] as string).port), ready_ms, line, stop: () => endProcess(child) }
 }
