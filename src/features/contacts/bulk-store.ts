@@ -18,17 +18,11 @@ type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string |
 function columnsOf<T, Name extends string>(rows: readonly T[], values: Values<T, Name>): Readonly<Record<Name, string | null>> | null {
   const columns: Record<string, string | null> = {}
   for (const name of Object.keys(values) as Name[]) {
-    const valueOf = values[name]
-    let [text, filled] = ['', false]
-    for (let at = 0; at < rows.length; at++) {
-      const value = valueOf(rows[at]!)
-      if (at > 0) text += '\n'
-      if (value === null) continue
-      filled = true
-      text += value
-    }
-    if (filled && breaksOf(text) !== rows.length - 1) return null
-    columns[name] = filled ? text : null
+    const column = rows.map(values[name])
+    const filled = column.some((value) => value !== null)
+    const text = filled ? column.join('\n') : null
+    if (text !== null && breaksOf(text) !== rows.length - 1) return null
+    columns[name] = text
   }
   return columns as Record<Name, string | null>
 }

@@ -18,10 +18,10 @@ const bulk = 50
 const marketingTypes: readonly string[] = ['whatsapp']
 
 /** Everything that suppressions may be written for at an address: its channel types, with `.marketing` where there is such. */
-export function suppressibleTypes(key: AddressKey): string[] {
-  const types = key.kind === 'phone' ? phoneChannelTypes : [key.kind]
-  return types.flatMap((type) => (marketingTypes.includes(type) ? [type, marketingType(type)] : [type]))
-}
+export const suppressibleTypes = (key: AddressKey): readonly string[] => (key.kind === 'phone' ? phoneTypes : withMarketing([key.kind]))
+
+const withMarketing = (types: readonly string[]): string[] => types.flatMap((type) => (marketingTypes.includes(type) ? [type, marketingType(type)] : [type]))
+const phoneTypes = withMarketing(phoneChannelTypes)
 
 /** The contact's addresses on a channel type. */
 export function addressesOn(row: Pick<ContactRow, 'phone_key' | 'identifiers'>, type: string): AddressKey[] {
@@ -88,18 +88,12 @@ export async function settleConsequences(
   context: SaveContext,
 ): Promise<void> {
   await settleSuppressions(platform, tx, tenant, touched, added, context)
-  const history = touched.flatMap(({ row, moves }) =>
-    moves.map(({ channel_type, status, source, message_id, occurred_at }) => ({
-      contact_id: row.id,
-      id: platform.ids('cns'),
-      channel_type,
-      status,
-      source,
-      message_id,
-      request_id: context.request_id ?? null,
-      occurred_at,
-    })),
-  )
+  const history: consentStore.ConsentChangeRow[] = []
+  const request_id = context.request_id ?? null
+  for (const { row, moves } of touched) {
+    for (const { channel_type, status, source, message_id, occurred_at } of moves)
+      history.push({ contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id, occurred_at })
+  }
   await consentStore.insertConsentChanges(tx, tenant, history, context.at)
   const counted = new Counted()
   for (const { before, row } of touched) counted.contact(before, row)
@@ -118,6 +112,7 @@ async function settleSuppressions(
   const stops: Stop[] = []
   const lifts: { channel_type: string; key: AddressKey }[] = []
   for (const { row, moves } of touched) {
+    if (moves.length === 0 && !anyOptOut(row)) continue
     const moved = new Map(moves.map((move) => [move.channel_type, move]))
     for (const [channel_type, move] of moved) {
       const stopped = statusOf(row.consent, channel_type) === 'opted_out'
@@ -141,6 +136,12 @@ async function settleSuppressions(
     )
   }
   await stop(platform, tx, tenant, stops, context)
+}
+
+/** True when the contact has stopped anything. */
+function anyOptOut({ consent }: ContactRow): boolean {
+  for (const type in consent) if (consent[type]!.status === 'opted_out' || consent[type]!.marketing === 'opted_out') return true
+  return false
 }
 
 /** An opt-out of an address. */

@@ -39,6 +39,8 @@ export interface ReadOptions {
   readonly at: string
   /** ISO 3166 alpha-2: how to read phone numbers without a country code; without it they are refused. */
   readonly default_country?: string
+  /** The tags are added to those that the contact has; otherwise they take their place. */
+  readonly add_tags?: boolean
 }
 
 /** The change that a body asks for, and every failure in it; the change counts only when there is none. */
@@ -55,7 +57,7 @@ export function readContact(body: ContactBody, options: ReadOptions): { change: 
   if (body.blocked !== undefined) change.blocked = body.blocked
   if (body.identifiers !== undefined && body.identifiers !== null) change.identifiers = reader.identifiers(body.identifiers)
   if (body.consent !== undefined && body.consent !== null) change.consent = reader.consent(body.consent, options.at)
-  if (body.tags !== undefined) change.tags = reader.tags('tags', body.tags ?? [])
+  if (body.tags !== undefined) change[options.add_tags === true ? 'add_tags' : 'tags'] = reader.tags('tags', body.tags ?? [])
   if (body.attributes !== undefined && body.attributes !== null) change.attributes = reader.attributes(body.attributes)
   if (body.metadata !== undefined) change.metadata = reader.metadata(body.metadata ?? {})
   return { change, failures: reader.found }
@@ -85,9 +87,18 @@ const length = (text: string): number => (text.length <= 40 ? text.length : [...
 const identifierOnWhatsapp = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 const clockSlackMs = 5 * 60_000
-/** What Intl says of a time zone costs microseconds: names already seen are remembered, up to a bound. */
+/** What Intl says of a time zone or a locale costs microseconds: names already seen are remembered, up to a bound. */
 const knownTimezones = new Map<string, boolean>()
-const knownTimezonesMax = 1000
+const knownLocales = new Map<string, boolean>()
+const knownMax = 1000
+
+function remembered(known: Map<string, boolean>, name: string, test: (name: string) => boolean): boolean {
+  const before = known.get(name)
+  if (before !== undefined) return before
+  const now = test(name)
+  if (known.size < knownMax) known.set(name, now)
+  return now
+}
 
 class Failures {
   readonly found: Detail[] = []
@@ -126,19 +137,16 @@ class Failures {
   locale(text: string | null): string | null {
     const tag = (text ?? '').trim().replaceAll('_', '-')
     if (tag === '') return null
-    if (!isLocale(tag) || tag.length > 64) this.add('locale', 'invalid_format', '`locale` must be a BCP 47 language tag, such as en or pt-BR.')
+    if (tag.length > 64 || !remembered(knownLocales, tag, isLocale))
+      this.add('locale', 'invalid_format', '`locale` must be a BCP 47 language tag, such as en or pt-BR.')
     return tag
   }
 
   timezone(text: string | null): string | null {
     const name = (text ?? '').trim()
     if (name === '') return null
-    let known = knownTimezones.get(name)
-    if (known === undefined) {
-      known = isTimezone(name)
-      if (knownTimezones.size < knownTimezonesMax) knownTimezones.set(name, known)
-    }
-    if (!known) this.add('timezone', 'invalid_value', '`timezone` must be an IANA time zone name, such as Europe/Berlin.')
+    if (!remembered(knownTimezones, name, isTimezone))
+      this.add('timezone', 'invalid_value', '`timezone` must be an IANA time zone name, such as Europe/Berlin.')
     return name
   }
 

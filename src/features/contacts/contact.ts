@@ -51,7 +51,9 @@ export interface ChangeContext {
 }
 
 /** Text as searches compare it: without regard to case. */
-export const foldText = (text: string): string => text.normalize('NFC').toLowerCase()
+export const foldText = (text: string): string => (plain.test(text) ? text : text.normalize('NFC')).toLowerCase()
+/** Has but one form. */
+const plain = /^[ -~]*$/
 
 export const marketingType = (channelType: string): string => `${channelType}.marketing`
 
@@ -112,7 +114,9 @@ export function applyChange(row: ContactRow, change: ContactChange, context: Cha
 const fullName = (row: ContactRow): string | null =>
   row.first_name !== null && row.last_name !== null ? `${row.first_name} ${row.last_name}` : (row.first_name ?? row.last_name)
 
-function mergeKeys<T>(values: Readonly<Record<string, T>>, change: Readonly<Record<string, T | null>>): Record<string, T> {
+function mergeKeys<T>(values: Record<string, T>, change: Readonly<Record<string, T | null>>): Record<string, T> {
+  if (isEmpty(change)) return values
+  if (isEmpty(values)) return inOrder(change)
   const merged = new Map(Object.entries(values))
   for (const [key, value] of Object.entries(change)) {
     if (value === null) merged.delete(key)
@@ -133,7 +137,20 @@ function changedTags(tags: string[], change: ContactChange): string[] {
   return [...chosen.values()].sort()
 }
 
+/** By key, without what is null. */
+function inOrder<T>(values: Readonly<Record<string, T | null>>): Record<string, T> {
+  const ordered: Record<string, T> = {}
+  for (const key of Object.keys(values).sort()) if (values[key] !== null) ordered[key] = values[key] as T
+  return ordered
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
 function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<string, ConsentWrite | null>>, context: ChangeContext) {
+  if (isEmpty(writes)) return { consent, moves: [] }
   const next: ContactRow['consent'] = { ...consent }
   const moves: ConsentMove[] = []
   for (const [type, write] of Object.entries(writes)) {
@@ -143,7 +160,7 @@ function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<
     if (state === undefined) delete next[type]
     else next[type] = state
   }
-  return { consent: Object.fromEntries(Object.entries(next).sort(([a], [b]) => (a < b ? -1 : 1))), moves }
+  return { consent: inOrder(next), moves }
 }
 
 /** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */

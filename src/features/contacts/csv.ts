@@ -9,7 +9,7 @@ const e164 = /^\+[1-9]\d{6,14}$/
 export const guard = (text: string): string => ((formula.test(text) && !e164.test(text)) || guarded.test(text) ? `'${text}` : text)
 
 /** A cell as it was before it was guarded. */
-export const unguarded = (cell: string): string => (guarded.test(cell) ? cell.slice(1) : cell)
+export const unguarded = (cell: string): string => (cell.charCodeAt(0) === 39 /* ' */ && guarded.test(cell) ? cell.slice(1) : cell)
 
 /** One record with its line end. Cells are guarded and quoted as needed. */
 export function csvLine(cells: readonly string[], delimiter = ','): string {

@@ -106,9 +106,11 @@ export async function saveContacts(
   await adoptOptOuts(platform, tx, tenant, touched, added, context)
   await writeRows(tx, tenant, touched)
   await settleConsequences(platform, tx, tenant, touched, added, context)
-  return results.map((result) =>
-    result.outcome === 'refused' ? result : { ...result, row: hand.touched.get(result.row.id)!.row, moves: hand.touched.get(result.row.id)!.moves },
-  )
+  return results.map((result) => {
+    if (result.outcome === 'refused') return result
+    const { row, moves } = hand.touched.get(result.row.id)!
+    return row === result.row && moves === result.moves ? result : { ...result, row, moves }
+  })
 }
 
 /** The address by which an item finds its contact; none for creates, and for updates by id. */
@@ -133,7 +135,7 @@ async function takeInHand(platform: Platform, tx: Transaction, tenant: Tenant, i
   const wanted = new Set<string>()
   let creations = 0
   for (const item of items) {
-    const key = matchKey(item)
+    const key = owners.size === 0 ? undefined : matchKey(item)
     const owner = key === undefined ? undefined : owners.get(keyText(key))
     if (item.kind === 'update') wanted.add(item.id!)
     else if (owner !== undefined) matched.set(owner, key!)
@@ -172,15 +174,16 @@ function applyItem(platform: Platform, tenant: Tenant, hand: Hand, item: SaveIte
   const start = held?.row ?? newContact(tenant, platform.ids('ct'), context.at)
   const created = held === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
   const { row, moves } = applyChange(created, allowedChange(item, held, context), context)
-  const refusal = refusalOf(hand, row, held === undefined, item)
+  const own = addressesOf(row).map(({ kind, address }) => ({ kind, address, text: keyText({ kind, address }) }))
+  const refusal = refusalOf(hand, row, own, held === undefined, item)
   if (refusal !== null) return refusal
   if (held === undefined) hand.room -= 1
-  for (const own of addressesOf(start)) hand.owners.delete(keyText(own))
-  for (const own of addressesOf(row)) hand.owners.set(keyText(own), row.id)
+  if (held !== undefined) for (const before of addressesOf(start)) hand.owners.delete(keyText(before))
+  for (const { text } of own) hand.owners.set(text, row.id)
   const touched = held ?? { before: null, row, changed: true, moves: [], seen_at: null }
   touched.changed ||= row !== start
   touched.row = seen(row, item.seen_at)
-  touched.moves.push(...moves.map((move) => ({ ...move, message_id: item.message_id ?? null })))
+  for (const move of moves) touched.moves.push({ ...move, message_id: item.message_id ?? null })
   if (item.seen_at !== undefined) touched.seen_at = item.seen_at
   hand.touched.set(row.id, touched)
   return { outcome: held === undefined ? 'created' : row === start && moves.length === 0 ? 'unchanged' : 'updated', row, moves: touched.moves }
@@ -206,11 +209,13 @@ function allowedChange(item: SaveItem, held: Touched | undefined, context: SaveC
   return change
 }
 
-function refusalOf(hand: Hand, row: ContactRow, isNew: boolean, item: SaveItem): SaveResult | null {
-  const own = addressesOf(row)
+/** An address of a contact, and its key in `owners`. */
+type Own = AddressKey & { readonly text: string }
+
+function refusalOf(hand: Hand, row: ContactRow, own: readonly Own[], isNew: boolean, item: SaveItem): SaveResult | null {
   if (own.length === 0 && row.email === null) return { outcome: 'refused', reason: 'address_missing', param: 'phone' }
   for (const key of own) {
-    const owner = hand.owners.get(keyText(key))
+    const owner = hand.owners.get(key.text)
     if (owner !== undefined && owner !== row.id)
       return { outcome: 'refused', reason: 'contact_exists', param: key.kind === 'phone' ? 'phone' : `identifiers.${key.kind}`, contact_id: owner }
   }
@@ -228,11 +233,15 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, touched: readonly 
   const blocked: store.AddressRow[] = []
   for (const { before, row } of touched) {
     if (before?.phone_key === row.phone_key && before.identifiers === row.identifiers && before.blocked === row.blocked) continue
-    const had = new Map((before === null ? [] : addressesOf(before)).map((key) => [keyText(key), key]))
-    for (const key of addressesOf(row)) {
-      const address = { ...key, contact_id: row.id, blocked: row.blocked }
-      if (!had.delete(keyText(key))) gained.push(address)
-      else if (before?.blocked !== row.blocked) blocked.push(address)
+    const addresses = addressesOf(row).map(({ kind, address }) => ({ kind, address, contact_id: row.id, blocked: row.blocked }))
+    if (before === null) {
+      gained.push(...addresses)
+      continue
+    }
+    const had = new Map(addressesOf(before).map((key) => [keyText(key), key]))
+    for (const address of addresses) {
+      if (!had.delete(keyText(address))) gained.push(address)
+      else if (before.blocked !== row.blocked) blocked.push(address)
     }
     for (const key of had.values()) lost.push({ ...key, contact_id: row.id })
   }
@@ -244,7 +253,11 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, touched: readonly 
     throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
   }
   const added = new Map<string, AddressKey[]>()
-  for (const { kind, address, contact_id } of gained) added.set(contact_id, [...(added.get(contact_id) ?? []), { kind, address }])
+  for (const { kind, address, contact_id } of gained) {
+    const known = added.get(contact_id)
+    if (known === undefined) added.set(contact_id, [{ kind, address }])
+    else known.push({ kind, address })
+  }
   return added
 }
 

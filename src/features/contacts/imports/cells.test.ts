@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import type { Problem } from '../../../contract/problem.ts'
 import { csvLine } from '../csv.ts'
@@ -49,6 +50,19 @@ test('pieces hold whole records, however the bytes arrive and wherever quotes an
       for (const piece of pieces) assert.ok(piece.rows <= options.rows_max)
     }),
     { numRuns: 2000, seed: 6 },
+  )
+})
+
+test('what holds no quote is cut as a CSV parser does', () => {
+  const plain = fc.string({ unit: fc.constantFrom('a', ',', ';', '\n', '\r', ' ', '\t', 'é', '\u2028'), maxLength: 40 })
+
+  fc.assert(
+    fc.property(plain, (text) => {
+      const records: string[][] = parse(text, { record_delimiter: ['\r\n', '\n'], relax_column_count: true })
+      const wanted = records.map((cells, at) => ({ row: 1 + at, cells })).filter(({ cells }) => cells.some((cell) => !/^[ \t\r]*$/.test(cell)))
+      assert.deepEqual(readRows({ text, first_row: 1 }, ','), wanted)
+    }),
+    { numRuns: 2000, seed: 8 },
   )
 })
 

@@ -43,10 +43,24 @@ export function readRows(piece: Pick<Piece, 'text' | 'first_row'>, delimiter: st
 }
 
 function cut({ text, first_row }: Pick<Piece, 'text' | 'first_row'>, delimiter: string): Row[] {
-  const records: string[][] = parse(text, { delimiter, record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: false })
+  const records: string[][] = text.includes('"')
+    ? parse(text, { delimiter, record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: false })
+    : cutPlain(text, delimiter)
   const rows: Row[] = []
-  for (const [at, cells] of records.entries()) if (!cells.every((cell) => blank.test(cell))) rows.push({ row: first_row + at, cells })
+  for (let at = 0; at < records.length; at++) {
+    const cells = records[at]!
+    if (!cells.every((cell) => blank.test(cell))) rows.push({ row: first_row + at, cells })
+  }
   return rows
+}
+
+/** The same where nothing is quoted, at a fifth of the cost. */
+function cutPlain(text: string, delimiter: string): string[][] {
+  const lines = text.split('\n')
+  const last = lines.pop()!
+  const records = lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line).split(delimiter))
+  if (last !== '') records.push(last.split(delimiter))
+  return records
 }
 
 export interface RowContext {
@@ -78,19 +92,17 @@ export function readRow(row: Row, context: RowContext): RowRead {
     const text = unguarded(cell).trim()
     if (text !== '') setField(body, column, text, context, reasons)
   }
-  const { change, failures } = readContact(
-    body,
-    context.default_country === null ? { at: context.at } : { at: context.at, default_country: context.default_country },
-  )
+  const { at, default_country } = context
+  const { change, failures } = readContact(body, default_country === null ? { at, add_tags: true } : { at, default_country, add_tags: true })
   for (const failure of failures) reasons.push(failure.message.replaceAll('`', ''))
   if (reasons.length === 0 && body.phone === undefined && body.email === undefined && body.identifiers === undefined) {
     reasons.push('The row has no phone number, e-mail address or identifier.')
   }
-  const { tags, ...rest } = change
-  return { change: tags === undefined ? rest : { ...rest, add_tags: tags }, reasons }
+  return { change, reasons }
 }
 
-type Body = { -readonly [K in keyof ContactBody]: ContactBody[K] }
+type Keyed = 'attributes' | 'identifiers' | 'consent'
+type Body = { -readonly [K in keyof Omit<ContactBody, Keyed>]: ContactBody[K] } & { [K in Keyed]?: Record<string, unknown> }
 
 function setField(body: Body, column: string, text: string, context: RowContext, reasons: string[]): void {
   switch (column) {
@@ -122,15 +134,21 @@ function setField(body: Body, column: string, text: string, context: RowContext,
 }
 
 function setKeyed(body: Body, column: string, text: string, { types }: RowContext): void {
-  const [root, key, part] = column.split('.') as [string, string, string | undefined]
-  if (root === 'attributes') body.attributes = { ...body.attributes, [key]: attributeOf(text, types.get(key)) }
-  else if (root === 'identifiers') body.identifiers = { ...body.identifiers, [key]: text }
+  const dot = column.indexOf('.')
+  const key = column.slice(dot + 1)
+  if (column.startsWith('attributes.')) (body.attributes ??= {})[key] = attributeOf(text, types.get(key))
+  else if (column.startsWith('identifiers.')) (body.identifiers ??= {})[key] = text
+  else setConsent((body.consent ??= {}), key, statuses.get(text.toLowerCase()) ?? text)
+}
+
+/** `key` is a channel type, or `<type>.marketing`. */
+function setConsent(consent: Record<string, unknown>, key: string, status: string): void {
+  const [type, part] = key.split('.') as [string, string | undefined]
+  const before = consent[type]
+  if (part === undefined && before === undefined) consent[type] = status
   else {
-    const status = statuses.get(text.toLowerCase()) ?? text
-    const before = body.consent?.[key]
-    const written = part === 'marketing' ? { marketing: status } : { status }
-    const merged: Record<string, unknown> = { ...(typeof before === 'object' ? before : before === undefined ? {} : { status: before }), ...written }
-    body.consent = { ...body.consent, [key]: part === undefined && before === undefined ? status : merged }
+    const merged = typeof before === 'object' ? before : before === undefined ? {} : { status: before }
+    consent[type] = { ...merged, ...(part === 'marketing' ? { marketing: status } : { status }) }
   }
 }
 
