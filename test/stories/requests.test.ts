@@ -37,6 +37,25 @@ test('paths that name nothing, wrong methods and undecodable paths are 404 with 
   }
 })
 
+test('a query that is not percent-encoded UTF-8 is refused by the name of the parameter, not answered with an empty list', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const refused = await Promise.all(
+    ['reference=%ff', 'reference=a%C3', 'reference=100%', 'referenc%65=%ff', 'limit=1&reference=%ed%a0%80'].map((query) => api.get(`/v1/messages?${query}`)),
+  )
+  const taken = await Promise.all(['reference=%25ff', 'reference=%EF%BF%BD', 'reference=%C3%BC+'].map((query) => api.get(`/v1/messages?${query}`)))
+
+  for (const answer of refused) {
+    assert.deepEqual([...codeOf(answer), answer.body.error.param], [400, 'parameter_invalid', 'reference'])
+    assert.equal(answer.body.error.details[0].code, 'invalid_format')
+  }
+  assert.deepEqual(
+    taken.map((answer) => answer.status),
+    [200, 200, 200],
+  )
+})
+
 test('outside of /v1 a path that names nothing is 404 without a key, with the envelope', async (t) => {
   const world = await startWorld(t)
 

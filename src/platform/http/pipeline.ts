@@ -186,7 +186,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const header = isPost ? request.raw.headers['idempotency-key'] : undefined
     const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
     const details: Detail[] = []
-    const query = prepared.readQuery(request.query as RawQuery, details)
+    const query = prepared.readQuery(request.query as RawQuery, request.url, details)
     const given = read instanceof Problem ? undefined : read
     if (prepared.checkBody !== undefined && given !== undefined) details.push(...prepared.checkBody(given))
     const misshapen = read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined

@@ -7,8 +7,8 @@ import { checkText } from './body.ts'
 
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
-/** Reads the query of one route: fills in `details` and returns the typed values. */
-export type QueryReader = (raw: RawQuery, details: Detail[]) => Record<string, unknown>
+/** Reads the query of one route, taken apart and as it came in `url`: fills in `details` and returns the typed values. */
+export type QueryReader = (raw: RawQuery, url: string, details: Detail[]) => Record<string, unknown>
 
 type Coerce = (text: string) => unknown
 
@@ -20,11 +20,15 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
   const validate = schema === undefined ? undefined : validator(schema)
   const names = [...fields.keys()].join(', ')
-  return (raw, details) => {
+  return (raw, url, details) => {
     const given = Object.keys(raw)
     if (given.length === 0 && required.length === 0) return none
     const values: Record<string, unknown> = {}
     for (const name of given) readParameter(name, raw[name]!, fields.get(name), names, values, details)
+    for (const param of undecodable(url)) {
+      const message = `The query parameter \`${param}\` is not percent-encoded UTF-8. Encode its value, a percent sign as %25.`
+      if (fields.has(param)) details.push({ param, code: 'invalid_format', message })
+    }
     const refused = new Set(details.map((detail) => detail.param))
     for (const detail of validate?.(values) ?? []) if (!refused.has(detail.param)) details.push(detail)
     if (details.length === 0) normalise(schema, values)
@@ -54,6 +58,25 @@ function readParameter(
   } else {
     checkText(text, param, details)
     values[name] = coerce(text)
+  }
+}
+
+/** The names of parameters whose value no UTF-8 is; whoever takes the query apart leaves such a value as it came. */
+function undecodable(url: string): string[] {
+  const start = url.indexOf('?')
+  if (start === -1 || !url.includes('%', start)) return []
+  const pairs = url.slice(start + 1).split('&')
+  const names = pairs.filter((pair) => !isDecodable(pair)).map((pair) => pair.split('=', 1)[0]!)
+  return names.map((name) => (isDecodable(name) ? decodeURIComponent(name) : name))
+}
+
+/** False where a percent sign starts no UTF-8 sequence. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -10,6 +10,7 @@ import type { FindKey } from './auth.ts'
 import { addressList } from './client-address.ts'
 import { answerMalformed, problemOf } from './envelope.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
+import { isDecodable } from './query.ts'
 import { guard, perform, prepare, unknownRoute, type Pipeline } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Route } from './route.ts'
@@ -89,15 +90,6 @@ function routableUrl(url: string): string {
   if (path.length > 1 && path.endsWith('/')) path = path.slice(0, -1)
   else if (!path.includes('%')) return url
   return `${isDecodable(path) ? path : path.replaceAll('%', '%25')}${query}`
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path)
-    return true
-  } catch {
-    return false // a percent sign that starts no UTF-8 sequence
-  }
 }
 
 /** Fastify itself refuses a Content-Type of an impossible form, and a QUERY without one, before the checks that come first. */
