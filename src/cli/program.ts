@@ -1,5 +1,6 @@
 /** The command line (decisions 13): what every command shares. One file per command group; each registers itself here. */
 import { Command, CommanderError, Option } from 'commander'
+import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { readConfig, secretKeys } from '../config.ts'
 import { Problem } from '../contract/problem.ts'
@@ -60,6 +61,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
     .description('A multi-channel messaging platform: one REST API for WhatsApp, SMS and more.')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .version(posthorn.version, '--version', 'print the version')
     .option('--json', 'print exactly one JSON value, whatever the command')
     .showHelpAfterError('(add --help for what there is)')
   for (const register of groups) register(program, cli)

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '../../src/contract/refusal.ts'
 import type { Answered } from '../kit/api.ts'
+import { closing } from '../kit/closing.ts'
+import { startProcess } from '../kit/process.ts'
 import { startWorld } from '../kit/world.ts'
 
 const limitHeaders = (answer: Answered) => Object.keys(answer.headers).filter((name) => name.startsWith('ratelimit-'))
@@ -122,6 +124,23 @@ test('revoking, suspending and a new allowlist are in force at once where they a
     [401, 'api_key_revoked'],
   ])
   assert.deepEqual([allowed.status, again.status], [200, 200])
+})
+
+test('a revoked key is refused within five seconds by a process that hears nothing of it and is asked all the time', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const deaf = await startProcess(world, 'deaf')
+  closing(t, () => deaf.kill())
+  const ask = () => deaf.api(account.key).get('/v1/me')
+  await ask()
+
+  await world.services.accounts.revokeKey(account.key_id)
+  let passed_ms = 0
+  for (; passed_ms < 5_000 && (await ask()).status === 200; passed_ms += 250) await world.clock.advance(250)
+  const late = await ask()
+
+  assert.deepEqual(codeOf(late), [401, 'api_key_revoked'])
+  assert.ok(passed_ms < 5_000)
 })
 
 test('X-Forwarded-For counts from a trusted proxy alone, and there from the right', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -138,6 +138,26 @@ test('--json is taken before a command and after it', async (t) => {
   assert.deepEqual(before.json, after.json)
 })
 
+test('--version tells the version of the package', async () => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }
+
+  assert.deepEqual(await runWith({}, ['--version']), { code: 0, out: `${version}\n`, err: '', json: undefined })
+})
+
+test('a key that would be expired from the beginning is not made', async (t) => {
+  const { run } = await installation(t)
+  const account = await run('accounts', 'create', '--name', 'A', '--json')
+  const create = (time: string) => run('keys', 'create', '--account', account.json.id, '--mode', 'live', '--expires-at', time)
+
+  const past = await create('2020-01-31')
+  const future = await create('2999-01-31')
+  const keys = await run('keys', 'list', '--account', account.json.id, '--json')
+
+  assert.deepEqual([past.code, past.out], [1, ''])
+  assert.match(past.err, /^A key that expires at 2020-01-31T00:00:00.000Z is of no use: that time has passed\.\n$/)
+  assert.deepEqual([future.code, keys.json.length], [0, 1])
+})
+
 test('help is no mistake', async (t) => {
   const { run } = await installation(t)
 
@@ -234,10 +254,12 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   const sent = await api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
   const me = await api.get('/v1/me')
   await run('keys', 'revoke', me.body.api_key.id)
+  const done_at = performance.now()
   const revoked = await until(
     () => api.get('/v1/me'),
     (answer) => answer.status !== 200,
   )
+  const took_ms = performance.now() - done_at
   first.child.kill('SIGTERM')
   const [code] = await first.exited
   const second = await serve(t, env)
@@ -246,6 +268,7 @@ test('serve makes the first account once, hears commands beside it, and ends in 
 
   assert.deepEqual([sent.status, me.status], [202, 200])
   assert.deepEqual([revoked.status, revoked.body.error.code], [401, 'api_key_revoked'])
+  assert.ok(took_ms < 5_000, `the key was refused ${took_ms} ms after the command`)
   assert.equal(code, 0)
   assert.deepEqual(Object.keys(second.said), ['base_url'])
 })

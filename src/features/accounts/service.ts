@@ -47,7 +47,7 @@ export interface AccountService {
   /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
   suspend(id: string): Promise<AccountRow>
   reinstate(id: string): Promise<AccountRow>
-  /** Refused beyond 50 unrevoked keys of the account. */
+  /** Refusals: an expiry that has passed, and beyond 50 unrevoked keys of the account. */
   createKey(key: NewKey): Promise<CreatedKey>
   /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
@@ -204,7 +204,7 @@ async function createKey(platform: Platform, wanted: NewKey): Promise<CreatedKey
       last_four: text.slice(-4),
       scopes: [...(wanted.scopes ?? scopes)],
       ip_allowlist: checkedAllowlist(wanted.ip_allowlist ?? []),
-      expires_at: wanted.expires_at ?? null,
+      expires_at: checkedExpiry(wanted.expires_at ?? null, platform.clock.now()),
       revoked_at: null,
       created_at: isoTime(platform.clock.now()),
     }
@@ -217,6 +217,11 @@ function checkedName(name: string): string {
   const length = [...name.trim()].length
   if (length < 1 || length > nameLengthMax || !name.isWellFormed() || name.includes('\0')) throw new Refusal(`A name has 1 to ${nameLengthMax} characters.`)
   return name.trim()
+}
+
+function checkedExpiry(expires_at: string | null, now_ms: number): string | null {
+  if (expires_at !== null && Date.parse(expires_at) <= now_ms) throw new Refusal(`A key that expires at ${expires_at} is of no use: that time has passed.`)
+  return expires_at
 }
 
 function checkedEmail(email: string | null): string | null {
