@@ -55,6 +55,7 @@ import type { Log } from './platform/log.ts'
 import { makeMetrics, type Metrics } from './platform/metrics.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
 import { presence } from './platform/presence.ts'
+import { freshEvents } from './platform/fresh-events.ts'
 import { reactions } from './platform/reactions.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
@@ -162,7 +163,19 @@ export function buildApp(parts: AppParts): App {
   const ids = parts.ids ?? idMaker(clock)
   const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
   const rings = bell(pool, process_id)
-  const platform: Platform = { pool, clock, ids, settings, secrets, log, metrics, reactions: reactions(), process_id, wake: (...lanes) => rings.ring(...lanes) }
+  const platform: Platform = {
+    pool,
+    clock,
+    ids,
+    settings,
+    secrets,
+    log,
+    metrics,
+    reactions: reactions(),
+    fresh_events: freshEvents(),
+    process_id,
+    wake: (...lanes) => rings.ring(...lanes),
+  }
   const running = inFlight()
   const wanted = parts.roles ?? roles
   // a process that only works shows its health and figures, nothing else

@@ -19,6 +19,7 @@ import { makeServer } from '../../src/platform/http/server.ts'
 import { makeLog } from '../../src/platform/log.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
 import type { Platform } from '../../src/platform/platform.ts'
+import { freshEvents } from '../../src/platform/fresh-events.ts'
 import { reactions } from '../../src/platform/reactions.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { bareServer } from './bare.ts'
@@ -37,6 +38,7 @@ const platform: Platform = {
   log: makeLog('error'),
   metrics: makeMetrics(true),
   reactions: reactions(),
+  fresh_events: freshEvents(),
   process_id: `bench-${kind}`,
   wake: () => undefined,
 }

@@ -20,13 +20,20 @@ export interface NewEvent extends Tenant {
 export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
   const column = (of: (event: NewEvent) => string | null): string => lines(events.map(of))
-  // the position as a sub-select: asked once, not for every row
-  await sql`
-    insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
-    select account_id, mode, id, type, object_id, object::json, endpoint_id, created_at::timestamptz, (select feed_position())
-    from unnest(
-      split_lines(${column((event) => event.account_id)}), split_lines(${column((event) => event.mode)}), split_lines(${column((event) => event.id)}),
-      split_lines(${column((event) => event.type)}), split_lines(${column((event) => event.object_id)}), split_lines(${column((event) => JSON.stringify(event.object))}),
-      split_lines(${column((event) => event.endpoint_id ?? null)}), split_lines(${column((event) => event.created_at)})
-    ) as t(account_id, mode, id, type, object_id, object, endpoint_id, created_at)`
+  await eventsFrom(
+    sql,
+    sql`
+      select unnest(split_lines(${column((event) => event.account_id)})) as account_id, unnest(split_lines(${column((event) => event.mode)})) as mode,
+        unnest(split_lines(${column((event) => event.id)})) as id, unnest(split_lines(${column((event) => event.type)})) as type,
+        unnest(split_lines(${column((event) => event.object_id)})) as object_id, unnest(split_lines(${column((event) => JSON.stringify(event.object))})) as object,
+        unnest(split_lines(${column((event) => event.endpoint_id ?? null)})) as endpoint_id, unnest(split_lines(${column((event) => event.created_at)})) as created_at`,
+  )
 }
+
+/**
+ * The insert of events from a sub-select of account_id, mode, id, type, object_id, object (JSON as text), endpoint_id and created_at; for
+ * statements that write the event with what it tells. The position is a sub-select: asked once, not for every row.
+ */
+export const eventsFrom = (sql: Db, source: ReturnType<Db>) => sql`
+  insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
+  select account_id, mode, id, type, object_id, object::json, endpoint_id, created_at::timestamptz, (select feed_position()) from (${source}) e`

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
 import type { Settings } from './settings.ts'
 import type { Db, Pool } from './database/sql.ts'
+import type { FreshEvents } from './fresh-events.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Reactions } from './reactions.ts'
@@ -21,6 +22,7 @@ export interface Platform {
   readonly log: Log
   readonly metrics: Metrics
   readonly reactions: Reactions
+  readonly fresh_events: FreshEvents
   /** This process, as in the table `processes`. */
   readonly process_id: string
   /** Wakes lanes of this process now and those of other processes by NOTIFY; an accelerator only, lanes poll as well. */

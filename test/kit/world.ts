@@ -10,6 +10,7 @@ import { idMaker } from '../../src/lib/ids.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
 import type { Platform } from '../../src/platform/platform.ts'
+import { freshEvents } from '../../src/platform/fresh-events.ts'
 import { reactions } from '../../src/platform/reactions.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import type { Settings } from '../../src/platform/settings.ts'
@@ -60,6 +61,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     log: pino({ level: 'silent' }),
     metrics: makeMetrics(),
     reactions: reactions(),
+    fresh_events: freshEvents(),
     process_id: `process_${random.below(1e9)}`,
     wake: (...lanes) => void woken.push(...lanes),
   }

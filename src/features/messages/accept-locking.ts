@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { BillingService, Charge } from '../billing/service.ts'
 import { usageOfCharge } from '../billing/service.ts'
-import { recordset, type AcceptRow } from './accept.ts'
+import { inputOf, type AcceptRow } from './accept.ts'
 
 /** An idempotency key as a unit of the door carries it. */
 export interface UnitKey {
@@ -59,7 +59,7 @@ async function standings(sql: Db, rows: readonly AcceptRow[], at: string): Promi
         when not i.ignores_suppression and (s.address_hash is not null or a.blocked) then 'recipient_blocked'
         when i.windowed and w.address is null then 'policy_violation'
       end as verdict
-    from json_to_recordset(${jsonRows(rows)}::text::json) ${sql.unsafe(recordset)}
+    from (${inputOf(sql, rows)}) i
     left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
     left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
     left join service_windows w on i.windowed and w.account_id = i.account_id and w.mode = i.mode and w.address = i.address and w.channel_id = i.channel_id and w.expires_at > ${at}`

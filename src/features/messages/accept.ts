@@ -1,5 +1,5 @@
 /** The one optimistic statement of the accepting door: keys, suppression, window, debit, messages, jobs, ledger, usage. What it does not cover takes the locking path. */
-import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { lines, type Db } from '../../platform/database/sql.ts'
 
 /** One message of a batch, as the statements of the door take it. */
 export interface AcceptRow {
@@ -47,10 +47,35 @@ export interface AcceptVerdict {
   package_grant_id: string | null
 }
 
-export const recordset = `as i(n int, id text, txn text, account_id text, mode text, channel_id text, channel_type text, "to" text, "from" text, type text,
-  content json, reference text, metadata json, price bigint, origin_type text, origin_id text, reply_to text, segments smallint, encoding text, priority text, rank smallint,
-  send_at timestamptz, expires_at timestamptz, queue text, due_at timestamptz, process_id text, kind text, address text, suppression text, windowed boolean, ignores_suppression boolean,
-  operation text, key text, fingerprint text)`
+/** Accept rows as a sub-select, to be read as the table `i`; column by column, which costs the database a third of what JSON does. */
+export const inputOf = (sql: Db, rows: readonly AcceptRow[]) => {
+  const column = (of: (row: AcceptRow) => string | number | boolean | null) => lines(rows.map(of))
+  // what a caller wrote freely may hold anything
+  const texts = (of: (row: AcceptRow) => string | null) => rows.map(of)
+  return sql`
+    select n::int, id, txn, account_id, mode, channel_id, channel_type, "to", "from", type, content::json, reference, metadata::json, price::bigint, origin_type, origin_id, reply_to,
+      segments::smallint, encoding, priority, rank::smallint,
+      send_at::timestamptz, expires_at::timestamptz, queue, due_at::timestamptz, process_id, kind, address, suppression,
+      windowed::boolean, ignores_suppression::boolean, operation, key, fingerprint
+    from (
+      select unnest(split_lines(${column((row) => row.n)})) as n, unnest(split_lines(${column((row) => row.id)})) as id, unnest(split_lines(${column((row) => row.txn)})) as txn,
+        unnest(split_lines(${column((row) => row.account_id)})) as account_id, unnest(split_lines(${column((row) => row.mode)})) as mode,
+        unnest(split_lines(${column((row) => row.channel_id)})) as channel_id, unnest(split_lines(${column((row) => row.channel_type)})) as channel_type,
+        unnest(${texts((row) => row.to)}::text[]) as "to", unnest(${texts((row) => row.from)}::text[]) as "from", unnest(split_lines(${column((row) => row.type)})) as type,
+        unnest(split_lines(${column((row) => JSON.stringify(row.content))})) as content, unnest(${texts((row) => row.reference)}::text[]) as reference,
+        unnest(split_lines(${column((row) => JSON.stringify(row.metadata))})) as metadata, unnest(split_lines(${column((row) => row.price)})) as price,
+        unnest(split_lines(${column((row) => row.origin_type)})) as origin_type, unnest(split_lines(${column((row) => row.origin_id)})) as origin_id,
+        unnest(split_lines(${column((row) => row.reply_to)})) as reply_to, unnest(split_lines(${column((row) => row.segments)})) as segments,
+        unnest(split_lines(${column((row) => row.encoding)})) as encoding, unnest(split_lines(${column((row) => row.priority)})) as priority,
+        unnest(split_lines(${column((row) => row.rank)})) as rank, unnest(split_lines(${column((row) => row.queue)})) as queue,
+        unnest(split_lines(${column((row) => row.send_at)})) as send_at, unnest(split_lines(${column((row) => row.expires_at)})) as expires_at,
+        unnest(split_lines(${column((row) => row.due_at)})) as due_at, unnest(split_lines(${column((row) => row.process_id)})) as process_id,
+        unnest(split_lines(${column((row) => row.kind)})) as kind, unnest(${texts((row) => row.address)}::text[]) as address,
+        unnest(split_lines(${column((row) => row.suppression)})) as suppression, unnest(split_lines(${column((row) => row.windowed)})) as windowed,
+        unnest(split_lines(${column((row) => row.ignores_suppression)})) as ignores_suppression, unnest(split_lines(${column((row) => row.operation)})) as operation,
+        unnest(${texts((row) => row.key)}::text[]) as key, unnest(split_lines(${column((row) => row.fingerprint)})) as fingerprint
+    ) t`
+}
 
 /**
  * Accepts what it can of a batch, in one statement and so in one transaction. Look-ups are lateral, so that no plan made while
@@ -60,7 +85,7 @@ export const recordset = `as i(n int, id text, txn text, account_id text, mode t
 export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string, low_cutoff: string): Promise<AcceptVerdict[]> {
   return await sql<AcceptVerdict[]>`
     with input as materialized (
-      select i.* from json_to_recordset(${jsonRows(rows)}::text::json) ${sql.unsafe(recordset)}
+      ${inputOf(sql, rows)}
     ),
     checked as materialized (
       select i.*, a.contact_id as linked,

@@ -1,11 +1,13 @@
 /** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and its fact in the same transaction. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { MessageMovedFact } from '../../contract/facts.ts'
+import type { EventRow } from '../../contract/resources/event.ts'
 import { messageObject, type MessageRow } from '../../contract/resources/message.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
+import { writeMoves, writeSilently, type MoveWrite } from './moves-store.ts'
 import { eventOf, mayMove, moves, stamps, type Move } from './states.ts'
 
 export interface MoveRequest extends Tenant {
@@ -24,7 +26,8 @@ export interface MoveDeps {
   readonly billing: BillingService
 }
 
-interface Step {
+/** What requests make of a row. */
+export interface Step {
   readonly before: MessageRow
   readonly after: MessageRow
   /** The row after each step that has a public event. */
@@ -52,7 +55,16 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
       const step = row === undefined ? null : stepOf(row, byMessage.get(id)!)
       return step === null ? [] : [step]
     })
-    const won = await writeSteps(tx, steps)
+    const [telling, silent] = [steps.filter(({ told }) => told.length > 0), steps.filter(({ told }) => told.length === 0)]
+    const won = await writeMoves(
+      tx,
+      telling.map((step) => writeOf(platform, step)),
+    )
+    for (const id of await writeSilently(
+      tx,
+      silent.map((step) => writeOf(platform, step)),
+    ))
+      won.add(id)
     for (const step of steps) {
       if (!won.has(step.before.id)) rows.delete(step.before.id)
       else {
@@ -66,8 +78,8 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
   return changed
 }
 
-/** What the requests make of a row, or null when they change nothing. */
-function stepOf(before: MessageRow, requests: readonly MoveRequest[]): Step | null {
+/** What the requests, all of one moment, make of a row, or null when they change nothing. */
+export function stepOf(before: MessageRow, requests: readonly MoveRequest[]): Step | null {
   let row = before
   const told: MessageRow[] = []
   for (const { move, at, error } of requests) {
@@ -93,35 +105,31 @@ async function readRows(tx: Db, requests: readonly Pick<MoveRequest, 'account_id
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
 }
 
-/** Writes the rows whose status is still what it was; resolves to their ids. */
-async function writeSteps(tx: Db, steps: readonly Step[]): Promise<Set<string>> {
-  if (steps.length === 0) return new Set()
-  const writes = steps
-    .map(({ before, after }) => ({
-      account_id: after.account_id,
-      mode: after.mode,
-      id: after.id,
-      was: before.status,
-      status: after.status,
-      error: after.error,
-      refunded: after.refunded,
-      updated_at: after.updated_at,
-      sending_at: after.sending_at,
-      sent_at: after.sent_at,
-      delivered_at: after.delivered_at,
-      read_at: after.read_at,
-      failed_at: after.failed_at,
-    }))
-    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  const rows = await tx<{ id: string }[]>`
-    update messages m set status = t.status, error = t.error, refunded = t.refunded, updated_at = t.updated_at, sending_at = t.sending_at, sent_at = t.sent_at,
-      delivered_at = t.delivered_at, read_at = t.read_at, failed_at = t.failed_at
-    from json_to_recordset(${jsonRows(writes)}::text::json) as t(account_id text, mode text, id text, was text, status text, error json, refunded boolean, updated_at timestamptz,
-      sending_at timestamptz, sent_at timestamptz, delivered_at timestamptz, read_at timestamptz, failed_at timestamptz)
-    where m.account_id = t.account_id and m.mode = t.mode and m.id = t.id and m.status = t.was
-    returning m.id`
-  return new Set(rows.map(({ id }) => id))
+/** A step as it is written, with its first event; further ones follow in the same transaction. */
+export function writeOf({ ids, fresh_events }: Platform, { before, after, told: [first] }: Step): MoveWrite {
+  const event = first === undefined ? null : eventRow(ids('evt'), first)
+  if (event !== null) fresh_events.add(event)
+  return {
+    account_id: after.account_id,
+    mode: after.mode,
+    id: after.id,
+    was: before.status,
+    status: after.status,
+    at: after.updated_at,
+    error: after.error,
+    event,
+  }
 }
+
+const typeOf = (row: MessageRow) => eventOf[row.status as keyof typeof eventOf]
+
+const eventRow = (id: string, row: MessageRow): EventRow => ({
+  id,
+  mode: row.mode,
+  type: typeOf(row),
+  created_at: row.updated_at,
+  object: JSON.stringify(messageObject(row)),
+})
 
 async function tell(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
   const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
@@ -136,10 +144,8 @@ async function tell(platform: Platform, billing: BillingService, tx: Db, steps: 
   const facts: MessageMovedFact[] = []
   for (const { after, told } of steps) {
     const tenant = { account_id: after.account_id as Tenant['account_id'], mode: after.mode }
-    for (const row of told) {
-      const type = eventOf[row.status as keyof typeof eventOf]
-      events.push({ id: platform.ids('evt'), ...tenant, type, object_id: row.id, object: messageObject(row), created_at: row.updated_at })
-    }
+    for (const row of told.slice(1))
+      events.push({ id: platform.ids('evt'), ...tenant, type: typeOf(row), object_id: row.id, object: messageObject(row), created_at: row.updated_at })
     facts.push({ ...tenant, message_id: after.id, status: after.status, origin_type: after.origin_type, origin_id: after.origin_id })
   }
   await recordEvents(tx, events)

@@ -3,7 +3,8 @@ import type { MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
 import type { Outcome, Receipt, Report } from '../channels/adapter.ts'
-import { applyMoves, type MoveDeps, type MoveRequest } from './moves.ts'
+import { applyMoves, stepOf, writeOf, type MoveDeps, type MoveRequest } from './moves.ts'
+import { writeAcceptances, type Acceptance } from './moves-store.ts'
 import type { Recent } from './recent.ts'
 
 /** A message in the hands of this process. */
@@ -28,7 +29,34 @@ export interface SettleDeps extends MoveDeps {
   readonly recent: Recent
 }
 
+/** Writes what became of hand-overs: plain acceptances in one statement, everything else, and whatever that did not cover, in a transaction. */
 export async function settle(deps: SettleDeps, settlements: readonly Settlement[]): Promise<void> {
+  const plain = deps.platform.reactions.has('messages_moved') ? [] : settlements.flatMap((settlement) => plainAcceptance(deps, settlement))
+  const written = await writeAcceptances(
+    deps.platform.pool,
+    plain.map(({ acceptance }) => acceptance),
+  )
+  for (const { acceptance, row } of plain) if (written.has(row.id)) deps.recent.remember(row.channel_id, acceptance.provider_id, row)
+  const rest = settlements.filter(({ job }) => !written.has(job.row.id))
+  if (rest.length > 0) await settleInTransaction(deps, rest)
+}
+
+/** A settlement that is one step with one event, one reference and at most one report to keep; none otherwise. */
+function plainAcceptance({ platform }: SettleDeps, settlement: Settlement): { acceptance: Acceptance; row: MessageRow }[] {
+  if (!('provider' in settlement)) return []
+  const { job, outcome, at_ms, duration_ms, provider } = settlement
+  if (outcome.kind !== 'accepted') return []
+  const [provider_id, ...more] = outcome.provider_ids
+  const [report, ...others] = outcome.reports ?? []
+  const requests = moveOf(settlement)
+  const step = stepOf(job.row, requests)
+  if (provider_id === undefined || more.length > 0 || others.length > 0 || requests.length > 1 || step === null || step.told.length !== 1) return []
+  const kept = report === undefined ? null : newReport(platform.ids('req'), job.row, report.report, at_ms, report.after_ms)
+  const acceptance = { ...writeOf(platform, step), provider, provider_id, attempt_id: platform.ids('att'), number: job.attempts + 1, duration_ms, report: kept }
+  return [{ acceptance, row: step.after }]
+}
+
+async function settleInTransaction(deps: SettleDeps, settlements: readonly Settlement[]): Promise<void> {
   const { pool } = deps.platform
   const changed = await transact(pool, async (tx) => {
     const moved = await applyMoves(deps, tx, settlements.flatMap(moveOf))

@@ -1,6 +1,7 @@
 /** The bodies of events on their way, built once for all endpoints that get them; bounded. */
 import { eventBody } from '../../contract/resources/event.ts'
 import type { Db } from '../../platform/database/sql.ts'
+import type { FreshEvents } from '../../platform/fresh-events.ts'
 import { readEvents, type DueRow } from './lane-store.ts'
 
 export interface EventBodies {
@@ -11,13 +12,19 @@ export interface EventBodies {
 
 const bodiesMax = 4_000
 
-export function eventBodies(sql: Db): EventBodies {
+export function eventBodies(sql: Db, fresh: FreshEvents): EventBodies {
   const bodies = new Map<string, Buffer>()
   return {
     get: (event_id) => bodies.get(event_id),
     async load(rows) {
       const missing = new Map<string, { account_id: string; mode: string; id: string }>()
       for (const { event_id, account_id, mode } of rows) if (!bodies.has(event_id)) missing.set(event_id, { account_id, mode, id: event_id })
+      for (const id of missing.keys()) {
+        const event = fresh.take(id)
+        if (event === undefined) continue
+        bodies.set(id, Buffer.from(eventBody(event)))
+        missing.delete(id)
+      }
       if (missing.size === 0) return []
       // those read longest ago go first; one that is still needed is read again
       for (const id of bodies.keys()) {

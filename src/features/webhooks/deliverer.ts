@@ -56,7 +56,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   const { platform, poster } = deps
   const { clock, pool, process_id, log, metrics, settings } = platform
   const hands = new Map<string, Hand>()
-  const bodies = eventBodies(pool)
+  const bodies = eventBodies(pool, platform.fresh_events)
   const end = new AbortController()
   let done: Done[] = []
   let settling: Promise<void> | undefined
