@@ -16,6 +16,8 @@ export interface ReportDeps extends MoveDeps, InboundDeps {
 
 interface ReportRow {
   id: string
+  /** Where the row lies: it is locked, and so stays there until this transaction ends. */
+  place: string
   account_id: Tenant['account_id']
   mode: Tenant['mode']
   channel_id: string
@@ -51,7 +53,10 @@ export function reportsLane(deps: ReportDeps): Lane {
         const postponed = late.filter((row) => now - Date.parse(row.created_at) < keep_ms)
         await postpone(tx, postponed, now)
         const kept = new Set(postponed.map(({ id }) => id))
-        await tx`delete from provider_reports where id = any(${rows.flatMap(({ id }) => (kept.has(id) ? [] : [id]))}::text[])`
+        await removeAt(
+          tx,
+          rows.filter(({ id }) => !kept.has(id)).map(({ place }) => place),
+        )
         return rows.length
       })
       if (applied > 0) platform.wake('fan-out')
@@ -61,7 +66,13 @@ export function reportsLane(deps: ReportDeps): Lane {
 }
 
 async function takeDue(tx: Db, at: string): Promise<ReportRow[]> {
-  return await tx<ReportRow[]>`select * from provider_reports where due_at <= ${at} order by due_at, id limit ${batchMax} for update skip locked`
+  return await tx<
+    ReportRow[]
+  >`select ctid::text as place, * from provider_reports where due_at <= ${at} order by due_at, id limit ${batchMax} for update skip locked`
+}
+
+async function removeAt(tx: Db, places: readonly string[]): Promise<void> {
+  if (places.length > 0) await tx`delete from provider_reports where ctid = any(${[...places]}::text[]::tid[])`
 }
 
 interface ReferenceRow {
@@ -164,8 +175,8 @@ async function messageOf(tx: Db, channel_id: string, provider_id: string): Promi
 
 async function postpone(tx: Db, rows: readonly ReportRow[], now: number): Promise<void> {
   if (rows.length === 0) return
-  const times = rows.map(({ id, attempts }) => ({ id, due_at: isoTime(now + Math.min(200 * 2 ** Math.min(attempts, 20), waitMax_ms)) }))
+  const times = rows.map(({ place, attempts }) => ({ place, due_at: isoTime(now + Math.min(200 * 2 ** Math.min(attempts, 20), waitMax_ms)) }))
   await tx`
     update provider_reports r set due_at = t.due_at, attempts = r.attempts + 1
-    from json_to_recordset(${jsonRows(times)}::text::json) as t(id text, due_at timestamptz) where r.id = t.id`
+    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, due_at timestamptz) where r.ctid = t.place`
 }
