@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { randomFillSync } from 'node:crypto'
 import { idMaker } from '../src/lib/ids.ts'
+import { withoutIndexes } from './bulk.ts'
 import type { Service } from './service.ts'
 
 const spanMs = 3 * 24 * 3600_000
@@ -27,34 +28,37 @@ export async function loadMessages({ pool, account_id, channel }: Service, count
     updated_after: new Date(end + 1000).toISOString(),
   }
   const sample: string[] = []
-  for (let done = 0; done < count; done += chunk) {
-    const messages: string[] = []
-    const entries: string[] = []
-    for (let n = done; n < Math.min(count, done + chunk); n++) {
-      now = begin + (spanMs * n) / count
-      const at = new Date(now).toISOString()
-      const id = ids('msg')
-      const isRare = n < rareCount
-      const [direction, status] = isRare && n % 3 === 0 ? ['inbound', 'received'] : ['outbound', isRare ? (n % 3 === 1 ? 'failed' : 'read') : 'delivered']
-      const to = isRare ? rare.to : `+1${2_100_000_000 + ((n * 7919) % 800_000_000)}`
-      const updated = isRare ? new Date(end + 2000).toISOString() : at
-      messages.push(
-        `${account_id}\tlive\t${id}\t${isRare ? rare.channel : channel}\tsms\t${direction}\t${to}\t+12025550100\ttext\t{"body":"Your parcel ${n % 10} is on its way and arrives today."}\t${status}\t${isRare ? rare.reference : `order-${n}`}\t{"order":"${n}"}\twallet\t5000\tapi\t${at}\t${updated}\t${at}\t${at}\n`,
+  const load = async () => {
+    for (let done = 0; done < count; done += chunk) {
+      const messages: string[] = []
+      const entries: string[] = []
+      for (let n = done; n < Math.min(count, done + chunk); n++) {
+        now = begin + (spanMs * n) / count
+        const at = new Date(now).toISOString()
+        const id = ids('msg')
+        const isRare = n < rareCount
+        const [direction, status] = isRare && n % 3 === 0 ? ['inbound', 'received'] : ['outbound', isRare ? (n % 3 === 1 ? 'failed' : 'read') : 'delivered']
+        const to = isRare ? rare.to : `+1${2_100_000_000 + ((n * 7919) % 800_000_000)}`
+        const updated = isRare ? new Date(end + 2000).toISOString() : at
+        messages.push(
+          `${account_id}\tlive\t${id}\t${isRare ? rare.channel : channel}\tsms\t${direction}\t${to}\t+12025550100\ttext\t{"body":"Your parcel ${n % 10} is on its way and arrives today."}\t${status}\t${isRare ? rare.reference : `order-${n}`}\t{"order":"${n}"}\twallet\t5000\tapi\t${at}\t${updated}\t${at}\t${at}\n`,
+        )
+        entries.push(`${account_id}\t${ids('txn')}\tmessage_charge\tusd_micros\twallet\tusage\t5000\t${id}\t0\t${at}\n`)
+        if (n % Math.ceil(count / 1000) === 0) sample.push(id)
+      }
+      await copy(
+        pool,
+        `copy messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros, origin_type, created_at, updated_at, sent_at, delivered_at) from stdin`,
+        messages,
       )
-      entries.push(`${account_id}\t${ids('txn')}\tmessage_charge\tusd_micros\twallet\tusage\t5000\t${id}\t0\t${at}\n`)
-      if (n % Math.ceil(count / 1000) === 0) sample.push(id)
+      await copy(
+        pool,
+        'copy ledger_entries (account_id, id, type, unit, debit, credit, amount, message_id, balance_after_micros, created_at) from stdin',
+        entries,
+      )
     }
-    await copy(
-      pool,
-      `copy messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros, origin_type, created_at, updated_at, sent_at, delivered_at) from stdin`,
-      messages,
-    )
-    await copy(
-      pool,
-      'copy ledger_entries (account_id, id, type, unit, debit, credit, amount, message_id, balance_after_micros, created_at) from stdin',
-      entries,
-    )
   }
+  await withoutIndexes(pool, 'messages', () => withoutIndexes(pool, 'ledger_entries', load))
   // as a chore and the database would have done over the days
   await pool`update message_status_counts set folded = true`
   await pool.unsafe('vacuum analyze messages')

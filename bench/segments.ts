@@ -1,5 +1,6 @@
 /** Segments: previews over a million contacts, through the API, for rules that no index answers as well as for those that one could. */
 import { idFloor } from '../src/lib/ids.ts'
+import { withoutIndexes } from './bulk.ts'
 import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { call, startService, type Service } from './service.ts'
 
@@ -68,8 +69,9 @@ async function fill({ pool, account_id }: Service, contacts: number): Promise<vo
   const at = '2026-01-31T09:30:00.000Z'
   await pool`insert into contact_lists (account_id, mode, id, name, created_at, updated_at) values (${account_id}, 'live', ${list}, 'Members', ${at}, ${at})`
   const first = idFloor('ct', Date.parse(at)).slice(0, -8)
-  for (let from = 0; from < contacts; from += 50_000) {
-    await pool`
+  await withoutIndexes(pool, 'contacts', async () => {
+    for (let from = 0; from < contacts; from += 50_000) {
+      await pool`
       insert into contacts (account_id, mode, id, phone, phone_key, email, first_name, last_name, locale, timezone, country, tags, attributes, consent, blocked, name_key,
         last_name_key, email_key, labels, last_seen_at, created_at, updated_at)
       select ${account_id}, 'live', ${first} || lpad(i::text, 8, '0'), '+49151' || lpad(i::text, 8, '0'), '+49151' || lpad(i::text, 8, '0'), 'user' || i || '@example.com', 'First' || i % 5000,
@@ -79,7 +81,8 @@ async function fill({ pool, account_id }: Service, contacts: number): Promise<vo
         ${at}::timestamptz - i % 400 * interval '1 day', ${at}, ${at}
       from generate_series(${from}::int, ${Math.min(from + 50_000, contacts) - 1}::int) i,
         lateral (select case when i % 5 = 0 then array['news', 'vip'] when i % 2 = 0 then array['news'] else '{}' end as tags, case when i % 17 = 0 then 'opted_out' else 'opted_in' end as status) v`
-  }
+    }
+  })
   await pool`
     insert into contact_list_members (account_id, mode, list_id, contact_id, created_at)
     select account_id, mode, ${list}, id, created_at from contacts where account_id = ${account_id} and mode = 'live' and right(id, 8)::int % 3 = 0`
