@@ -73,7 +73,7 @@ create table consent_changes (
   request_id text collate "C",
   occurred_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
-  constraint consent_changes_pkey PRIMARY KEY (account_id, mode, contact_id, id),
+  constraint consent_changes_pkey PRIMARY KEY (contact_id, id),
   constraint consent_changes_status_check CHECK ((status = ANY (ARRAY['opted_in'::text, 'opted_out'::text, 'unknown'::text])))
 );
 
@@ -84,7 +84,7 @@ create table contact_addresses (
   address text collate "C" not null,
   contact_id text collate "C" not null,
   blocked boolean default false not null,
-  constraint contact_addresses_pkey PRIMARY KEY (account_id, mode, kind, address)
+  constraint contact_addresses_pkey PRIMARY KEY (address, kind, account_id, mode)
 ) with (fillfactor=90);
 
 create table contact_attributes (
@@ -214,6 +214,7 @@ CREATE INDEX contact_tombstones_left ON public.contact_tombstones USING btree (i
 create table contacts (
   account_id text collate "C" not null,
   mode text not null,
+  tenant integer generated always as (tenant_number(account_id, mode)) stored not null,
   id text collate "C" not null,
   phone text collate "C",
   phone_key text collate "C",
@@ -242,12 +243,12 @@ create table contacts (
   constraint contacts_pkey PRIMARY KEY (account_id, mode, id),
   constraint contacts_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 ) with (fillfactor=85, autovacuum_analyze_scale_factor=0.02);
-CREATE INDEX contacts_email ON public.contacts USING btree (account_id, mode, email_key) WHERE (email_key IS NOT NULL);
-CREATE INDEX contacts_external ON public.contacts USING btree (account_id, mode, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX contacts_email ON public.contacts USING btree (tenant, email_key) WHERE (email_key IS NOT NULL);
+CREATE INDEX contacts_external ON public.contacts USING btree (tenant, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX contacts_labels ON public.contacts USING gin (labels);
-CREATE INDEX contacts_last_name ON public.contacts USING btree (account_id, mode, last_name_key) WHERE (last_name_key IS NOT NULL);
-CREATE INDEX contacts_name ON public.contacts USING btree (account_id, mode, name_key) WHERE (name_key IS NOT NULL);
-CREATE INDEX contacts_phone ON public.contacts USING btree (account_id, mode, phone) WHERE (phone IS NOT NULL);
+CREATE INDEX contacts_last_name ON public.contacts USING btree (tenant, last_name_key) WHERE (last_name_key IS NOT NULL);
+CREATE INDEX contacts_name ON public.contacts USING btree (tenant, name_key) WHERE (name_key IS NOT NULL);
+CREATE INDEX contacts_phone ON public.contacts USING btree (tenant, phone) WHERE (phone IS NOT NULL);
 CREATE INDEX contacts_updated ON public.contacts USING brin (updated_at);
 
 create table dispatch_jobs (
@@ -297,7 +298,7 @@ create table events (
   constraint events_pkey PRIMARY KEY (account_id, mode, id)
 ) partition by range (id);
 CREATE INDEX events_feed ON ONLY public.events USING btree (account_id, mode, "position", id);
-CREATE INDEX events_object ON ONLY public.events USING btree (account_id, mode, object_id, "position", id);
+CREATE INDEX events_object ON ONLY public.events USING btree (object_id, "position", id);
 CREATE INDEX events_position ON ONLY public.events USING btree ("position", id);
 CREATE INDEX events_rare_types ON ONLY public.events USING btree (account_id, mode, type, "position", id) WHERE (type <> ALL (ARRAY['message.sent'::text, 'message.delivered'::text, 'message.read'::text]));
 
@@ -511,9 +512,8 @@ create table provider_reports (
   due_at timestamp with time zone not null,
   attempts integer default 0 not null,
   created_at timestamp with time zone not null,
-  constraint provider_reports_pkey PRIMARY KEY (id)
+  constraint provider_reports_pkey PRIMARY KEY (due_at, id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
-CREATE INDEX provider_reports_due ON public.provider_reports USING btree (due_at, id);
 
 create table schema_migrations (
   number integer not null,
@@ -774,6 +774,12 @@ CREATE OR REPLACE FUNCTION public.split_lines(lines text)
  IMMUTABLE PARALLEL SAFE
 RETURN string_to_array(lines, '
 '::text, ''::text);
+
+CREATE OR REPLACE FUNCTION public.tenant_number(account_id text, mode text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN hashtext(((account_id || mode) COLLATE "C"));
 
 CREATE OR REPLACE FUNCTION public.webhook_due(p_wants json)
  RETURNS SETOF webhook_queue
