@@ -3,7 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { ContactRow } from '../../contract/resources/contact.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { ConsentChangeRow } from './consent-store.ts'
-import { searchColumns, type SearchColumns } from './contact.ts'
+import { isEmpty, searchColumns, type SearchColumns } from './contact.ts'
 import type { AddressRow } from './store.ts'
 
 /** From so many rows on lines are the cheaper way. */
@@ -142,13 +142,13 @@ export async function insertConsentLines(sql: Db, { account_id, mode }: Tenant, 
 }
 
 /** JSON writes no line break, so that only other text can hold one. */
-function json(value: object): string | null {
-  for (const _ in value) return JSON.stringify(value)
-  return null
-}
+const json = (value: object): string | null => (isEmpty(value) ? null : JSON.stringify(value))
+
+/** What stands in an array without quotes. */
+const bare = /^(?!null$)[\w:.-]+$/i
 
 function array(texts: readonly string[]): string | null {
   let text = ''
-  for (const each of texts) text += `${text === '' ? '' : ','}"${/["\\]/.test(each) ? each.replaceAll(/["\\]/g, '\\$&') : each}"`
+  for (const each of texts) text += `${text === '' ? '' : ','}${bare.test(each) ? each : `"${each.replaceAll(/["\\]/g, '\\$&')}"`}`
   return text === '' ? null : `{${text}}`
 }

@@ -4,7 +4,7 @@ import type { ConsentFact } from '../../contract/facts.ts'
 import type { AttributeType, ConsentSource, ContactRow } from '../../contract/resources/contact.ts'
 import type { Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { foldText, labelsOf, marketingType, statusOf } from './contact.ts'
+import { foldText, isEmpty, labelsOf, marketingType, statusOf } from './contact.ts'
 import * as consentStore from './consent-store.ts'
 import { insertDeltas, type Delta } from './counter-store.ts'
 import { phoneChannelTypes, suppressionHash, type AddressKey } from './recipients.ts'
@@ -173,7 +173,8 @@ export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, 
 }
 
 /** `<channel type>:<status>` of every consent that is known. */
-const consentLabels = ({ consent }: CountedFields): string[] => labelsOf({ tags: [], consent }).map((label) => label.slice(2))
+const consentLabels = ({ consent }: CountedFields): readonly string[] =>
+  isEmpty(consent) ? [] : labelsOf({ tags: [], consent }).map((label) => label.slice(2))
 
 type CountedFields = Pick<ContactRow, 'tags' | 'consent' | 'attributes'>
 const nobody: CountedFields = { tags: [], consent: {}, attributes: {} }
@@ -193,8 +194,9 @@ export class Counted {
     if (before.tags !== after.tags) {
       for (const tag of before.tags) this.add('tag', foldText(tag), '', -1)
       for (const tag of after.tags) {
-        this.add('tag', foldText(tag), '', 1)
-        if (!this.#tags.has(foldText(tag))) this.#tags.set(foldText(tag), tag)
+        const key = foldText(tag)
+        this.add('tag', key, '', 1)
+        if (!this.#tags.has(key)) this.#tags.set(key, tag)
       }
     }
     if (before.consent !== after.consent) {
@@ -202,10 +204,11 @@ export class Counted {
       for (const label of consentLabels(after)) this.add('consent', label, '', 1)
     }
     if (before.attributes === after.attributes) return
-    for (const [key, value] of Object.entries(before.attributes)) this.add('attribute', key, typeof value, -1)
-    for (const [key, value] of Object.entries(after.attributes)) {
-      this.add('attribute', key, typeof value, 1)
-      if (!this.#attributes.has(key)) this.#attributes.set(key, typeof value as AttributeType)
+    for (const key in before.attributes) this.add('attribute', key, typeof before.attributes[key], -1)
+    for (const key in after.attributes) {
+      const type = typeof after.attributes[key]
+      this.add('attribute', key, type, 1)
+      if (!this.#attributes.has(key)) this.#attributes.set(key, type as AttributeType)
     }
   }
 

@@ -127,6 +127,7 @@ function mergeKeys<T>(values: Record<string, T>, change: Readonly<Record<string,
 
 function changedTags(tags: string[], change: ContactChange): string[] {
   if (change.tags === undefined && change.add_tags === undefined && change.remove_tags === undefined) return tags
+  if (tags.length === 0 && change.add_tags?.length === 1 && change.tags === undefined) return [change.add_tags[0]!]
   const spelling = new Map(tags.map((tag) => [foldText(tag), tag]))
   const chosen = new Map(change.tags === undefined ? spelling : [])
   for (const tag of change.remove_tags ?? []) chosen.delete(foldText(tag))
@@ -144,7 +145,8 @@ function inOrder<T>(values: Readonly<Record<string, T | null>>): Record<string, 
   return ordered
 }
 
-function isEmpty(object: object): boolean {
+/** True for an object without keys. */
+export function isEmpty(object: object): boolean {
   for (const _ in object) return false
   return true
 }
@@ -199,7 +201,7 @@ export function statusOf(consent: ContactRow['consent'], channelType: string): C
 /** Every address that a contact can be written to, as keys of `contact_addresses`. */
 export function addressesOf(row: Pick<ContactRow, 'phone_key' | 'identifiers'>): AddressKey[] {
   const addresses: AddressKey[] = row.phone_key === null ? [] : [{ kind: 'phone', address: row.phone_key }]
-  for (const [kind, address] of Object.entries(row.identifiers)) addresses.push({ kind, address })
+  for (const kind in row.identifiers) addresses.push({ kind, address: row.identifiers[kind]! })
   return addresses
 }
 
@@ -226,7 +228,8 @@ export const consentLabel = (channelType: string, status: ConsentStatus): string
 /** `t:<tag>` and `c:<channel type>:<status>`; what is `unknown` has no label. */
 export function labelsOf(row: Pick<ContactRow, 'tags' | 'consent'>): string[] {
   const labels = row.tags.map(tagLabel)
-  for (const [type, state] of Object.entries(row.consent)) {
+  for (const type in row.consent) {
+    const state = row.consent[type]!
     if (state.status !== 'unknown') labels.push(consentLabel(type, state.status))
     if (state.marketing !== undefined && state.marketing !== 'unknown') labels.push(consentLabel(marketingType(type), state.marketing))
   }

@@ -253,10 +253,10 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, touched: readonly 
     throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
   }
   const added = new Map<string, AddressKey[]>()
-  for (const { kind, address, contact_id } of gained) {
-    const known = added.get(contact_id)
-    if (known === undefined) added.set(contact_id, [{ kind, address }])
-    else known.push({ kind, address })
+  for (const address of gained) {
+    const known = added.get(address.contact_id)
+    if (known === undefined) added.set(address.contact_id, [address])
+    else known.push(address)
   }
   return added
 }
