@@ -49,11 +49,11 @@ export const accept: Measurement = {
     const service = await startService({ roles: 'api' })
     const servers: Running[] = []
     try {
-      for (const kind of ['bare', 'transaction', 'statement'] as const) servers.push(await startReference(kind, service))
+      for (const kind of ['plain', 'bare', 'transaction', 'statement'] as const) servers.push(await startReference(kind, service))
       const kannel = hasKannel() ? await startKannel() : undefined
       if (kannel !== undefined) servers.push(kannel)
-      const [bare, transaction, statement] = servers as [Running, Running, Running]
-      return await measure(options, driver, service, { bare, transaction, statement, kannel })
+      const [plain, bare, transaction, statement] = servers as [Running, Running, Running, Running]
+      return await measure(options, driver, service, { plain, bare, transaction, statement, kannel })
     } finally {
       for (const server of servers) await server.stop()
       await service.stop()
@@ -63,6 +63,7 @@ export const accept: Measurement = {
 }
 
 interface References {
+  readonly plain: Running
   readonly bare: Running
   readonly transaction: Running
   readonly statement: Running
@@ -81,10 +82,11 @@ async function measure(
   service: Service,
   references: References,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
-  const { bare, transaction, statement, kannel } = references
-  const seconds = quick ? 1.5 : 2
+  const { plain, bare, transaction, statement, kannel } = references
+  const seconds = 1.5
   const rounds = quick ? 3 : 5
   const contenders = {
+    plain: () => sendRound(driver, service, plain, seconds),
     bare: () => sendRound(driver, service, bare, seconds),
     product: () => sendRound(driver, service, service, seconds),
     keyed: () => sendRound(driver, service, service, seconds, { keyed: true }),
@@ -122,6 +124,7 @@ function figuresOf(found: Readonly<Record<string, readonly Round[]>>, open: Figu
     compared('… over a transaction for each message', '/s', capacity, { name: 'transaction', value: of('transaction', 'rate') }, { least: 10 }),
     compared('… over one statement for each message', '/s', capacity, { name: 'statement', value: of('statement', 'rate') }, { least: 5 }),
     ...(found['kannel'] === undefined ? [] : [compared('… over Kannel’s `sendsms`', '/s', capacity, { name: 'Kannel', value: of('kannel', 'rate') })]),
+    single('for scale: Fastify that only answers', '/s', of('plain', 'rate')),
     compared('Node CPU for a message', 'µs', of('product', 'node_us'), bare('node_us')),
     single('PostgreSQL CPU for a message', 'µs', of('product', 'postgres_us')),
     compared('Node CPU for a keyed message', 'µs', of('keyed', 'node_us'), bare('node_us')),

@@ -2,12 +2,14 @@
 import { recordEvents, type NewEvent } from '../src/platform/outbox.ts'
 import { isoTime } from '../src/lib/clock.ts'
 import { medianOf, sendRound, type Round } from './accept.ts'
-import { delivered } from './dispatch.ts'
+import { delivered, scaleNote } from './dispatch.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
+import { plainOfTheDesign, startReference } from './references/start.ts'
 import { receivedAll, startReceiver, type Receiver } from './receiver.ts'
-import { call, serve, startService, type Service } from './service.ts'
+import { call, serve, startService, type Running, type Service } from './service.ts'
 
+const wanted_rate = 2500
 const endpointsCount = 2
 const allowing = (receiver: Receiver) => ({ POSTHORN_WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` })
 const endpoint = (service: Service, url: string, events: readonly string[]) =>
@@ -19,10 +21,12 @@ export const cycle: Measurement = {
   async run(options) {
     const [driver, receiver] = [startDriver(), await startReceiver()]
     const service = await startService({ env: allowing(receiver) })
+    const plain = await startReference('plain', service)
     try {
       for (let i = 0; i < endpointsCount; i++) await endpoint(service, receiver.url, ['message.delivered'])
-      return await measure(options, driver, receiver, service)
+      return await measure(options, driver, receiver, service, plain)
     } finally {
+      await plain.stop()
       await service.stop()
       receiver.stop()
       driver.stop()
@@ -38,24 +42,37 @@ interface CycleRound {
   readonly p99_ms: number
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, receiver: Receiver, service: Service): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  receiver: Receiver,
+  service: Service,
+  plain: Running,
+): Promise<{ figures: Figure[]; notes: string[] }> {
   say('cycle: warming up')
   await drive(driver, receiver, service, 2)
+  await sendRound(driver, service, plain, 1.5)
   say('cycle: closed loop')
   const rounds: CycleRound[] = []
-  for (let round = 0; round < (quick ? 2 : 5); round++) rounds.push(await drive(driver, receiver, service, quick ? 3 : 4))
+  const scale: number[] = []
+  for (let round = 0; round < (quick ? 2 : 5); round++) {
+    rounds.push(await drive(driver, receiver, service, quick ? 3 : 4))
+    scale.push((await sendRound(driver, service, plain, 1.5)).rate)
+  }
   const of = (field: keyof CycleRound) => median(rounds.map((round) => round[field]))
   say('cycle: open loop')
   const open = await drive(driver, receiver, service, quick ? 5 : 10, of('rate') * 0.8)
   return {
     figures: [
-      single('cycles', '/s', of('rate'), { least: 2500 }),
+      single('cycles', '/s', of('rate'), { least: wanted_rate }),
+      compared('… over Fastify that only answers', '/s', of('rate'), { name: 'Fastify', value: median(scale) }, { least: wanted_rate / plainOfTheDesign }),
       single('PostgreSQL CPU for a cycle', 'µs', of('postgres_us'), { most: 160 }),
       single('Node CPU for a cycle', 'µs', of('node_us')),
       { ...single('lag of deliveries at 80 %, p99', 'ms', open.p99_ms), reference: { name: 'median', value: open.p50_ms } },
     ],
     notes: [
       'A cycle: accepted, charged, handed to the simulator, `sent`, receipt stored, `delivered`, two deliveries of `message.delivered` posted, answered and marked. The lag runs from the event to the arrival of its delivery.',
+      scaleNote,
     ],
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `server.ts <kind>`: what the product is measured against, as a process of its own on the product's database. `bare` stores
- * nothing; `transaction` and `statement` are the product's own path with a commit for every single message.
+ * `server.ts <kind>`: what the product is measured against, as a process of its own on the product's database. `plain` only answers,
+ * `bare` stores nothing; `transaction` and `statement` are the product's own path with a commit for every single message.
  */
 import type { AddressInfo } from 'node:net'
 import { accountService } from '../../src/features/accounts/service.ts'
@@ -24,6 +24,7 @@ import { reactions } from '../../src/platform/reactions.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { bareServer } from './bare.ts'
 import { doorByStatement, doorByTransaction } from './doors.ts'
+import { plainServer } from './plain.ts'
 
 const kind = process.argv[2]
 const config = readConfig(process.env)
@@ -48,6 +49,7 @@ const channels = channelService(platform)
 const limiter = processRateLimiter(clock)
 
 function makeReference() {
+  if (kind === 'plain') return plainServer()
   if (kind === 'bare') return bareServer({ platform, billing, channels, findKey: accounts.findKey, limiter })
   const door = kind === 'transaction' ? doorByTransaction(platform, billing) : doorByStatement(platform, billing)
   const messages = messageService({ platform, channels, contacts: contactService(platform), billing, door, queues: queueBound(platform) })
