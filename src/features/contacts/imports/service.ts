@@ -12,6 +12,7 @@ import type { Page } from '../../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
+import { keeper } from './keeper.ts'
 import * as store from './store.ts'
 import { receiveFile, type UploadOptions } from './upload.ts'
 
@@ -34,6 +35,7 @@ export function importService(platform: Platform) {
     readCountry(given.default_country)
     const id = ids('imp')
     let columns: Column[] = []
+    const pieces = keeper((piece, number) => store.insertPiece(sql, id, number, piece))
     await store.insertImport(sql, caller, id, caller.request_id, now())
     try {
       const { file, options } = await receiveFile(request, given, {
@@ -42,14 +44,16 @@ export function importService(platform: Platform) {
         onHeader: (header, known) => {
           columns = readHeader(header, readChosen(known.columns))
         },
-        keep: (piece, number) => store.insertPiece(sql, id, number, piece),
+        keep: pieces.keep,
       })
+      await pieces.close(true)
       requireConsent(options)
       const row = await store.startImport(sql, caller, id, { ...file, default_country: readCountry(options.default_country), columns }, now())
       if (row === null) throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
       platform.wake('imports')
       return importObject(row)
     } catch (error) {
+      await pieces.close(false)
       await transact(sql, (tx) => store.deleteUpload(tx, caller, id))
       throw error
     }

@@ -1,4 +1,4 @@
-/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds one piece, whatever the size of the file. */
+/** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds a few pieces, whatever the size of the file. */
 import type { IncomingMessage } from 'node:http'
 import busboy from 'busboy'
 import { invalid, Problem } from '../../../contract/problem.ts'
@@ -27,7 +27,7 @@ export interface UploadTarget {
   readonly rows_per_piece: number
   /** Called once the header is read, with the options given until then; may throw a Problem. */
   onHeader(header: readonly string[], options: UploadOptions): void
-  /** Called piece by piece; the next is read once it resolves. */
+  /** Called piece by piece; the next is read once it resolves, which may be before the piece is written. */
   keep(piece: Piece, number: number): Promise<void>
 }
 
