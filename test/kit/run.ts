@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { testCluster } from './cluster.ts'
 import { removeLeftovers } from './database.ts'
 
@@ -14,17 +15,19 @@ const status = await new Promise<number>((done) => {
   const child = spawn(
     process.execPath,
     [
+      '--import',
+      pathToFileURL(join(import.meta.dirname, 'ends.ts')).href,
       '--test',
       '--test-concurrency=2',
       '--test-reporter=spec',
-      '--test-force-exit',
       '--test-timeout=300000',
       ...files.map((file) => (named.length > 0 ? resolve(file) : file)),
     ],
     {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, POSTHORN_TEST_DATABASE_URL: cluster.url },
+      // what is compiled once is kept: every file is a process of its own
+      env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), ...process.env, POSTHORN_TEST_DATABASE_URL: cluster.url },
     },
   )
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
