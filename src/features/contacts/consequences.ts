@@ -111,14 +111,15 @@ async function settleSuppressions(
 ): Promise<void> {
   const stops: Stop[] = []
   const lifts: { channel_type: string; key: AddressKey }[] = []
+  const lifting = touched.some(({ moves }) => moves.length > 0) && (touched.length <= bulk || (await consentStore.hasSuppressions(tx, tenant)))
   for (const { row, moves } of touched) {
-    if (moves.length === 0 && !anyOptOut(row)) continue
+    if (!anyOptOut(row) && (!lifting || moves.length === 0)) continue
     const moved = new Map(moves.map((move) => [move.channel_type, move]))
     for (const [channel_type, move] of moved) {
       const stopped = statusOf(row.consent, channel_type) === 'opted_out'
       for (const key of addressesOn(row, channel_type)) {
         if (stopped) stops.push({ channel_type, key, source: move.source, message_id: move.message_id })
-        else lifts.push({ channel_type, key })
+        else if (lifting) lifts.push({ channel_type, key })
       }
     }
     for (const key of added.get(row.id) ?? []) {
@@ -128,13 +129,11 @@ async function settleSuppressions(
       }
     }
   }
-  if (lifts.length > 0 && (lifts.length <= bulk || (await consentStore.hasSuppressions(tx, tenant)))) {
-    await consentStore.deleteSuppressions(
-      tx,
-      tenant,
-      lifts.map(({ channel_type, key }) => ({ channel_type, address_hash: suppressionHash(platform.secrets, tenant, channel_type, key.address) })),
-    )
-  }
+  await consentStore.deleteSuppressions(
+    tx,
+    tenant,
+    lifts.map(({ channel_type, key }) => ({ channel_type, address_hash: suppressionHash(platform.secrets, tenant, channel_type, key.address) })),
+  )
   await stop(platform, tx, tenant, stops, context)
 }
 
@@ -172,10 +171,6 @@ export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, 
   return fresh
 }
 
-/** `<channel type>:<status>` of every consent that is known. */
-const consentLabels = ({ consent }: CountedFields): readonly string[] =>
-  isEmpty(consent) ? [] : labelsOf({ tags: [], consent }).map((label) => label.slice(2))
-
 type CountedFields = Pick<ContactRow, 'tags' | 'consent' | 'attributes'>
 const nobody: CountedFields = { tags: [], consent: {}, attributes: {} }
 
@@ -200,8 +195,8 @@ export class Counted {
       }
     }
     if (before.consent !== after.consent) {
-      for (const label of consentLabels(before)) this.add('consent', label, '', -1)
-      for (const label of consentLabels(after)) this.add('consent', label, '', 1)
+      this.#consents(before, -1)
+      this.#consents(after, 1)
     }
     if (before.attributes === after.attributes) return
     for (const key in before.attributes) this.add('attribute', key, typeof before.attributes[key], -1)
@@ -210,6 +205,12 @@ export class Counted {
       this.add('attribute', key, type, 1)
       if (!this.#attributes.has(key)) this.#attributes.set(key, type as AttributeType)
     }
+  }
+
+  /** `<channel type>:<status>` of every consent that is known. */
+  #consents({ consent }: CountedFields, delta: number): void {
+    if (isEmpty(consent)) return
+    for (const label of labelsOf({ tags: [], consent })) this.add('consent', label.slice(2), '', delta)
   }
 
   add(kind: Delta['kind'], key: string, name: string, delta: number): void {

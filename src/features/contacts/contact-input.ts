@@ -184,17 +184,18 @@ class Failures {
   }
 
   consent(given: Readonly<Record<string, unknown>>, at: string): Record<string, ConsentWrite | null> {
-    const read: [string, ConsentWrite | null][] = []
-    for (const [type, value] of Object.entries(given)) {
+    const read: Record<string, ConsentWrite | null> = {}
+    for (const type in given) {
+      const value = given[type]
       const param = join('consent', type)
       if (!consentTypes.includes(type))
         this.add(param, 'unknown_field', `${JSON.stringify(type.slice(0, 40))} is no channel type. Use one of ${consentTypes.join(', ')}.`)
-      else if (value === null) read.push([type, null])
-      else if (typeof value === 'string') read.push([type, { status: this.word(param, value, consentStatuses) }])
-      else if (typeof value === 'object' && !Array.isArray(value)) read.push([type, this.longConsent(param, value as Record<string, unknown>, at)])
+      else if (value === null) read[type] = null
+      else if (typeof value === 'string') read[type] = { status: this.word(param, value, consentStatuses) }
+      else if (typeof value === 'object' && !Array.isArray(value)) read[type] = this.longConsent(param, value as Record<string, unknown>, at)
       else this.add(param, 'invalid_type', `\`${param}\` must be one of ${consentStatuses.join(', ')}, or an object with \`status\`.`)
     }
-    return Object.fromEntries(read)
+    return read
   }
 
   longConsent(param: string, given: Record<string, unknown>, at: string): ConsentWrite {
@@ -239,8 +240,10 @@ class Failures {
   }
 
   attributes(given: Readonly<Record<string, unknown>>): Record<string, AttributeValue | null> {
-    const read: [string, AttributeValue | null][] = []
-    for (const [key, value] of Object.entries(given)) {
+    const read: Record<string, AttributeValue | null> = {}
+    let count = 0
+    for (const key in given) {
+      const value = given[key]
       const param = join('attributes', key)
       if (!attributeKey.test(key))
         this.add(
@@ -252,10 +255,13 @@ class Failures {
         this.add(param, 'invalid_type', `\`${param}\` must be a string, a number, true, false or null.`)
       else if (typeof value === 'string' && length(value) > contactLimits.attribute_length_max)
         this.add(param, 'too_long', `\`${param}\` must have at most ${contactLimits.attribute_length_max} characters.`)
-      else read.push([key, value])
+      else {
+        read[key] = value
+        count += 1
+      }
     }
-    if (read.length > contactLimits.attributes_max) this.add('attributes', 'too_many', `A contact has at most ${contactLimits.attributes_max} attributes.`)
-    return Object.fromEntries(read)
+    if (count > contactLimits.attributes_max) this.add('attributes', 'too_many', `A contact has at most ${contactLimits.attributes_max} attributes.`)
+    return read
   }
 
   metadata(given: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -138,8 +138,14 @@ function changedTags(tags: string[], change: ContactChange): string[] {
   return [...chosen.values()].sort()
 }
 
-/** By key, without what is null. */
+/** By key, without what is null; the same object where it is so already. */
 function inOrder<T>(values: Readonly<Record<string, T | null>>): Record<string, T> {
+  let [last, done] = ['', true]
+  for (const key in values) {
+    done &&= values[key] !== null && last < key
+    last = key
+  }
+  if (done) return values as Record<string, T>
   const ordered: Record<string, T> = {}
   for (const key of Object.keys(values).sort()) if (values[key] !== null) ordered[key] = values[key] as T
   return ordered
@@ -155,10 +161,9 @@ function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<
   if (isEmpty(writes)) return { consent, moves: [] }
   const next: ContactRow['consent'] = { ...consent }
   const moves: ConsentMove[] = []
-  for (const [type, write] of Object.entries(writes)) {
-    const before = next[type]
-    const { state, told } = consentAfter(type, before, write, context)
-    moves.push(...told)
+  for (const type in writes) {
+    const { state, told } = consentAfter(type, next[type], writes[type] ?? null, context)
+    for (const move of told) moves.push(move)
     if (state === undefined) delete next[type]
     else next[type] = state
   }
