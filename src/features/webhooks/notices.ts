@@ -1,5 +1,4 @@
 /** E-mails to account owners: kept in the database with the change they tell of, sent by a chore where SMTP is configured. */
-import { createTransport } from 'nodemailer'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
@@ -42,6 +41,8 @@ async function sendNotices(platform: Platform): Promise<number> {
   if (smtp_url === undefined) return 0
   const due = await store.listDueEmails(platform.pool, isoTime(platform.clock.now()), perRound)
   if (due.length === 0) return 0
+  // loaded for the first e-mail: no start needs it
+  const { createTransport } = await import('nodemailer')
   const transport = createTransport(smtp_url, { from: senderOf(smtp_url, platform.settings.base_url) })
   try {
     for (const email of due) {
