@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { getCountries, getExampleNumber, parsePhoneNumberFromString } from 'libphonenumber-js'
+import examples from 'libphonenumber-js/mobile/examples'
 import { countryOf, isE164, normalisePhone, phoneKey, phoneVariants } from './phone.ts'
 
 const e164 = fc
@@ -41,6 +43,37 @@ test('what is no number with a country code is refused, unless a default country
   assert.equal(normalisePhone('0049 151 12345678', 'DE'), '+4915112345678')
   assert.equal(normalisePhone('+14155550100', 'DE'), '+14155550100')
   assert.equal(normalisePhone('0151 12345678', 'XX'), null)
+})
+
+test('digits of every country are read as libphonenumber reads them', () => {
+  const countries = getCountries()
+  const digits = fc.stringMatching(/^\d{0,13}$/)
+  const seeds = fc.constantFrom(...countries).chain((country) => {
+    const example = getExampleNumber(country, examples)!
+    const national = example.formatNational().replaceAll(/\D/g, '')
+    const [own, code] = [example.nationalNumber, example.countryCallingCode]
+    const near = fc.tuple(
+      fc.constantFrom(national, own, `0${own}`, `00${code}${own}`, `011${own}`, code + own, `8${own}`, `1${own}`),
+      fc.nat({ max: 16 }),
+      digits,
+    )
+    return fc.tuple(
+      fc.constant(country),
+      fc.oneof(
+        near.map(([text, keep, rest]) => text.slice(0, keep) + rest.slice(0, Math.max(text.length - keep, 0))),
+        digits,
+      ),
+    )
+  })
+
+  fc.assert(
+    fc.property(seeds, ([country, text]) => {
+      fc.pre(/^\d{3,17}$/.test(text))
+      const number = parsePhoneNumberFromString(text, country)?.number ?? null
+      assert.equal(normalisePhone(text, country), number !== null && isE164(number) ? number : null, `${text} in ${country}`)
+    }),
+    { numRuns: 20_000, seed: 9 },
+  )
 })
 
 test('national variants of one number share a key', () => {
