@@ -17,6 +17,11 @@ export function eventBodies(sql: Db, fresh: FreshEvents): EventBodies {
   return {
     get: (event_id) => bodies.get(event_id),
     async load(rows) {
+      // those read longest ago go first; one that is still needed is read again
+      for (const id of bodies.keys()) {
+        if (bodies.size <= bodiesMax) break
+        bodies.delete(id)
+      }
       const missing = new Map<string, { account_id: string; mode: string; id: string }>()
       for (const { event_id, account_id, mode } of rows) if (!bodies.has(event_id)) missing.set(event_id, { account_id, mode, id: event_id })
       for (const id of missing.keys()) {
@@ -26,11 +31,6 @@ export function eventBodies(sql: Db, fresh: FreshEvents): EventBodies {
         missing.delete(id)
       }
       if (missing.size === 0) return []
-      // those read longest ago go first; one that is still needed is read again
-      for (const id of bodies.keys()) {
-        if (bodies.size <= bodiesMax) break
-        bodies.delete(id)
-      }
       for (const event of await readEvents(sql, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
       return rows.filter((row) => missing.has(row.event_id) && !bodies.has(row.event_id))
     },

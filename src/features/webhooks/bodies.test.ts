@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Db } from '../../platform/database/sql.ts'
+import { freshEvents } from '../../platform/fresh-events.ts'
+import { eventBodies } from './bodies.ts'
+
+test('bodies go when enough newer ones came, also where every event was found in memory', async () => {
+  const fresh = freshEvents()
+  const nobody = (() => assert.fail('nothing is read')) as unknown as Db
+  const bodies = eventBodies(nobody, fresh)
+  const at = '2026-01-31T09:30:00.000Z'
+  const ids = Array.from({ length: 10_000 }, (_, i) => `evt_${i}`)
+
+  for (let i = 0; i < ids.length; i += 500) {
+    const some = ids.slice(i, i + 500)
+    for (const id of some) fresh.add({ id, mode: 'live', type: 'message.sent', created_at: at, object: '{}' })
+    await bodies.load(
+      some.map((event_id) => ({
+        endpoint_id: 'we_1',
+        id: `dlv_${event_id}`,
+        account_id: 'acc_1',
+        mode: 'live',
+        event_id,
+        event_type: 'message.sent',
+        attempts: 0,
+        scheduled: false,
+        due_at: at,
+      })),
+    )
+  }
+
+  const kept = ids.filter((id) => bodies.get(id) !== undefined)
+  assert.ok(kept.length < 5_000, `${kept.length} bodies are kept`)
+  assert.deepEqual(kept, ids.slice(-kept.length))
+})
