@@ -214,7 +214,6 @@ CREATE INDEX contact_tombstones_left ON public.contact_tombstones USING btree (i
 create table contacts (
   account_id text collate "C" not null,
   mode text not null,
-  tenant integer generated always as (tenant_number(account_id, mode)) stored not null,
   id text collate "C" not null,
   phone text collate "C",
   phone_key text collate "C",
@@ -240,6 +239,7 @@ create table contacts (
   last_message_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  tenant integer generated always as (tenant_number(account_id, mode)) stored not null,
   constraint contacts_pkey PRIMARY KEY (account_id, mode, id),
   constraint contacts_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 ) with (fillfactor=85, autovacuum_analyze_scale_factor=0.02);

@@ -1,12 +1,7 @@
 -- why: the people behind the numbers, found by every address they can be written to.
-
--- A number for account and mode: leading an index it costs a third of what the two texts do. Two tenants may share one.
-create function tenant_number(account_id text, mode text) returns integer language sql immutable parallel safe return hashtext((account_id || mode) collate "C");
-
 create table contacts (
   account_id text collate "C" not null,
   mode text not null check (mode in ('live', 'test')),
-  tenant integer not null generated always as (tenant_number(account_id, mode)) stored,
   id text collate "C" not null,
   -- E.164 as the caller wrote it; phone_key is the one form that all national variants of the number share
   phone text collate "C",
@@ -39,18 +34,17 @@ create table contacts (
   updated_at timestamptz not null,
   constraint contacts_pkey primary key (account_id, mode, id)
 ) with (fillfactor = 85, autovacuum_analyze_scale_factor = 0.02);
-create index contacts_name on contacts (tenant, name_key) where name_key is not null;
-create index contacts_last_name on contacts (tenant, last_name_key) where last_name_key is not null;
-create index contacts_email on contacts (tenant, email_key) where email_key is not null;
-create index contacts_phone on contacts (tenant, phone) where phone is not null;
-create index contacts_external on contacts (tenant, external_id) where external_id is not null;
+create index contacts_name on contacts (account_id, mode, name_key) where name_key is not null;
+create index contacts_last_name on contacts (account_id, mode, last_name_key) where last_name_key is not null;
+create index contacts_email on contacts (account_id, mode, email_key) where email_key is not null;
+create index contacts_phone on contacts (account_id, mode, phone) where phone is not null;
+create index contacts_external on contacts (account_id, mode, external_id) where external_id is not null;
 create index contacts_labels on contacts using gin (labels);
 -- a summarising index leaves updates in place (HOT)
 create index contacts_updated on contacts using brin (updated_at);
 
 -- Every address belongs to one contact. `kind` is 'phone' for channel types that write to phone numbers, else the channel
--- type; `address` is the phone's key or the identifier. Rows follow their contact; blocked is the contact's. The key begins with
--- what differs most: it is asked for whole, and compared with fewer columns.
+-- type; `address` is the phone's key or the identifier. Rows follow their contact; blocked is the contact's.
 create table contact_addresses (
   account_id text collate "C" not null,
   mode text not null,
@@ -58,7 +52,7 @@ create table contact_addresses (
   address text collate "C" not null,
   contact_id text collate "C" not null,
   blocked boolean not null default false,
-  constraint contact_addresses_pkey primary key (address, kind, account_id, mode)
+  constraint contact_addresses_pkey primary key (account_id, mode, kind, address)
 ) with (fillfactor = 90);
 
 -- Attributes that some contact was saved with: defined for good, with the type of the first value.

@@ -27,8 +27,7 @@ create table consent_changes (
   request_id text collate "C",
   occurred_at timestamptz not null,
   created_at timestamptz not null,
-  -- ids of contacts are nobody else's
-  constraint consent_changes_pkey primary key (contact_id, id)
+  constraint consent_changes_pkey primary key (account_id, mode, contact_id, id)
 );
 
 -- Until when free-form messages may go to a recipient of a channel: 24 hours from the last inbound one.
