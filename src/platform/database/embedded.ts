@@ -69,7 +69,9 @@ const settings: Readonly<Record<string, string>> = {
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
   autovacuum_vacuum_scale_factor: '0.05',
-  autovacuum_analyze_scale_factor: '0.02',
+  autovacuum_analyze_scale_factor: '0.05',
+  // tables that only grow: not every ten seconds while they are small
+  autovacuum_vacuum_insert_threshold: '100000',
   autovacuum_vacuum_cost_limit: '2000',
   fsync: 'on',
   synchronous_commit: 'on',
