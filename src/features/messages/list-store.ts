@@ -170,13 +170,11 @@ async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: 
     where m.updated_at > ${updated_after!}
     order by m.id desc limit ${page.limit + 1}`
   if (rows.length > page.limit) return rows
-  const [last] = await sql<
-    { id: string }[]
-  >`select id from messages where ${where(sql, tenant, others, page)} order by id desc offset ${newestFirst - 1} limit 1`
-  if (last === undefined) return rows
+  // fewer messages than that have no last one, and nothing before it
   const older = await sql<MessageRow[]>`
     with late as materialized (
-      select id from messages where ${where(sql, tenant, filters, { ...page, starting_after: last.id })}
+      select id from messages where ${where(sql, tenant, filters, page)}
+        and id < (select id from messages where ${where(sql, tenant, others, page)} order by id desc offset ${newestFirst - 1} limit 1)
     )
     select * from messages where account_id = ${tenant.account_id} and mode = ${tenant.mode}
       and id = any(array(select id from late order by id desc limit ${page.limit + 1 - rows.length}))
