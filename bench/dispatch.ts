@@ -5,7 +5,7 @@ import { compared, median, single, type BenchOptions, type Figure, type Measurem
 import { plainOfTheDesign, startReference } from './references/start.ts'
 import { startService, type Running, type Service } from './service.ts'
 
-export const scaleNote = `Rates belong to a machine: the one for which they were set let a Fastify that only answers make ${plainOfTheDesign.toLocaleString('en-US')}/s, so the ratio to it is wanted too.`
+export const scaleNote = `The rate is wanted as it stands. Where it is missed, the ratio tells how much of that is the machine: bare Fastify made ${plainOfTheDesign.toLocaleString('en-US')}/s where the rate was set.`
 
 /** How a round of the whole path went. */
 export interface PathRound {
