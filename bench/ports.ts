@@ -1,15 +1,6 @@
-/** Ports of this machine: free ones, and waiting for a server to listen. */
+/** Waiting for a server of this machine to listen. */
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
+import { connect } from 'node:net'
 
 /** Resolves once something listens on the port. */
 export async function reachable(port: number): Promise<void> {

@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { medianOf, sendRound } from './accept.ts'
 import { startDriver } from './drive.ts'
 import { compared, interleaved, type Measurement } from './figures.ts'
-import { freePort, reachable } from './ports.ts'
+import { freePort } from '../src/lib/free-port.ts'
+import { reachable } from './ports.ts'
 import { endProcess, startService } from './service.ts'
 
 export const redis: Measurement = {

@@ -1,12 +1,12 @@
 /** The service as a process of its own, with a data folder of its own: for stories about kills. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { systemClock } from '../../src/lib/clock.ts'
+import { freePort } from '../../src/lib/free-port.ts'
 import { apiClient, type Api } from './api.ts'
 
 export interface ServiceProcess {
@@ -88,13 +88,4 @@ async function isReady(base_url: string): Promise<boolean> {
       ({ status }) => status === 200,
       () => false,
     )
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

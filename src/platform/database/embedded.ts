@@ -5,15 +5,14 @@
 import { advisoryLocks } from './locks.ts'
 import { randomBytes } from 'node:crypto'
 import { chown, lstat, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
 import type postgres from 'postgres'
 import { Refusal } from '../../contract/refusal.ts'
 import { driver } from './driver.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
+import { freePort } from '../../lib/free-port.ts'
 import type { Log } from '../log.ts'
 import { findPrograms, type Detour, type Programs } from './binaries.ts'
 import { runningPostmaster, stopPostmaster } from './postmaster.ts'
@@ -275,15 +274,6 @@ function exitOf(child: ChildProcess): Promise<string> {
   child.once('error', (error) => settle(String(error)))
   child.once('exit', (code, signal) => settle(`it ended with ${signal ?? code}`))
   return promise
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Makes the cluster when there is none: beside its place, then renamed, so that a half one is never started. */

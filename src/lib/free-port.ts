@@ -1,0 +1,13 @@
+/** A port of this machine that nothing listens on. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+
+/** Free when this resolves; nothing keeps it for the caller. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
