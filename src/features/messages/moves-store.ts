@@ -79,7 +79,7 @@ const toldEvents = (sql: Db) =>
     sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from moved where event_id is not null`,
   )
 
-/** Writes the rows whose status is still what it was, and their events; resolves to their ids. In the order of the ids, so that two of it never wait for each other. */
+/** Writes the rows whose status is still what it was, and the events of those that have one; resolves to their ids. In the order of the ids, so that two of it never wait for each other. */
 export async function writeMoves(sql: Db, writes: readonly MoveWrite[]): Promise<Set<string>> {
   if (writes.length === 0) return new Set()
   const ordered = inOrder(writes)
@@ -90,14 +90,6 @@ export async function writeMoves(sql: Db, writes: readonly MoveWrite[]): Promise
     ),
     told as (${toldEvents(sql)})
     select id from moved`
-  return new Set(rows.map(({ id }) => id))
-}
-
-/** Writes rows that have no event to tell. */
-export async function writeSilently(sql: Db, writes: readonly MoveWrite[]): Promise<Set<string>> {
-  if (writes.length === 0) return new Set()
-  const ordered = inOrder(writes)
-  const rows = await sql<{ id: string }[]>`${update(sql)} from (select ${moveColumns(sql, ordered)}) t where ${found(sql)} returning m.id`
   return new Set(rows.map(({ id }) => id))
 }
 

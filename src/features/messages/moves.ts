@@ -7,7 +7,7 @@ import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
-import { writeMoves, writeSilently, type MoveWrite } from './moves-store.ts'
+import { writeMoves, type MoveWrite } from './moves-store.ts'
 import { eventOf, mayMove, moves, stamps, type Move } from './states.ts'
 
 export interface MoveRequest extends Tenant {
@@ -55,16 +55,10 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
       const step = row === undefined ? null : stepOf(row, byMessage.get(id)!)
       return step === null ? [] : [step]
     })
-    const [telling, silent] = [steps.filter(({ told }) => told.length > 0), steps.filter(({ told }) => told.length === 0)]
     const won = await writeMoves(
       tx,
-      telling.map((step) => writeOf(platform, step)),
+      steps.map((step) => writeOf(platform, step)),
     )
-    for (const id of await writeSilently(
-      tx,
-      silent.map((step) => writeOf(platform, step)),
-    ))
-      won.add(id)
     for (const step of steps) {
       if (!won.has(step.before.id)) rows.delete(step.before.id)
       else {
