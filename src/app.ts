@@ -54,7 +54,7 @@ import { makeServer } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
 import { makeMetrics, type Metrics } from './platform/metrics.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
-import { presence } from './platform/presence.ts'
+import { presence, type Presence } from './platform/presence.ts'
 import { freshEvents } from './platform/fresh-events.ts'
 import { reactions } from './platform/reactions.ts'
 import type { Secrets } from './platform/secrets.ts'
@@ -91,6 +91,8 @@ export interface App {
   readonly invariants: readonly Invariant[]
   /** The lane of this name. */
   lane(name: string): Loop
+  /** Whether other processes live; `start` takes part. */
+  readonly presence: Presence
   /** Tells running processes what has changed here; for commands, which do not `start`. */
   flush(): Promise<void>
   /** Hears other processes, and runs the lanes of its roles. Listening is the caller's: `server.listen`. */
@@ -100,20 +102,20 @@ export interface App {
 }
 
 /** Everything that the features bring along. One line each: a new feature is added here and nowhere else. */
-function compose(platform: Platform, dispatches: boolean) {
+function compose(platform: Platform, dispatches: boolean, alone: () => boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
   const channels = channelService(platform)
   const contacts = contactService(platform)
   const imports = importService(platform)
   const handedOver = recent()
-  const dispatch = dispatcher({ platform, billing, channels, recent: handedOver, inMemory: dispatches })
+  const dispatch = dispatcher({ platform, billing, channels, recent: handedOver, inMemory: dispatches, alone })
   const accepting = door(platform, billing, dispatch, contacts.messagesAccepted)
-  const messages = messageService({ platform, channels, contacts, billing, door: accepting, queues: queueBound(platform) })
+  const messages = messageService({ platform, channels, contacts, billing, door: accepting, queues: queueBound(platform), withdraw: dispatch.withdraw })
   const webhooks = webhookService(platform)
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
-  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing }))
+  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, withdraw: dispatch.withdraw }))
 
   const routes: Route[] = [
     ...accountRoutes(accounts),
@@ -176,11 +178,21 @@ export function buildApp(parts: AppParts): App {
     process_id,
     wake: (...lanes) => rings.ring(...lanes),
   }
+  const present = presence(platform, { makeRoom: () => dispatch.markAll(), knock: () => rings.ring('heartbeat') })
   const running = inFlight()
   const wanted = parts.roles ?? roles
   // a process that only works shows its health and figures, nothing else
   const serves = wanted.includes('api')
-  const { services, accepting, dispatch, deliver, routes, lanes: featureLanes, chores, invariants } = compose(platform, wanted.includes('worker'))
+  const {
+    services,
+    accepting,
+    dispatch,
+    deliver,
+    routes,
+    lanes: featureLanes,
+    chores,
+    invariants,
+  } = compose(platform, wanted.includes('worker'), () => present.alone())
   platform.reactions.freeze()
 
   const limiter = parts.limiter ?? processRateLimiter(clock)
@@ -193,7 +205,6 @@ export function buildApp(parts: AppParts): App {
   }
   mountOperatorPages(server, platform, () => closing)
 
-  const present = presence(platform)
   const onError = (error: unknown, lane: string) => {
     metrics.lane_failures.inc({ lane })
     log.error({ err: error, lane }, 'a lane failed and will try again')
@@ -206,7 +217,7 @@ export function buildApp(parts: AppParts): App {
     ),
   ]
   const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
-  for (const lane of workers) rings.on(lane.name, () => lane.wake())
+  for (const lane of [...everyProcess, ...workers]) rings.on(lane.name, () => lane.wake())
   rings.on('forget-keys', () => services.accounts.forgetKeys())
   rings.onMissed(() => {
     services.accounts.forgetKeys()
@@ -228,6 +239,7 @@ export function buildApp(parts: AppParts): App {
       if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
       return found
     },
+    presence: present,
     flush: () => rings.flush(),
     async start() {
       await rings.open()

@@ -52,7 +52,15 @@ function makeReference() {
   if (kind === 'plain') return plainServer()
   if (kind === 'bare') return bareServer({ platform, billing, channels, findKey: accounts.findKey, limiter })
   const door = kind === 'transaction' ? doorByTransaction(platform, billing) : doorByStatement(platform, billing)
-  const messages = messageService({ platform, channels, contacts: contactService(platform), billing, door, queues: queueBound(platform) })
+  const messages = messageService({
+    platform,
+    channels,
+    contacts: contactService(platform),
+    billing,
+    door,
+    queues: queueBound(platform),
+    withdraw: () => new Set(),
+  })
   return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages) })
 }
 

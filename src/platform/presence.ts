@@ -1,46 +1,128 @@
 /** Tells whether other processes of this installation are running: each holds a shared lock for as long as it lives, so the death of one shows at once. */
 import { advisoryLocks } from './database/locks.ts'
 import type { ReservedSql } from 'postgres'
-import type { Pool } from './database/sql.ts'
+import { limits } from '../contract/limits.ts'
+import { isoTime } from '../lib/clock.ts'
+import { sqlState } from './database/sql.ts'
 import type { Platform } from './platform.ts'
 
 export interface Presence {
-  /** Takes part. When no other process does, what dead ones had claimed is free at once (decisions 4). */
+  /**
+   * Takes part. When no other process does, what dead ones had claimed is free at once (decisions 4). One that is alone is asked to
+   * make room first; one that is silent is waited for as long as it is not taken for dead.
+   */
   open(): Promise<void>
-  /** Takes part again after the connection was lost; cheap otherwise. */
+  /** Takes part again after the connection was lost, makes room for others, notices that they are gone; at every heartbeat. */
   keep(): Promise<void>
+  /** No other process serves or works before this one has made room for it. */
+  alone(): boolean
   close(): void
 }
 
-export function presence(platform: Platform): Presence {
+export interface PresenceHooks {
+  /** Called while this process stops being alone, before any other one begins. */
+  readonly makeRoom: () => Promise<void>
+  /** Rouses the heartbeats of other processes. */
+  readonly knock: () => void
+}
+
+/** What was found at a heartbeat is trusted so long: less than the silence after which others go on without us. */
+const trustedFor_ms = limits.process_silent_ms - 2_000
+const lockWaitAgain_ms = 500
+const { presence: key } = advisoryLocks
+
+/**
+ * Each process holds the lock shared; one that is alone holds it exclusively besides, so that a newcomer waits in `open` until
+ * it has made room.
+ */
+export function presence(platform: Platform, hooks: PresenceHooks): Presence {
+  const { clock, log, process_id } = platform
   let session: ReservedSql | undefined
-  const reserve = async (pool: Pool) => {
-    session = await pool.reserve()
-    return session
+  let state: 'alone' | 'making room' | 'together' = 'together'
+  let shared = false
+  let checked_ms = 0
+
+  const isAlone = async (sql: ReservedSql): Promise<boolean> => {
+    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${key}) as alone`
+    return row!.alone
   }
+
+  /** False when the one that is alone did not make room in time. */
+  async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
+    await sql`select set_config('lock_timeout', ${`${wait_ms}ms`}, false)`
+    try {
+      await sql`select pg_advisory_lock_shared(${key})`
+      return true
+    } catch (error) {
+      if (sqlState(error) === '55P03') return false
+      throw error
+    } finally {
+      await sql`select set_config('lock_timeout', '0', false)`.catch(() => undefined) // the session is gone, and its setting with it
+    }
+  }
+
+  /** Whether someone waits to be let in, or beats without having been. */
+  async function hasCompany(sql: ReservedSql): Promise<boolean> {
+    const [row] = await sql<{ company: boolean }[]>`
+      select exists (
+        select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
+          and classid::bigint = ${key}::bigint >> 32 and objid::bigint = ${key}::bigint & 4294967295
+      ) or exists (
+        select from processes where id <> ${process_id} and beat_at > ${isoTime(clock.now() - limits.process_silent_ms)}
+      ) as company`
+    return row!.company
+  }
+
+  async function look(sql: ReservedSql): Promise<void> {
+    const began_ms = clock.now()
+    if (!shared) shared = await share(sql, lockWaitAgain_ms)
+    if (state === 'together' && shared && (await isAlone(sql))) state = 'making room'
+    if (state !== 'together') {
+      if (await hasCompany(sql)) {
+        state = 'making room'
+        await hooks.makeRoom()
+        await sql`select pg_advisory_unlock(${key})`
+        state = 'together'
+      } else state = 'alone'
+    }
+    checked_ms = began_ms
+  }
+
   return {
     async open() {
-      const sql = await reserve(platform.pool)
-      const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.presence}) as alone`
-      await sql`select pg_advisory_lock_shared(${advisoryLocks.presence})`
-      if (row!.alone) {
-        await platform.pool`delete from processes where id <> ${platform.process_id}`
-        await sql`select pg_advisory_unlock(${advisoryLocks.presence})`
+      session = await platform.pool.reserve()
+      const began_ms = clock.now()
+      if (await isAlone(session)) {
+        await session`select pg_advisory_lock_shared(${key})`
+        await platform.pool`delete from processes where id <> ${process_id}`
+        state = 'alone'
+        shared = true
+        checked_ms = began_ms
+      } else {
+        hooks.knock()
+        shared = await share(session, limits.process_silent_ms)
+        if (!shared) log.warn('another process did not make room; going on without it')
       }
     },
     async keep() {
+      if (session === undefined) return
       try {
-        await session?.unsafe('select 1')
+        await session.unsafe('select 1')
       } catch {
-        // the connection is gone, and the lock with it
-        session?.release()
-        session = undefined
-        await (await reserve(platform.pool))`select pg_advisory_lock_shared(${advisoryLocks.presence})`
+        // the connection is gone, and the locks with it
+        session.release()
+        state = 'together'
+        shared = false
+        session = await platform.pool.reserve()
       }
+      await look(session)
     },
+    alone: () => state === 'alone' && clock.now() - checked_ms < trustedFor_ms,
     close() {
       session?.release()
       session = undefined
+      state = 'together'
+      shared = false
     },
   }
 }

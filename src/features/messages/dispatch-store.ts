@@ -53,19 +53,39 @@ export async function claimJobs(
     order by c.due_at, m.id`
 }
 
-/** Takes back what processes had claimed that have not been heard of since `beat_cutoff`. */
+/**
+ * Takes back what processes had claimed that have not been heard of since `beat_cutoff`. What they had handed over may not say so, and is to be
+ * repeated: it is `sending` from here on, and no longer to be cancelled.
+ */
 export async function takeOverJobs(sql: Db, process_id: string, at: string, beat_cutoff: string): Promise<number> {
-  const rows = await sql`
-    update dispatch_jobs j set due_at = ${at}, process_id = null
-    where j.process_id is not null and j.process_id <> ${process_id}
-      and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})`
-  return rows.count
+  const [row] = await sql<{ jobs: number }[]>`
+    with taken as (
+      update dispatch_jobs j set due_at = ${at}, process_id = null
+      where j.process_id is not null and j.process_id <> ${process_id}
+        and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})
+      returning j.account_id, j.mode, j.message_id
+    ),
+    marked as (
+      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, ${at}), updated_at = ${at} from taken t
+      where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
+    )
+    select count(*) as jobs from taken`
+  return row!.jobs
 }
 
 /** Gives back what this process has claimed but will not hand over, uncounted. */
 export async function releaseJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
   if (message_ids.length === 0) return
   await sql`update dispatch_jobs set due_at = ${at}, process_id = null where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+}
+
+/** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
+export async function endGoneJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
+  if (message_ids.length === 0) return
+  await sql`
+    delete from dispatch_jobs j where j.message_id = any(${[...message_ids]}::text[])
+      and not exists (select from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id and m.status in ('queued', 'sending'))`
+  await releaseJobs(sql, process_id, message_ids, at)
 }
 
 /** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */

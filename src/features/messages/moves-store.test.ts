@@ -27,6 +27,7 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   was: 'sending',
   status: 'sent',
   at: '2026-01-01T00:00:01.000Z',
+  sending_at: '2026-01-01T00:00:01.000Z',
   error: null,
   event: { id: ids('evt'), mode: 'live', type: 'message.sent', created_at: at, object: `{"id":"${id}"}` },
   provider: 'simulator',

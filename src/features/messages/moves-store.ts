@@ -15,10 +15,19 @@ export interface MoveWrite {
   readonly status: MessageStatus
   /** ISO 8601: the time of every stamp that the status sets and that is not set yet. */
   readonly at: string
+  /** When it was handed over first; null for one that never was. */
+  readonly sending_at: string | null
   /** Of a failed message. */
   readonly error: object | null
   /** What tells of it; null for a status without an event. */
   readonly event: EventRow | null
+}
+
+/** What a kept report makes of a message. */
+export interface Receiving extends MoveWrite {
+  readonly report_id: string
+  /** Where the report was seen (`ctid`). */
+  readonly place: string
 }
 
 /** What a provider's acceptance of a message leaves beside its status. */
@@ -44,7 +53,6 @@ const columnOf =
 const setting = (stamp: (typeof stamps)[MessageStatus][number]): string[] =>
   Object.entries(stamps).flatMap(([status, sets]) => (sets.includes(stamp) ? [status] : []))
 const setBy = {
-  sending_at: setting('sending_at'),
   sent_at: setting('sent_at'),
   delivered_at: setting('delivered_at'),
   read_at: setting('read_at'),
@@ -57,6 +65,7 @@ const moveColumns = (sql: Db, writes: readonly MoveWrite[]) => {
     unnest(split_lines(${column((write) => write.account_id)})) as account_id, unnest(split_lines(${column((write) => write.mode)})) as mode,
     unnest(split_lines(${column((write) => write.id)})) as id, unnest(split_lines(${column((write) => write.was)})) as was,
     unnest(split_lines(${column((write) => write.status)})) as status, unnest(split_lines(${column((write) => write.at)}))::timestamptz as at,
+    unnest(split_lines(${column((write) => write.sending_at)}))::timestamptz as sending_at,
     unnest(split_lines(${column((write) => (write.error === null ? null : JSON.stringify(write.error)))})) as error,
     unnest(split_lines(${column((write) => write.event?.id ?? null)})) as event_id, unnest(split_lines(${column((write) => write.event?.type ?? null)})) as event_type,
     unnest(split_lines(${column((write) => write.event?.object ?? null)})) as event_object`
@@ -65,7 +74,7 @@ const moveColumns = (sql: Db, writes: readonly MoveWrite[]) => {
 /** The update itself, from the rows of `t`; the head of a statement's first CTE, whose `returning` follows. */
 const update = (sql: Db) => sql`
   update messages m set status = t.status, error = coalesce(t.error::json, m.error), refunded = m.refunded or t.status = 'failed', updated_at = t.at,
-    sending_at = case when t.status = any (${setBy.sending_at}::text[]) then coalesce(m.sending_at, t.at) else m.sending_at end,
+    sending_at = coalesce(m.sending_at, t.sending_at),
     sent_at = case when t.status = any (${setBy.sent_at}::text[]) then coalesce(m.sent_at, t.at) else m.sent_at end,
     delivered_at = case when t.status = any (${setBy.delivered_at}::text[]) then coalesce(m.delivered_at, t.at) else m.delivered_at end,
     read_at = case when t.status = any (${setBy.read_at}::text[]) then coalesce(m.read_at, t.at) else m.read_at end,
@@ -89,6 +98,31 @@ export async function writeMoves(sql: Db, writes: readonly MoveWrite[]): Promise
       returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object
     ),
     told as (${toldEvents(sql)})
+    select id from moved`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Writes what kept reports tell, and removes those that it wrote, in one statement; for each message both or nothing. Reports that
+ * another process has in hand, or that lie where they were seen no more, are passed over. Resolves to the ids written.
+ */
+export async function writeReceipts(sql: Db, receivings: readonly Receiving[]): Promise<Set<string>> {
+  if (receivings.length === 0) return new Set()
+  const ordered = inOrder(receivings)
+  const places = columnOf(ordered)((one) => one.place)
+  const rows = await sql<{ id: string }[]>`
+    with held as materialized (
+      select ctid as place from provider_reports where ctid = any (split_lines(${places})::tid[]) and id = any (split_lines(${columnOf(ordered)((one) => one.report_id)}))
+      for update skip locked
+    ),
+    moved as (
+      ${update(sql)} from (select ${moveColumns(sql, ordered)}, unnest(split_lines(${places}))::tid as place) t join held using (place) where ${found(sql)}
+      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place
+    ),
+    told as (${toldEvents(sql)}),
+    applied as (
+      delete from provider_reports where ctid = any (array(select place from moved))
+    )
     select id from moved`
   return new Set(rows.map(({ id }) => id))
 }

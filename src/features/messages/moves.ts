@@ -110,6 +110,7 @@ export function writeOf({ ids, fresh_events }: Platform, { before, after, told: 
     was: before.status,
     status: after.status,
     at: after.updated_at,
+    sending_at: after.sending_at,
     error: after.error,
     event,
   }

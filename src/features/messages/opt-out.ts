@@ -5,11 +5,12 @@ import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../contacts/service.ts'
 import { applyMoves, type MoveDeps } from './moves.ts'
 import { endJobs } from './settle.ts'
+import type { Withdrawing } from './unmarked.ts'
 
 const blocked = { code: 'recipient_blocked', message: 'The recipient opted out before the message was handed over.', provider_code: null }
 
 export const cancelForOptOut =
-  (deps: MoveDeps) =>
+  (deps: MoveDeps & Withdrawing) =>
   async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
     const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>
       recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })),
@@ -20,11 +21,14 @@ export const cancelForOptOut =
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m."to" = t."to" and m.channel_type = t.channel_type
     where m.status = 'queued' and m.origin_type <> 'inbound'
     order by m.id`
+    const handedOver = deps.withdraw(waiting.map(({ id }) => id))
     const at = isoTime(deps.platform.clock.now())
     const moved = await applyMoves(
       deps,
       sql,
-      waiting.map(({ account_id, mode, id }) => ({ account_id, mode, message_id: id, move: 'cancel' as const, at, error: blocked })),
+      waiting
+        .filter(({ id }) => !handedOver.has(id))
+        .map(({ account_id, mode, id }) => ({ account_id, mode, message_id: id, move: 'cancel' as const, at, error: blocked })),
     )
     await endJobs(sql, [...moved.keys()])
   }

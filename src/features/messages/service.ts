@@ -38,6 +38,7 @@ import { applyMoves } from './moves.ts'
 import { endJobs } from './settle.ts'
 import type { QueueBound } from './queue-bound.ts'
 import * as store from './store.ts'
+import type { Withdrawing } from './unmarked.ts'
 
 export interface MessageDeps {
   readonly platform: Platform
@@ -46,6 +47,7 @@ export interface MessageDeps {
   readonly billing: BillingService
   readonly door: Door
   readonly queues: QueueBound
+  readonly withdraw: Withdrawing['withdraw']
 }
 
 export interface InboundRequest {
@@ -240,7 +242,9 @@ export function messageService(deps: MessageDeps) {
 
   /** Cancels a message that waits: only while `queued` (decisions 4). */
   async function cancel(sql: Db, tenant: Tenant, id: string): Promise<Message> {
-    await get(sql, tenant, id)
+    const { status } = await get(sql, tenant, id)
+    if (status !== 'queued') throw notCancelled(status)
+    if (deps.withdraw([id]).has(id)) throw notCancelled('being handed over')
     const row = await transact(sql, async (tx) => {
       const error = { code: 'cancelled', message: 'The message was cancelled before it was handed over.', provider_code: null }
       const moved = await applyMoves(deps, tx, [
@@ -249,10 +253,7 @@ export function messageService(deps: MessageDeps) {
       if (moved.size > 0) await endJobs(tx, [id])
       return moved.get(id)
     })
-    if (row === undefined) {
-      const { status } = await get(sql, tenant, id)
-      throw new Problem('message_state_invalid', `The message is ${status}; only a queued message can be cancelled.`)
-    }
+    if (row === undefined) throw notCancelled((await get(sql, tenant, id)).status)
     platform.wake('fan-out')
     return messageObject(row)
   }
@@ -293,6 +294,8 @@ export function messageService(deps: MessageDeps) {
 
   return { send, sendBatch, get, list, history, attempts, cancel, simulateInbound }
 }
+
+const notCancelled = (state: string): Problem => new Problem('message_state_invalid', `The message is ${state}; only a queued message can be cancelled.`)
 
 const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code] ?? `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`)
 

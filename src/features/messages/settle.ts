@@ -4,12 +4,14 @@ import { isoTime } from '../../lib/clock.ts'
 import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
 import type { Outcome, Receipt, Report } from '../channels/adapter.ts'
 import { applyMoves, stepOf, writeOf, type MoveDeps, type MoveRequest } from './moves.ts'
+import { endGoneJobs } from './dispatch-store.ts'
 import { writeAcceptances, type Acceptance } from './moves-store.ts'
 import type { Recent } from './recent.ts'
 
 /** A message in the hands of this process. */
 export interface Job {
-  readonly row: MessageRow
+  /** As this process last wrote it. */
+  row: MessageRow
   /** Hand-overs so far. */
   attempts: number
   readonly due_ms: number
@@ -48,9 +50,8 @@ function plainAcceptance({ platform }: SettleDeps, settlement: Settlement): { ac
   if (outcome.kind !== 'accepted') return []
   const [provider_id, ...more] = outcome.provider_ids
   const [report, ...others] = outcome.reports ?? []
-  const requests = moveOf(settlement)
-  const step = stepOf(job.row, requests)
-  if (provider_id === undefined || more.length > 0 || others.length > 0 || requests.length > 1 || step === null || step.told.length !== 1) return []
+  const step = stepOf(job.row, moveOf(settlement))
+  if (provider_id === undefined || more.length > 0 || others.length > 0 || step?.after.status !== 'sent' || step.told.length !== 1) return []
   const kept = report === undefined ? null : newReport(platform.ids('req'), job.row, report.report, at_ms, report.after_ms)
   const acceptance = { ...writeOf(platform, step), provider, provider_id, attempt_id: platform.ids('att'), number: job.attempts + 1, duration_ms, report: kept }
   return [{ acceptance, row: step.after }]
@@ -65,7 +66,13 @@ async function settleInTransaction(deps: SettleDeps, settlements: readonly Settl
     await insertAttempts(tx, deps, settlements)
     await endJobs(
       tx,
-      settlements.filter((settlement) => nextDue(settlement) === null).map(({ job }) => job.row.id),
+      settlements.filter((settlement) => nextDue(settlement) === null && settlement.outcome.kind !== 'gone').map(({ job }) => job.row.id),
+    )
+    await endGoneJobs(
+      tx,
+      deps.platform.process_id,
+      settlements.filter(({ outcome }) => outcome.kind === 'gone').map(({ job }) => job.row.id),
+      isoTime(deps.platform.clock.now()),
     )
     await giveBackJobs(
       tx,
@@ -99,9 +106,12 @@ function moveOf(settlement: Settlement): MoveRequest[] {
   const { row } = job
   const instant = 'instant' in settlement && settlement.instant
   const request = { account_id: row.account_id as MoveRequest['account_id'], mode: row.mode, message_id: row.id, at: isoTime(at_ms), row }
+  // it may have been handed over without a word of it
+  const claim: MoveRequest[] = 'provider' in settlement ? [{ ...request, move: 'claim', at: isoTime(at_ms - settlement.duration_ms) }] : []
   switch (outcome.kind) {
     case 'accepted':
       return [
+        ...claim,
         { ...request, move: 'accept' },
         ...soonReceipts(outcome, instant).map((receipt) => ({
           ...request,
@@ -110,7 +120,7 @@ function moveOf(settlement: Settlement): MoveRequest[] {
         })),
       ]
     case 'refused':
-      return [{ ...request, move: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
+      return [...claim, { ...request, move: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
     case 'expired':
       return [{ ...request, move: 'fail', error: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null } }]
     case 'blocked':
@@ -130,7 +140,7 @@ function moveOf(settlement: Settlement): MoveRequest[] {
         },
       ]
     default:
-      return []
+      return claim
   }
 }
 

@@ -13,15 +13,20 @@ import * as store from './dispatch-store.ts'
 import type { Handoff } from './unit.ts'
 import { applyMoves } from './moves.ts'
 import { settle, type Job, type SettleDeps, type Settlement } from './settle.ts'
+import { unmarkedHandOvers, type Withdrawing } from './unmarked.ts'
 
 export interface DispatcherDeps extends SettleDeps {
   readonly channels: ChannelService
   /** False in a process whose lanes do not run: it hands nothing on in memory. */
   readonly inMemory: boolean
+  /** While it is true no other process takes requests or works. */
+  readonly alone: () => boolean
 }
 
-export interface Dispatcher extends Handoff {
+export interface Dispatcher extends Handoff, Withdrawing {
   readonly lane: Lane
+  /** Writes `sending` for every message that is being handed over and does not say so. */
+  markAll(): Promise<void>
   /** Finishes what was handed over, gives back the rest, uncounted. */
   stop(): Promise<void>
 }
@@ -36,6 +41,8 @@ const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
 const patience_ms = 50
+/** A provider that takes longer to answer has its messages marked as `sending` meanwhile. */
+const markAfter_ms = 300
 /** Wakes for reports are told apart by so much. */
 const wakeStep_ms = 20
 /** A message taken from the table had time to lose its recipient's consent; one handed over in memory had not. */
@@ -46,6 +53,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const { pool, clock, log, metrics, process_id } = platform
   const waiting = newBacklog()
   const inHand = new Set<string>()
+  const unmarked = unmarkedHandOvers()
   const perQueue = new Map<string, number>()
   const leases = channelLeases(platform)
   const rates = channelRates()
@@ -70,6 +78,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     idle_ms: 500,
     async tick() {
       await takeOverDead()
+      await mark(clock.now() - markAfter_ms)
       const claimed = stopping ? 0 : await claim()
       const jobs = stopping ? [] : takeReady()
       if (jobs.length === 0) {
@@ -123,7 +132,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       rows_max: room,
     })
     for (const { job_attempts, job_due_at, ...row } of rows) {
-      if (inHand.has(row.id)) continue
+      if (inHand.has(row.id) || (row.status === 'queued' && unmarked.refuses(row.id))) continue
       inHand.add(row.id)
       waiting.add(queueOf(row), { row, attempts: job_attempts, due_ms: Date.parse(job_due_at), lease_until_ms })
     }
@@ -201,30 +210,50 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     )
   }
 
-  /** Writes `sending` where the provider takes its time; a message that was cancelled meanwhile is dropped. */
+  /** Writes `sending` where the provider takes its time, unless this process is alone and so can tell by itself; a message that was cancelled meanwhile is dropped. */
   async function markSending(ready: { job: Job; channel: ChannelRow }[], now: number): Promise<{ job: Job; channel: ChannelRow }[]> {
     const slow = ready.filter(({ job, channel }) => job.row.status === 'queued' && channels.adapterOf(channel)?.instant !== true)
     if (slow.length === 0) return ready
+    if (deps.alone()) {
+      const cancelled = new Set(slow.flatMap(({ job }) => (unmarked.refuses(job.row.id) ? [job] : [])))
+      for (const { job } of slow) if (!cancelled.has(job)) unmarked.begin(job, now)
+      // should the cancelling come to nothing, the job is claimed again when its lease ends
+      for (const job of cancelled) release(job)
+      return ready.filter(({ job }) => !cancelled.has(job))
+    }
+    const moved = await claimed(slow.map(({ job }) => ({ job, at_ms: now })))
+    const slowIds = new Set(slow.map(({ job }) => job.row.id))
+    return ready.filter(({ job }) => {
+      if (!slowIds.has(job.row.id) || moved.has(job.row.id)) return true
+      finish({ job, outcome: { kind: 'gone' }, at_ms: clock.now() })
+      return false
+    })
+  }
+
+  /** Moves to `sending`; resolves to the ids of those that could be. */
+  async function claimed(handed: readonly { job: Job; at_ms: number }[]): Promise<Set<string>> {
     const moved = await applyMoves(
       deps,
       pool,
-      slow.map(({ job: { row } }) => ({
+      handed.map(({ job: { row }, at_ms }) => ({
         account_id: row.account_id as Tenant['account_id'],
         mode: row.mode,
         message_id: row.id,
         move: 'claim' as const,
-        at: isoTime(now),
+        at: isoTime(at_ms),
         row,
       })),
     )
-    const slowIds = new Set(slow.map(({ job }) => job.row.id))
-    return ready.flatMap(({ job, channel }) => {
-      const row = moved.get(job.row.id)
-      if (row !== undefined) return [{ job: { ...job, row }, channel }]
-      if (!slowIds.has(job.row.id)) return [{ job, channel }]
-      finish({ job, outcome: { kind: 'gone' }, at_ms: clock.now() })
-      return []
-    })
+    for (const { job } of handed) job.row = moved.get(job.row.id) ?? job.row
+    return new Set(moved.keys())
+  }
+
+  /** Writes `sending` for what was handed over until then and does not say so. */
+  async function mark(until_ms: number): Promise<void> {
+    const late = unmarked.since(until_ms)
+    if (late.length === 0) return
+    await claimed(late)
+    for (const { job } of late) unmarked.end(job.row.id)
   }
 
   async function perform(job: Job, channel: ChannelRow, signal: AbortSignal): Promise<void> {
@@ -311,6 +340,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
 
   function release(job: Job): void {
     inHand.delete(job.row.id)
+    unmarked.end(job.row.id)
     const queue = queueOf(job.row)
     const left = (perQueue.get(queue) ?? 1) - 1
     if (left <= 0) perQueue.delete(queue)
@@ -324,11 +354,20 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     takes,
     offer(rows, lease_until_ms) {
       for (const row of rows) {
+        if (unmarked.refuses(row.id)) continue
         inHand.add(row.id)
         waiting.add(queueOf(row), { row, attempts: 0, due_ms: Date.parse(row.created_at), lease_until_ms })
       }
       platform.wake('dispatch')
     },
+    withdraw(message_ids) {
+      const wanted = new Set(message_ids)
+      unmarked.refuse(message_ids, clock.now())
+      if (message_ids.some((id) => waiting.has(id)))
+        for (const job of waiting.drop(({ row }) => row.status === 'queued' && wanted.has(row.id))) inHand.delete(job.row.id)
+      return new Set(message_ids.filter((id) => unmarked.has(id)))
+    },
+    markAll: () => mark(clock.now()),
     async stop() {
       stopping = true
       wakes.abort()
