@@ -77,99 +77,24 @@ export const inputOf = (sql: Db, rows: readonly AcceptRow[]) => {
     ) t`
 }
 
-/**
- * Accepts what it can of a batch, in one statement and so in one transaction. Look-ups are lateral, so that no plan made while
- * a table was small ever reads the whole of it. `at` is the moment of the batch, `key_cutoff` the age at which keys are
- * forgotten, `low_cutoff` that of the last balance.low.
- */
-export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string, low_cutoff: string): Promise<AcceptVerdict[]> {
-  return await sql<AcceptVerdict[]>`
-    with input as materialized (
-      ${inputOf(sql, rows)}
-    ),
-    checked as materialized (
-      select i.*, a.contact_id as linked,
-        case
-          when k.key is not null then 'known'
-          when not i.ignores_suppression and (s.address_hash is not null or a.blocked) then 'recipient_blocked'
-          when i.windowed and w.address is null then 'policy_violation'
-        end as verdict
-      from input i
-      left join lateral (
-        select contact_id, blocked from contact_addresses where account_id = i.account_id and mode = i.mode and kind = i.kind and address = i.address limit 1
-      ) a on true
-      left join lateral (
-        select address_hash from suppressions where account_id = i.account_id and mode = i.mode and channel_type = i.channel_type and address_hash = i.suppression limit 1
-      ) s on true
-      left join lateral (
+/** What a batch without windows or keys has no need to ask. */
+const questions = (sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string) => {
+  const [windows, keys] = [rows.some((row) => row.windowed), rows.some((row) => row.key !== null)]
+  return {
+    known: keys ? sql`when k.key is not null then 'known'` : sql``,
+    closed: windows ? sql`when i.windowed and w.address is null then 'policy_violation'` : sql``,
+    windows: windows
+      ? sql`left join lateral (
         select address from service_windows where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at > ${at} limit 1
-      ) w on true
-      left join lateral (
+      ) w on true`
+      : sql``,
+    keys: keys
+      ? sql`left join lateral (
         select key from idempotency_keys where i.key is not null and account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.key and created_at > ${key_cutoff} limit 1
-      ) k on true
-    ),
-    choice as materialized (
-      select p.account_id, p.channel_type, g.id as grant_id
-      from (select distinct account_id, channel_type from checked where verdict is null and price > 0) p
-      cross join lateral (
-        select id from grants
-        where account_id = p.account_id and credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})
-          and (channel_types = '{}' or p.channel_type = any (channel_types))
-        order by expires_at nulls last, id limit 1
-      ) g
-    ),
-    debit as (
-      update wallets w set balance_micros = w.balance_micros - need.total
-      from (
-        select c.account_id, sum(c.price)::bigint as total from checked c left join choice x using (account_id, channel_type)
-        where c.verdict is null and c.price > 0 and x.grant_id is null group by c.account_id
-      ) need
-      where w.account_id = need.account_id and w.balance_micros >= need.total
-        and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff})
-      returning w.account_id, w.balance_micros, need.total
-    ),
-    credit as (
-      update grants g set credits_remaining = g.credits_remaining - need.credits
-      from (
-        select x.account_id, x.grant_id, count(*) as credits from checked c join choice x using (account_id, channel_type)
-        where c.verdict is null and c.price > 0 group by x.account_id, x.grant_id
-      ) need
-      where g.account_id = need.account_id and g.id = need.grant_id and g.credits_remaining > need.credits and g.expired_at is null
-      returning g.account_id, g.id as grant_id
-    ),
-    decided as materialized (
-      select c.*, x.grant_id, c.price > 0 as charged,
-        c.verdict is null and (c.price = 0 or d.account_id is not null or g.grant_id is not null) as accepted,
-        coalesce(d.balance_micros + d.total, b.balance_micros, 0)
-          - sum(case when x.grant_id is null and c.verdict is null then c.price else 0 end) over (partition by c.account_id order by c.n) as balance_after
-      from checked c
-      left join choice x on c.price > 0 and x.account_id = c.account_id and x.channel_type = c.channel_type
-      left join debit d on c.price > 0 and x.grant_id is null and d.account_id = c.account_id
-      left join credit g on g.account_id = x.account_id and g.grant_id = x.grant_id
-      left join wallets b on x.grant_id is not null and b.account_id = c.account_id
-    ),
-    message as (
-      insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
-        package_grant_id, contact_id, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at)
-      select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, case when grant_id is null then 'wallet' else 'package' end,
-        case when grant_id is null then price else 0 end, grant_id, linked, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}
-      from decided where accepted order by n
-    ),
-    job as (
-      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
-      select account_id, mode, id, channel_id, queue, rank, due_at, process_id from decided where accepted order by n
-    ),
-    entry as (
-      insert into ledger_entries (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
-      select account_id, txn, 'message_charge', case when grant_id is null then 'usd_micros' else 'credits' end, coalesce('grant:' || grant_id, 'wallet'), 'usage',
-        case when grant_id is null then price else 1 end, grant_id, id, balance_after, ${at}
-      from decided where accepted and charged order by n
-    ),
-    usage as (
-      insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
-      select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id), coalesce(sum(price) filter (where grant_id is null), 0)
-      from decided where accepted group by account_id, mode, channel_type, channel_id
-    ),
+      ) k on true`
+      : sql``,
+    keyed: keys
+      ? sql`,
     keyed as (
       insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, created_at)
       select account_id, mode, operation, key, fingerprint, 202, id, ${at} from decided where accepted and key is not null
@@ -177,10 +102,95 @@ export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: strin
         set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = null, encrypted_response = null, lease_until = null, created_at = excluded.created_at
         where idempotency_keys.created_at <= ${key_cutoff}
       returning 1
-    )
+    )`
+      : sql``,
+    agreed: keys ? sql`where agree((select count(*) from keyed) = (select count(*) from decided where accepted and key is not null))` : sql``,
+  }
+}
+
+/**
+ * Accepts what it can of a batch, in one statement and so in one transaction. Look-ups are lateral, so that no plan made while
+ * a table was small ever reads the whole of it. `at` is the moment of the batch, `key_cutoff` the age at which keys are
+ * forgotten, `low_cutoff` that of the last balance.low.
+ */
+export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string, low_cutoff: string): Promise<AcceptVerdict[]> {
+  const asked = questions(sql, rows, at, key_cutoff)
+  return await sql<AcceptVerdict[]>`
+    with checked as materialized (
+      select i.*, a.contact_id as linked,
+        case
+          ${asked.known}
+          when not i.ignores_suppression and (s.address_hash is not null or a.blocked) then 'recipient_blocked'
+          ${asked.closed}
+        end as verdict
+      from (${inputOf(sql, rows)}) i
+      left join lateral (
+        select contact_id, blocked from contact_addresses where account_id = i.account_id and mode = i.mode and kind = i.kind and address = i.address limit 1
+      ) a on true
+      left join lateral (
+        select address_hash from suppressions where account_id = i.account_id and mode = i.mode and channel_type = i.channel_type and address_hash = i.suppression limit 1
+      ) s on true
+      ${asked.windows}
+      ${asked.keys}
+    ),
+    source as materialized (
+      select p.account_id, p.channel_type, p.total, p.messages, g.id as grant_id
+      from (select account_id, channel_type, sum(price)::bigint as total, count(*) as messages from checked where verdict is null and price > 0 group by account_id, channel_type) p
+      left join lateral (
+        select id from grants
+        where account_id = p.account_id and credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})
+          and (channel_types = '{}' or p.channel_type = any (channel_types))
+        order by expires_at nulls last, id limit 1
+      ) g on true
+    ),
+    debit as (
+      update wallets w set balance_micros = w.balance_micros - need.total
+      from (select account_id, sum(total)::bigint as total from source where grant_id is null group by account_id) need
+      where w.account_id = need.account_id and w.balance_micros >= need.total
+        and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff})
+      returning w.account_id, w.balance_micros + need.total as balance_before
+    ),
+    credit as (
+      update grants g set credits_remaining = g.credits_remaining - need.credits
+      from (select account_id, grant_id, sum(messages)::bigint as credits from source where grant_id is not null group by account_id, grant_id) need
+      where g.account_id = need.account_id and g.id = need.grant_id and g.credits_remaining > need.credits and g.expired_at is null
+      returning g.account_id, g.id as grant_id
+    ),
+    fund as materialized (
+      select s.account_id, s.channel_type, s.grant_id, d.account_id is not null or g.grant_id is not null as covered, coalesce(d.balance_before, b.balance_micros, 0) as balance_before
+      from source s
+      left join debit d on s.grant_id is null and d.account_id = s.account_id
+      left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
+      left join lateral (select balance_micros from wallets where s.grant_id is not null and account_id = s.account_id) b on true
+    ),
+    decided as materialized (
+      select c.*, f.grant_id, f.balance_before, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted
+      from checked c left join fund f on c.price > 0 and f.account_id = c.account_id and f.channel_type = c.channel_type
+    ),
+    message as (
+      insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
+        package_grant_id, contact_id, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at)
+      select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, case when grant_id is null then 'wallet' else 'package' end,
+        case when grant_id is null then price else 0 end, grant_id, linked, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, ${at}, ${at}
+      from decided where accepted
+    ),
+    job as (
+      insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+      select account_id, mode, id, channel_id, queue, rank, due_at, process_id from decided where accepted
+    ),
+    entry as (
+      insert into ledger_entries (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, balance_after_micros, created_at)
+      select account_id, txn, 'message_charge', case when grant_id is null then 'usd_micros' else 'credits' end, coalesce('grant:' || grant_id, 'wallet'), 'usage',
+        case when grant_id is null then price else 1 end, grant_id, id,
+        balance_before - sum(case when grant_id is null then price else 0 end) over (partition by account_id order by n), ${at}
+      from decided where accepted and price > 0
+    ),
+    usage as (
+      insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
+      select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id), coalesce(sum(price) filter (where grant_id is null), 0)
+      from decided where accepted group by account_id, mode, channel_type, channel_id
+    )${asked.keyed}
     select n, linked as contact_id, case when accepted then grant_id end as package_grant_id,
       case when verdict is not null then verdict when accepted then 'accepted' else 'uncovered' end as verdict
-    from decided
-    where agree((select count(*) from keyed) = (select count(*) from decided where accepted and key is not null))
-    order by n`
+    from decided ${asked.agreed}`
 }
