@@ -31,54 +31,56 @@ const trustedFor_ms = limits.process_silent_ms - 2_000
 const lockWaitAgain_ms = 500
 const { presence: key } = advisoryLocks
 
+const tryAlone = async (sql: ReservedSql): Promise<boolean> => {
+  const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${key}) as alone`
+  return row!.alone
+}
+
+/** False when the one that is alone did not make room in time. */
+async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
+  await sql`select set_config('lock_timeout', ${`${wait_ms}ms`}, false)`
+  try {
+    await sql`select pg_advisory_lock_shared(${key})`
+    return true
+  } catch (error) {
+    if (sqlState(error) === '55P03') return false
+    throw error
+  } finally {
+    await sql`select set_config('lock_timeout', '0', false)`.catch(() => undefined) // the session is gone, and its setting with it
+  }
+}
+
+/** Whether someone waits to be let in, or beats without having been. */
+async function hasCompany(sql: ReservedSql, process_id: string, alive_since: string): Promise<boolean> {
+  const [row] = await sql<{ company: boolean }[]>`
+    select exists (
+      select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
+        and classid::bigint = ${key}::bigint >> 32 and objid::bigint = ${key}::bigint & 4294967295
+    ) or exists (
+      select from processes where id <> ${process_id} and beat_at > ${alive_since}
+    ) as company`
+  return row!.company
+}
+
 /**
  * Each process holds the lock shared; one that is alone holds it exclusively besides, so that a newcomer waits in `open` until
  * it has made room.
  */
 export function presence(platform: Platform, hooks: PresenceHooks): Presence {
-  const { clock, log, process_id } = platform
+  const { clock, log, pool, process_id } = platform
+  let takesPart = false
   let session: ReservedSql | undefined
   let state: 'alone' | 'making room' | 'together' = 'together'
   let shared = false
   let checked_ms = 0
 
-  const isAlone = async (sql: ReservedSql): Promise<boolean> => {
-    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${key}) as alone`
-    return row!.alone
-  }
-
-  /** False when the one that is alone did not make room in time. */
-  async function share(sql: ReservedSql, wait_ms: number): Promise<boolean> {
-    await sql`select set_config('lock_timeout', ${`${wait_ms}ms`}, false)`
-    try {
-      await sql`select pg_advisory_lock_shared(${key})`
-      return true
-    } catch (error) {
-      if (sqlState(error) === '55P03') return false
-      throw error
-    } finally {
-      await sql`select set_config('lock_timeout', '0', false)`.catch(() => undefined) // the session is gone, and its setting with it
-    }
-  }
-
-  /** Whether someone waits to be let in, or beats without having been. */
-  async function hasCompany(sql: ReservedSql): Promise<boolean> {
-    const [row] = await sql<{ company: boolean }[]>`
-      select exists (
-        select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
-          and classid::bigint = ${key}::bigint >> 32 and objid::bigint = ${key}::bigint & 4294967295
-      ) or exists (
-        select from processes where id <> ${process_id} and beat_at > ${isoTime(clock.now() - limits.process_silent_ms)}
-      ) as company`
-    return row!.company
-  }
-
   async function look(sql: ReservedSql): Promise<void> {
     const began_ms = clock.now()
     if (!shared) shared = await share(sql, lockWaitAgain_ms)
-    if (state === 'together' && shared && (await isAlone(sql))) state = 'making room'
+    // until it is known that nobody beats
+    if (state === 'together' && shared && (await tryAlone(sql))) state = 'making room'
     if (state !== 'together') {
-      if (await hasCompany(sql)) {
+      if (await hasCompany(sql, process_id, isoTime(began_ms - limits.process_silent_ms))) {
         state = 'making room'
         await hooks.makeRoom()
         await sql`select pg_advisory_unlock(${key})`
@@ -88,15 +90,22 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
     checked_ms = began_ms
   }
 
+  function forget(): void {
+    session?.release()
+    session = undefined
+    state = 'together'
+    shared = false
+  }
+
   return {
     async open() {
-      session = await platform.pool.reserve()
+      takesPart = true
+      session = await pool.reserve()
       const began_ms = clock.now()
-      if (await isAlone(session)) {
-        await session`select pg_advisory_lock_shared(${key})`
-        await platform.pool`delete from processes where id <> ${process_id}`
+      if (await tryAlone(session)) {
+        shared = await share(session, lockWaitAgain_ms)
+        await pool`delete from processes where id <> ${process_id}`
         state = 'alone'
-        shared = true
         checked_ms = began_ms
       } else {
         hooks.knock()
@@ -105,24 +114,20 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
       }
     },
     async keep() {
-      if (session === undefined) return
+      if (!takesPart) return
       try {
-        await session.unsafe('select 1')
+        await session?.unsafe('select 1')
       } catch {
         // the connection is gone, and the locks with it
-        session.release()
-        state = 'together'
-        shared = false
-        session = await platform.pool.reserve()
+        forget()
       }
+      session ??= await pool.reserve()
       await look(session)
     },
     alone: () => state === 'alone' && clock.now() - checked_ms < trustedFor_ms,
     close() {
-      session?.release()
-      session = undefined
-      state = 'together'
-      shared = false
+      takesPart = false
+      forget()
     },
   }
 }

@@ -1,5 +1,4 @@
 /** The dispatch lane: claims due messages, hands them to their providers with no transaction open, and settles what came of it. */
-import { setMaxListeners } from 'node:events'
 import type { Tenant } from '../../contract/caller.ts'
 import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -12,6 +11,7 @@ import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
 import type { Handoff } from './unit.ts'
 import { applyMoves } from './moves.ts'
+import { reportWakes } from './report-wakes.ts'
 import { settle, type Job, type SettleDeps, type Settlement } from './settle.ts'
 import { unmarkedHandOvers, type Withdrawing } from './unmarked.ts'
 
@@ -43,8 +43,6 @@ const queuesMax = 500
 const patience_ms = 50
 /** A provider that takes longer to answer has its messages marked as `sending` meanwhile. */
 const markAfter_ms = 300
-/** Wakes for reports are told apart by so much. */
-const wakeStep_ms = 20
 /** A message taken from the table had time to lose its recipient's consent; one handed over in memory had not. */
 const recheckAfter_ms = 2000
 
@@ -59,9 +57,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const rates = channelRates()
   const settlements: Settlement[] = []
   let settling: Promise<void> | undefined
-  const wakes = new AbortController()
-  setMaxListeners(0, wakes.signal)
-  const wakesAt = new Set<number>()
+  const wakes = reportWakes(platform)
   let stopping = false
   let tookOver_ms = 0
   let queueCursor = ''
@@ -311,29 +307,13 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
         failures = 0
         for (const { job } of batch) release(job)
         platform.wake('reports', 'fan-out')
-        wakeForReports(batch)
+        wakes.plan(batch)
       } catch (error) {
         log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
         settlements.unshift(...batch)
         if (stopping && failures > 10) return
         failures += 1
         await clock.sleep(Math.min(100 * 2 ** failures, 2000))
-      }
-    }
-  }
-
-  /** Reports that come a moment later (the sandbox's) are applied when they are due, without polling for them all the time. */
-  function wakeForReports(batch: readonly Settlement[]): void {
-    for (const { outcome, at_ms } of batch) {
-      if (outcome.kind !== 'accepted') continue
-      for (const { after_ms } of outcome.reports ?? []) {
-        const due_ms = Math.ceil((at_ms + after_ms) / wakeStep_ms) * wakeStep_ms
-        if (after_ms === 0 || wakesAt.has(due_ms)) continue
-        wakesAt.add(due_ms)
-        void clock.sleep(due_ms - clock.now(), wakes.signal).then(() => {
-          wakesAt.delete(due_ms)
-          if (!stopping) platform.wake('reports')
-        })
       }
     }
   }
@@ -370,7 +350,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     markAll: () => mark(clock.now()),
     async stop() {
       stopping = true
-      wakes.abort()
+      wakes.stop()
       const given = waiting.drop(() => true)
       for (const job of given) inHand.delete(job.row.id)
       await store.releaseJobs(
