@@ -10,17 +10,17 @@ export interface DueQueue {
   channel_id: string
 }
 
-/** The queues that have due jobs, at most `queues_max`, by a loose scan of the index. */
+/** The queues that have due jobs in nobody's hand, at most `queues_max`, by a loose scan of the index. */
 export async function listDueQueues(sql: Db, at: string, after: string, queues_max: number): Promise<DueQueue[]> {
   return await sql<DueQueue[]>`
     with recursive q(queue, n) as (
-      (select queue, 1 from dispatch_jobs where queue > ${after} order by queue limit 1)
+      (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)
       union all
-      select (select j.queue from dispatch_jobs j where j.queue > q.queue order by j.queue limit 1), n + 1 from q where q.queue is not null and n < ${queues_max}
+      select (select j.queue from dispatch_jobs j where j.process_id is null and j.queue > q.queue order by j.queue limit 1), n + 1 from q where q.queue is not null and n < ${queues_max}
     )
     select q.queue, d.account_id, d.mode, d.channel_id from q cross join lateral (
       select j.account_id, j.mode, j.channel_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
-      cross join lateral (select * from dispatch_jobs where queue = q.queue and priority = p.priority and due_at <= ${at} order by due_at limit 1) j limit 1
+      cross join lateral (select * from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and due_at <= ${at} order by due_at limit 1) j limit 1
     ) d where q.queue is not null`
 }
 
@@ -39,7 +39,7 @@ export async function claimJobs(
       select j.message_id, j.due_at from unnest(${[...claim.queues]}::text[]) q(queue)
       cross join (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
       cross join lateral (
-        select message_id, due_at from dispatch_jobs where queue = q.queue and priority = p.priority and due_at <= ${claim.at}
+        select message_id, due_at from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and due_at <= ${claim.at}
         order by due_at, message_id limit ${claim.each_max} for update skip locked
       ) j
       order by p.priority, j.due_at limit ${claim.rows_max}
@@ -54,15 +54,15 @@ export async function claimJobs(
 }
 
 /**
- * Takes back what processes had claimed that have not been heard of since `beat_cutoff`. What they had handed over may not say so, and is to be
+ * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
  * repeated: it is `sending` from here on, and no longer to be cancelled.
  */
 export async function takeOverJobs(sql: Db, process_id: string, at: string, beat_cutoff: string): Promise<number> {
   const [row] = await sql<{ jobs: number }[]>`
     with taken as (
       update dispatch_jobs j set due_at = ${at}, process_id = null
-      where j.process_id is not null and j.process_id <> ${process_id}
-        and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})
+      where j.process_id is not null and (j.due_at <= ${at}
+        or (j.process_id <> ${process_id} and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})))
       returning j.account_id, j.mode, j.message_id
     ),
     marked as (
@@ -137,9 +137,9 @@ export async function findProviderId(sql: Db, { account_id, mode }: Tenant, chan
   return row?.provider_id ?? null
 }
 
-/** How many messages of a queue wait, counted up to `max`. */
+/** How many messages of a queue wait beyond those that processes have in hand, counted up to `max`. */
 export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`select count(*) as count from (select 1 from dispatch_jobs where queue = ${queue} limit ${max}) q`
+  const [row] = await sql<{ count: number }[]>`select count(*) as count from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
   return row!.count
 }
 
