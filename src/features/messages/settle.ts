@@ -1,7 +1,7 @@
 /** What a provider answered, written set-wise in one transaction: status, references, attempts, follow-ups, and the job ended or given back. */
 import type { MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
+import { jsonRows, sqlState, transact, type Db } from '../../platform/database/sql.ts'
 import type { Outcome, Receipt, Report } from '../channels/adapter.ts'
 import { applyMoves, stepOf, writeOf, type MoveDeps, type MoveRequest } from './moves.ts'
 import { endGoneJobs } from './dispatch-store.ts'
@@ -37,7 +37,11 @@ export async function settle(deps: SettleDeps, settlements: readonly Settlement[
   const written = await writeAcceptances(
     deps.platform.pool,
     plain.map(({ acceptance }) => acceptance),
-  )
+  ).catch((error: unknown) => {
+    // a provider that names a message as it named another, or a hand-over told twice: the transaction passes over what is there
+    if (sqlState(error) === '23505') return new Set<string>()
+    throw error
+  })
   for (const { acceptance, row } of plain) if (written.has(row.id)) deps.recent.remember(row.channel_id, acceptance.provider_id, row)
   const rest = settlements.filter(({ job }) => !written.has(job.row.id))
   if (rest.length > 0) await settleInTransaction(deps, rest)
