@@ -112,11 +112,11 @@ export async function writeReceipts(sql: Db, receivings: readonly Receiving[]): 
   const places = columnOf(ordered)((one) => one.place)
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
-      select ctid as place from provider_reports where ctid = any (split_lines(${places})::tid[]) and id = any (split_lines(${columnOf(ordered)((one) => one.report_id)}))
-      for update skip locked
+      select ctid as place, id as report_id from provider_reports where ctid = any (split_lines(${places})::tid[]) for update skip locked
     ),
     moved as (
-      ${update(sql)} from (select ${moveColumns(sql, ordered)}, unnest(split_lines(${places}))::tid as place) t join held using (place) where ${found(sql)}
+      ${update(sql)} from (select ${moveColumns(sql, ordered)}, unnest(split_lines(${places}))::tid as place, unnest(split_lines(${columnOf(ordered)((one) => one.report_id)})) as report_id) t
+      join held h on h.place = t.place and h.report_id = t.report_id where ${found(sql)}
       returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place
     ),
     told as (${toldEvents(sql)}),
