@@ -291,7 +291,7 @@ create table events (
   id text collate "C" not null,
   type text not null,
   object_id text collate "C" not null,
-  object json not null,
+  object text not null,
   endpoint_id text collate "C",
   created_at timestamp with time zone not null,
   "position" bigint not null,
@@ -811,6 +811,12 @@ CREATE OR REPLACE FUNCTION public.webhook_filters_pass(filters jsonb, event_type
  LANGUAGE sql
  IMMUTABLE
 RETURN CASE split_part(event_type, '.'::text, 1) WHEN 'message'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'channel_id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'channel_type'::text))) AND ((NOT (filters ? 'directions'::text)) OR ((filters -> 'directions'::text) ? (object ->> 'direction'::text))) AND ((NOT (filters ? 'message_types'::text)) OR ((filters -> 'message_types'::text) ? (object ->> 'type'::text))) AND ((NOT (filters ? 'campaigns'::text)) OR ((NOT ((object #>> '{origin,type}'::text[]) IS DISTINCT FROM 'campaign'::text)) AND COALESCE(((filters -> 'campaigns'::text) ? (object #>> '{origin,id}'::text[])), false)))) WHEN 'channel'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'type'::text)))) WHEN 'campaign'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'channel_id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'channel_type'::text))) AND ((NOT (filters ? 'campaigns'::text)) OR ((filters -> 'campaigns'::text) ? (object ->> 'id'::text)))) ELSE true END;
+
+CREATE OR REPLACE FUNCTION public.webhook_filters_pass(filters jsonb, event_type text, object text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN webhook_filters_pass(filters, event_type, (object)::json);
 
 CREATE OR REPLACE FUNCTION public.webhook_follow_feed(p_at timestamp with time zone, p_limit integer, p_careful boolean)
  RETURNS TABLE(events integer, deliveries integer, unripe boolean)

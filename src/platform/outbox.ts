@@ -36,4 +36,4 @@ export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promis
  */
 export const eventsFrom = (sql: Db, source: ReturnType<Db>) => sql`
   insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
-  select account_id, mode, id, type, object_id, object::json, endpoint_id, created_at::timestamptz, (select feed_position()) from (${source}) e`
+  select account_id, mode, id, type, object_id, object, endpoint_id, created_at::timestamptz, (select feed_position()) from (${source}) e`

@@ -366,7 +366,7 @@ async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: num
   const send = (to: string, more: object = {}, headers: Record<string, string> = {}) =>
     account.api.post('/v1/messages', { channel, to, type: 'text', text: { body: 'Hi' }, ...more }, headers)
   const wallet = async (): Promise<number> => (await account.api.get('/v1/balance')).body.wallet_micros
-  const told = async () => await world.pool<Told[]>`select type, object_id, object from events order by position, id`
+  const told = async () => await world.pool<Told[]>`select type, object_id, object::json as object from events order by position, id`
   return { world, account, channel, send, wallet, told }
 }
 

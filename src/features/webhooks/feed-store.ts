@@ -30,7 +30,7 @@ export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: 
   const rare = types !== undefined && types.every((type) => !commonTypes.includes(type))
   const ascending = page.order === 'asc'
   return await sql<EventRow[]>`
-    select id, mode, type, created_at, object::text as object from events
+    select id, mode, type, created_at, object from events
     where account_id = ${account_id} and mode = ${mode} and position < feed_horizon()
       ${page.after === undefined ? sql`` : ascending ? sql`and (position, id) > (${page.after.position}::text::bigint, ${page.after.id})` : sql`and (position, id) < (${page.after.position}::text::bigint, ${page.after.id})`}
       ${types === undefined ? sql`` : sql`and type = any(${[...types]}::text[])`}
