@@ -453,7 +453,7 @@ create table messages (
 CREATE INDEX messages_channel ON ONLY public.messages USING btree (account_id, mode, channel_id, direction, id);
 CREATE INDEX messages_reference ON ONLY public.messages USING btree (account_id, mode, reference, id) WHERE (reference IS NOT NULL);
 CREATE INDEX messages_to ON ONLY public.messages USING btree (account_id, mode, "to", id);
-CREATE INDEX messages_updated ON ONLY public.messages USING brin (updated_at) WITH (autosummarize='on', pages_per_range='16');
+CREATE INDEX messages_updated ON ONLY public.messages USING brin (updated_at) WITH (autosummarize='on', pages_per_range='32');
 CREATE TRIGGER messages_count_moved AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_moved_messages();
 CREATE TRIGGER messages_count_new AFTER INSERT ON public.messages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_messages();
 
