@@ -415,7 +415,9 @@ async function openAccount(t: TestContext) {
     for (const chore of billingChores(platform, billing)) await chore.run()
   }
   const events = async () => [
-    ...(await pool<{ type: string; object_id: string; object: Record<string, unknown> }[]>`select type, object_id, object::json as object from events order by position, id`),
+    ...(await pool<
+      { type: string; object_id: string; object: Record<string, unknown> }[]
+    >`select type, object_id, object::json as object from events order by position, id`),
   ]
   const proven = async () => {
     for (const invariant of billingInvariants) assert.deepEqual(await invariant.breaches(pool), [], invariant.name)

@@ -139,7 +139,9 @@ export async function findProviderId(sql: Db, { account_id, mode }: Tenant, chan
 
 /** How many messages of a queue wait beyond those that processes have in hand, counted up to `max`. */
 export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`select count(*) as count from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
+  const [row] = await sql<
+    { count: number }[]
+  >`select count(*) as count from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
   return row!.count
 }
 
