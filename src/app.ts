@@ -133,7 +133,7 @@ function compose(platform: Platform, dispatches: boolean, alone: () => boolean) 
   const lanes: Lane[] = [
     dispatch.lane,
     reportsLane({ platform, billing, channels, contacts, recent: handedOver }),
-    fanOutLane(platform),
+    fanOutLane(platform, deliver.taker),
     deliver.lane,
     importsLane(platform),
   ]

@@ -4,9 +4,11 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { FreshEvents } from '../../platform/fresh-events.ts'
 import { readEvents, type DueRow } from './lane-store.ts'
 
+type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id'>
+
 export interface EventBodies {
   /** Reads those that are not in memory; resolves to the rows whose event is no longer kept. */
-  load(rows: readonly DueRow[]): Promise<DueRow[]>
+  load<R extends Wanted>(rows: readonly R[]): Promise<R[]>
   get(event_id: string): Buffer | undefined
 }
 

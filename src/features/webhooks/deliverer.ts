@@ -9,9 +9,12 @@ import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
 import { eventBodies } from './bodies.ts'
-import { dropPending, endWithoutEvent, type Settlement } from './delivery-store.ts'
-import { aheadOf, circuitAt, learn, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
+import { dropPending, endWithoutEvent } from './delivery-store.ts'
+import { aheadOf, circuitAt, jobOf, learn, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
 import * as store from './lane-store.ts'
+import { settling, type Done } from './settling.ts'
+import { spanBook, type Taker } from './spans.ts'
+import { taking } from './taking.ts'
 
 export interface DelivererDeps {
   readonly platform: Platform
@@ -24,6 +27,8 @@ export interface DelivererDeps {
 
 export interface Deliverer {
   readonly lane: Lane
+  /** For the fan-out of this process. */
+  readonly taker: Taker
   /** Finishes what is under way within `grace_ms`, gives back the rest uncounted, and lets go of its turns. */
   stop(grace_ms?: number): Promise<void>
 }
@@ -31,26 +36,18 @@ export interface Deliverer {
 /** Attempts under way in this process; slow endpoints together may take half of them. */
 const underWayMax = 2_048
 const slowMax = underWayMax / 2
-/** Rows read and not settled, over all endpoints. */
+/** Deliveries at hand and not settled, over all endpoints. */
 const heldMax = 16_000
+/** What was handed on in memory and is not settled after this time goes to the queue, where it is seen. */
+const handedForMs = 1_000
 const turnsPerPass = 1_000
 const retriesPerPass = 2_000
 const droppedPerPass = 2_000
-const settledAtOnce = 500
-const settledTogether = 100
 const leaseMs = 60_000
 const renewEveryMs = 20_000
 const idleTurnMs = 10_000
 /** How long a pass waits for what it began; the rest goes on beside the next pass. */
 const patienceMs = 25
-const settleAgainMs = 250
-
-interface Done {
-  readonly hand: Hand
-  readonly job: Job
-  readonly failed: boolean
-  readonly settlement: Settlement
-}
 
 export function deliverer(deps: DelivererDeps): Deliverer {
   const { platform, poster } = deps
@@ -58,8 +55,26 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   const hands = new Map<string, Hand>()
   const bodies = eventBodies(pool, platform.fresh_events)
   const end = new AbortController()
-  let done: Done[] = []
-  let settling: Promise<void> | undefined
+  const spans = spanBook()
+  const outcomes = settling({ platform, spans, release, failing, quiet: tellIdle })
+  const taker = taking({
+    platform,
+    hands,
+    spans,
+    bodies,
+    outcomes,
+    room: () => (stopping ? 0 : heldMax - held),
+    keep(hand, jobs) {
+      for (const job of jobs) hand.held.add(job.id)
+      held += jobs.length
+      hand.buffer.push(...jobs)
+      hand.used_at = clock.now()
+    },
+    async begin() {
+      beginAll()
+      if (stopping) await idle()
+    },
+  })
   let reading: Promise<void> | undefined
   let held = 0
   let underWay = 0
@@ -78,15 +93,17 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     async tick() {
       if (stopping) return 0
       begun = 0
-      if (done.length > 0) settleSoon()
+      if (outcomes.busy()) outcomes.soon()
       await keepTurns()
       const ready = await takeTurns()
       await refresh(ready)
       const dropped = await dropForInactive(ready)
+      const late = spans.takenBefore(clock.now() - handedForMs)
+      outcomes.toQueue(late)
       await readMore()
       beginAll()
-      const worked = begun + dropped
-      if (underWay > 0 || settling !== undefined) await aWhile()
+      const worked = begun + dropped + late.length
+      if (underWay > 0 || outcomes.busy()) await aWhile()
       return worked
     },
   }
@@ -103,10 +120,9 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   }
 
   /** Resolves once nothing is under way or unsettled. */
-  const idle = (): Promise<void> =>
-    underWay === 0 && done.length === 0 && settling === undefined ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))
-  const tellIdle = () => {
-    if (underWay > 0 || done.length > 0 || settling !== undefined) return
+  const idle = (): Promise<void> => (underWay === 0 && !outcomes.busy() ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve)))
+  function tellIdle(): void {
+    if (underWay > 0 || outcomes.busy()) return
     patient?.()
     for (const resolve of idlers) resolve()
     idlers = []
@@ -177,6 +193,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       // what was read under the old version may have been dropped since
       reread(hand)
       hand.account_id = row.account_id
+      hand.mode = row.mode
       hand.version = row.version
       hand.failures = row.failures
       hand.active = row.status === 'active'
@@ -195,8 +212,11 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     return dropped
   }
 
+  /** Lets go of what waits, to be found in the queue; what was handed on in memory is brought there. */
   function reread(hand: Hand): void {
-    for (const job of hand.buffer.splice(0)) release(hand, job)
+    const waited = hand.buffer.splice(0)
+    for (const job of waited) release(hand, job)
+    outcomes.toQueue(waited.flatMap((job) => job.run?.span ?? []))
     hand.after = ''
     hand.more = true
   }
@@ -248,7 +268,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
         if (hand.held.has(row.id) || gone.includes(row)) continue
         hand.held.add(row.id)
         held += 1
-        hand.buffer.push({ ...row, started_at: 0, circuit: false })
+        hand.buffer.push(jobOf(row))
       }
     }
   }
@@ -287,7 +307,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     const body = bodies.get(job.event_id)
     if (body === undefined) {
       // fallen out of memory: it is read again with its row
-      release(hand, job)
+      hand.buffer.unshift(job)
       reread(hand)
       return false
     }
@@ -297,8 +317,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     hand.underWay.add(job)
     underWay += 1
     if (hand.slow) slowUnderWay += 1
-    begun += 1
-    metrics.delivery_lag_seconds.observe(Math.max(0, now - Date.parse(job.due_at)) / 1000)
+    if (job.run === undefined) begun += 1
+    metrics.delivery_lag_seconds.observe(Math.max(0, now - job.due_ms) / 1000)
     void post(hand, job, body)
     return true
   }
@@ -326,74 +346,41 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     }
     learn(hand, job, outcome, clock.now())
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
-    done.push({ hand, job, failed: outcome.error !== null, settlement: settlementOf(job, outcome, { clock, settings, random: deps.random }) })
-    // what ends within a moment is settled together; what hangs is not waited for: the next pass settles
-    if (underWay === 0 || done.length >= settledTogether) settleSoon()
+    outcomes.add({ hand, job, failed: outcome.error !== null, settlement: settlementOf(job, outcome, { clock, settings, random: deps.random }) })
+    if (underWay === 0) outcomes.soon()
   }
 
-  function settleSoon(): void {
-    settling ??= new Promise<void>((resolve) => setImmediate(resolve)).then(settleAll)
-  }
-
-  async function settleAll(): Promise<void> {
-    while (done.length > 0) {
-      const batch = done.splice(0, settledAtOnce)
-      try {
-        await settleBatch(batch)
-      } catch (error) {
-        log.warn({ err: error, deliveries: batch.length }, 'settling webhook deliveries failed; they are settled again')
-        // ending: what is not written down is attempted again by whoever comes next
-        if (stopping) done = []
-        else done = [...batch, ...done]
-        await clock.sleep(settleAgainMs)
-      }
-    }
-    settling = undefined
-    tellIdle()
-  }
-
-  async function settleBatch(batch: readonly Done[]): Promise<void> {
-    const counts = countsOf(batch)
-    const settlements = batch.map(({ settlement }) => settlement)
-    const changed = await store.settle(pool, settlements, counts, circuitAt)
-    for (const { hand, job } of batch) release(hand, job)
-    for (const { endpoint_id, failures } of changed) {
-      const hand = hands.get(endpoint_id)
-      if (hand === undefined) continue
-      if (!done.some((other) => other.hand === hand)) hand.failures = failures
-      if (failures < settings.webhook_disable_after || !hand.active) continue
-      hand.active = false
-      const { account_id, mode } = batch.find((one) => one.hand === hand)!.job
+  async function failing(endpoint_id: string, failures: number, settled: readonly Done[]): Promise<void> {
+    const hand = hands.get(endpoint_id)
+    if (hand === undefined) return
+    if (!outcomes.pending(hand)) hand.failures = failures
+    if (failures < settings.webhook_disable_after || !hand.active) return
+    hand.active = false
+    const { account_id, mode } = settled.find((one) => one.hand === hand)!.job
+    try {
       await deps.disable({ account_id, mode }, endpoint_id)
-      for (const job of hand.buffer.splice(0)) release(hand, job)
+      reread(hand)
+    } catch (error) {
+      hand.active = true // its next failure tries again
+      log.warn({ err: error, endpoint_id }, 'disabling a failing webhook endpoint failed')
     }
   }
 
   return {
     lane,
+    taker,
     async stop(grace_ms = 3_000) {
       stopping = true
+      outcomes.giveUp()
       await reading?.catch(() => undefined)
       const enough = new AbortController()
       await Promise.race([idle(), clock.sleep(grace_ms, enough.signal)])
       enough.abort()
       end.abort()
+      outcomes.toQueue(spans.ids())
       await idle()
       await store.releaseTurns(pool, process_id, [...hands.keys()]).catch(() => undefined) // a dead database: the lease runs out by itself
       hands.clear()
     },
   }
-}
-
-/** Failures in a row of each endpoint, in the order in which its attempts ended. */
-function countsOf(batch: readonly Done[]): store.Count[] {
-  const counts = new Map<string, { endpoint_id: string; reset: boolean; closed: number; open: number }>()
-  for (const { hand, job, failed } of batch) {
-    let count = counts.get(hand.endpoint_id)
-    if (count === undefined) counts.set(hand.endpoint_id, (count = { endpoint_id: hand.endpoint_id, reset: false, closed: 0, open: 0 }))
-    if (!failed) Object.assign(count, { reset: true, closed: 0, open: 0 })
-    else if (job.circuit) count.open += 1
-    else count.closed += 1
-  }
-  return [...counts.values()]
 }

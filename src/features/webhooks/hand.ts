@@ -2,6 +2,7 @@
 import type { PostOutcome } from '../../lib/http-post.ts'
 import type { Target } from './attempt.ts'
 import type { DueRow } from './lane-store.ts'
+import type { Offer, Run } from './span-store.ts'
 
 /** From this many failures in a row on, attempts go one at a time and at most one a second (decisions 9). */
 export const circuitAt = 5
@@ -14,16 +15,36 @@ const limitWhenSlow = 8
 /** An endpoint whose answers take longer counts as slow. */
 export const slowAfterMs = 1_000
 
-export interface Job extends DueRow {
+export interface Job extends Omit<DueRow, 'due_at'> {
+  /** Milliseconds since 1970. */
+  readonly due_ms: number
   /** Milliseconds since 1970; 0 before it begins. */
   started_at: number
   /** Begun while the circuit was open. */
   circuit: boolean
+  /** Under which it was handed on in memory; undefined: it stands in the queue. */
+  run: Run | undefined
 }
+
+export const jobOf = (row: DueRow): Job => ({
+  endpoint_id: row.endpoint_id,
+  id: row.id,
+  account_id: row.account_id,
+  mode: row.mode,
+  event_id: row.event_id,
+  event_type: row.event_type,
+  attempts: row.attempts,
+  scheduled: row.scheduled,
+  due_ms: Date.parse(row.due_at),
+  started_at: 0,
+  circuit: false,
+  run: undefined,
+})
 
 export interface Hand {
   readonly endpoint_id: string
   account_id: string
+  mode: string
   version: number
   active: boolean
   target: Target | undefined
@@ -47,6 +68,7 @@ export interface Hand {
 export const newHand = (endpoint_id: string, now: number): Hand => ({
   endpoint_id,
   account_id: '',
+  mode: '',
   version: 0,
   active: false,
   target: undefined,
@@ -72,6 +94,27 @@ export function mayBegin(hand: Hand, now: number): boolean {
 
 /** Rows to hold ready beyond those under way. */
 export const aheadOf = (hand: Hand): number => (hand.failures >= circuitAt ? 2 : Math.min(256, Math.max(8, hand.limit * 4)))
+
+/** What the fan-out may hand on to an endpoint in memory. */
+export interface Offered {
+  readonly hand: Hand
+  readonly offer: Offer
+}
+
+/**
+ * Offers to `max` endpoints, those used last first, `room` deliveries in all; when there is little room, none takes it all. Deliveries to one that
+ * fails or is slow stand in the queue, and so do those to one for which something older may be waiting there.
+ */
+export function offersTo(hands: readonly Hand[], max: number, room: number): Offered[] {
+  const fit = hands.filter((hand) => hand.active && !hand.more && !hand.slow && hand.failures === 0 && hand.buffer.length < aheadOf(hand))
+  if (fit.length > max) fit.sort((a, b) => b.used_at - a.used_at).splice(max)
+  const share = Math.floor(room / fit.length)
+  if (!(share > 0)) return []
+  return fit.map((hand) => ({
+    hand,
+    offer: { endpoint_id: hand.endpoint_id, version: hand.version, room: Math.min(share, aheadOf(hand) - hand.buffer.length) },
+  }))
+}
 
 /** Learns from how an attempt ended: quick successes widen, failures narrow. */
 export function learn(hand: Hand, job: Job, outcome: PostOutcome, now: number): void {

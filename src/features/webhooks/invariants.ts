@@ -35,4 +35,11 @@ export const webhookInvariants: readonly Invariant[] = [
       (row) => `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`,
     ),
   },
+  {
+    name: 'deliveries-in-memory-move-on',
+    breaches: told(
+      audit.staleSpans,
+      (row) => `Of ${row.size} deliveries handed on by process ${row.process_id} at ${row.created_at} some are neither settled nor queued.`,
+    ),
+  },
 ]

@@ -1,25 +1,11 @@
-/** SQL of the lanes, over all accounts at once: following the feed, taking turns, reading what is due, settling in sets. */
+/** SQL of the lanes, over all accounts at once: taking turns, reading what is due, settling in sets. */
 import type { EventRow } from '../../contract/resources/event.ts'
 import { jsonRows, lines, sqlState, type Db } from '../../platform/database/sql.ts'
 import type { Settlement } from './delivery-store.ts'
 import type { EndpointRow } from './store.ts'
 
-/** Follows the feed by up to `limit` events (function of the migration). `unripe`: more becomes final once a transaction under way has ended. */
-export async function fanOut(sql: Db, at: string, limit: number): Promise<Followed> {
-  return await carefullyIfNeeded(async (careful) => {
-    const [row] = await sql<Followed[]>`select events, deliveries, unripe from webhook_follow_feed(${at}, ${limit}, ${careful})`
-    return row!
-  })
-}
-
-interface Followed {
-  readonly events: number
-  readonly deliveries: number
-  readonly unripe: boolean
-}
-
 /** Once more, passing over what is there already, after a statement that met it: only an operator's hand brings that about. */
-async function carefullyIfNeeded<T>(work: (careful: boolean) => Promise<T>): Promise<T> {
+export async function carefullyIfNeeded<T>(work: (careful: boolean) => Promise<T>): Promise<T> {
   try {
     return await work(false)
   } catch (error) {
@@ -123,6 +109,9 @@ export interface Count {
   readonly open: number
 }
 
+/** As a line of a column. */
+export const oneLine = (text: string | null): string | null => (text === null ? null : text.replace(/\s+/g, ' '))
+
 /**
  * Settles attempts: takes each off the queue, records what ended, puts back what is tried again, and counts failures in a
  * row. What is no longer in the queue was settled by someone else and is passed over. Resolves to the counts that changed.
@@ -135,20 +124,20 @@ export async function settle(
   circuit_at: number,
 ): Promise<{ endpoint_id: string; failures: number }[]> {
   const column = (of: (one: Settlement) => string | number | null) => lines(done.map(of))
-  const message = (text: string | null) => (text === null ? null : text.replace(/\s+/g, ' '))
   return await carefullyIfNeeded(
     async (careful) =>
       await sql<{ endpoint_id: string; failures: number }[]>`
         select endpoint_id, failures from webhook_settle(
           ${column((one) => one.endpoint_id)}, ${column((one) => one.id)}, ${column((one) => one.status)}, ${column((one) => one.attempts)},
           ${column((one) => one.response_status)}, ${column((one) => one.duration_ms)}, ${column((one) => one.error)},
-          ${column((one) => message(one.error_message))}, ${column((one) => one.next_attempt_at)}, ${jsonRows(counts)}::text::json, ${circuit_at}, ${careful})`,
+          ${column((one) => oneLine(one.error_message))}, ${column((one) => one.next_attempt_at)}, ${jsonRows(counts)}::text::json, ${circuit_at}, ${careful})`,
   )
 }
 
-/** How many deliveries are due, and how many wait for a later attempt; counted up to 100,000 each. */
+/** How many deliveries are due, those at hand in memory included, and how many wait for a later attempt; counted up to 100,000 each. */
 export async function queueDepths(sql: Db): Promise<{ due: number; waiting: number }> {
   const [row] = await sql<{ due: number; waiting: number }[]>`
-    select (select count(*) from (select 1 from webhook_queue limit 100000) q)::int as due, (select count(*) from (select 1 from webhook_retries limit 100000) r)::int as waiting`
+    select ((select count(*) from (select 1 from webhook_queue limit 100000) q) + (select coalesce(sum(size), 0) from webhook_spans))::int as due,
+      (select count(*) from (select 1 from webhook_retries limit 100000) r)::int as waiting`
   return row!
 }

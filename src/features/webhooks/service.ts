@@ -14,6 +14,7 @@ import { deliveryService, type DeliveryService } from './deliveries.ts'
 import { dropPending, failuresOf } from './delivery-store.ts'
 import { checkEndpoint, type EndpointChange, type EndpointCreation } from './endpoint-input.ts'
 import { disabledNotice } from './notices.ts'
+import { dropHanded } from './span-store.ts'
 import * as store from './store.ts'
 import { endpointObject, type EndpointRow } from './store.ts'
 
@@ -64,7 +65,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
       if (row === null || row.status === 'disabled' || failures < settings.webhook_disable_after) return false
       await store.updateEndpoint(tx, { ...row, status: 'disabled' })
       await store.removeSubscriptions(tx, row, id)
-      await dropPending(tx, id, droppedAtOnce)
+      await drop(tx, id)
       await disabledNotice(tx, platform, row, failures)
       return true
     })
@@ -129,28 +130,31 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     async update(sql, tenant, id, change) {
       if (!isId('we', id) || (await store.findEndpoint(sql, tenant, id)) === null) throw missing('webhook endpoint', id)
       await checkEndpoint(change, rule)
-      return await transact(sql, async (tx) => {
+      const updated = await transact(sql, async (tx) => {
         const before = await lock(tx, tenant, id)
         const after = changed(platform, before, change)
-        if (after.status !== before.status || after.status === 'disabled') await dropPending(tx, id, droppedAtOnce)
+        if (after.status !== before.status || after.status === 'disabled') await drop(tx, id)
         await store.updateEndpoint(tx, after)
         if (after.status === 'disabled') await store.removeSubscriptions(tx, tenant, id)
         else await store.writeSubscriptions(tx, after, before.status === 'disabled')
         if (before.status === 'disabled' && after.status === 'active') await store.clearFailures(tx, id)
         return endpointObject(after)
       })
+      platform.wake('deliver')
+      return updated
     },
     async remove(sql, tenant, id) {
       await transact(sql, async (tx) => {
         await lock(tx, tenant, id)
         await store.removeSubscriptions(tx, tenant, id)
-        await dropPending(tx, id, droppedAtOnce)
+        await drop(tx, id)
         await store.deleteEndpoint(tx, tenant, id, isoTime(clock.now()))
       })
+      platform.wake('deliver')
     },
     async rollSecret(sql, tenant, id, expire_previous_in_seconds) {
       const secret = newSecret()
-      return await transact(sql, async (tx) => {
+      const rolled = await transact(sql, async (tx) => {
         const before = await lock(tx, tenant, id)
         const overlap = expire_previous_in_seconds > 0
         const after: EndpointRow = {
@@ -162,8 +166,16 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
         await store.updateEndpoint(tx, after)
         return { ...endpointObject(after), secret }
       })
+      platform.wake('deliver')
+      return rolled
     },
   }
+}
+
+/** Ends what is on its way to an endpoint: first what a process has in memory, then what waits; so nothing slips from one to the other. */
+async function drop(sql: Db, endpoint_id: string): Promise<void> {
+  await dropHanded(sql, endpoint_id)
+  await dropPending(sql, endpoint_id, droppedAtOnce)
 }
 
 /** 32 random bytes; the whole text is the HMAC key, so that Stripe's public verifier takes our header unchanged. */

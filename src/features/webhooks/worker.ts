@@ -7,27 +7,63 @@ import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { deliverer, type Deliverer } from './deliverer.ts'
 import { expireDeliveries } from './delivery-store.ts'
-import { fanOut, queueDepths, rest } from './lane-store.ts'
+import { queueDepths, rest } from './lane-store.ts'
+import { follow, listLostSpans, queueSpans } from './span-store.ts'
+import type { Taker } from './spans.ts'
 import { noticeChores } from './notices.ts'
 import type { WebhookService } from './service.ts'
 import { listSealed, reseal } from './store.ts'
 
 const eventsPerPass = 2_000
 const expiredPerStep = 5_000
+/** Endpoints offered to a pass, by the events of the one before: what offering costs stays below what it saves. */
+const offersMin = 64
+const offersPerEvent = 4
+const offersTop = 2_000
+/** A turn that ends sooner is not relied on. */
+const turnMarginMs = 10_000
+const lookEveryMs = 1_000
 
-/** Makes the deliveries of events as they become final. Any number of processes may run it; one works at a time. */
-export const fanOutLane = (platform: Platform): Lane => ({
-  name: 'fan-out',
-  idle_ms: 250,
-  async tick() {
-    const made = await fanOut(platform.pool, isoTime(platform.clock.now()), eventsPerPass)
-    if (made.deliveries > 0) platform.wake('deliver')
-    if (made.events === eventsPerPass || (made.events === 0 && !made.unripe)) return made.events
-    // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
-    await rest(platform.pool)
-    return Math.max(1, made.events)
-  },
-})
+/**
+ * Makes the deliveries of events as they become final. Any number of processes may run it; one works at a time. What `taker` can take at once
+ * goes to it in memory; without one everything goes to the queue.
+ */
+export function fanOutLane(platform: Platform, taker: Taker = nobody): Lane {
+  const { pool, clock, process_id } = platform
+  let lookedAt = -Infinity
+  let offersMax = offersMin
+  return {
+    name: 'fan-out',
+    idle_ms: 250,
+    async tick() {
+      const now = clock.now()
+      const at = isoTime(now)
+      if (now - lookedAt >= lookEveryMs) {
+        lookedAt = now
+        await takeOver(platform, taker)
+      }
+      const span = taker.nextSpan()
+      const offers = taker.offers(offersMax)
+      const made = await follow(pool, { at, limit: eventsPerPass, process_id, span, offers, turns_until: isoTime(now + turnMarginMs) })
+      if (made.queued > 0) platform.wake('deliver')
+      if (made.handed !== null) await taker.take({ span, created_at: at, endpoints: made.endpoints!, deliveries: made.handed })
+      if (made.events > 0) offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * made.events))
+      if (made.events === eventsPerPass || (made.events === 0 && !made.unripe)) return made.events
+      // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
+      await rest(pool)
+      return Math.max(1, made.events)
+    },
+  }
+}
+
+/** Brings to the queue what was handed on by processes that died since, or in an answer that was lost. */
+async function takeOver(platform: Platform, taker: Taker): Promise<void> {
+  const { pool, clock, process_id } = platform
+  const lost = await listLostSpans(pool, process_id, taker.spans(), isoTime(clock.now() - limits.process_silent_ms))
+  if (lost.length > 0 && (await queueSpans(pool, lost)) > 0) platform.wake('deliver')
+}
+
+const nobody: Taker = { nextSpan: () => 0, offers: () => [], take: () => Promise.resolve(), spans: () => [] }
 
 export const webhookDeliverer = (platform: Platform, webhooks: WebhookService, random: () => number = Math.random): Deliverer =>
   deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, random })

@@ -1,0 +1,400 @@
+/** Deliveries that go from the fan-out to the deliverer in memory: nothing of what holds for queued ones is lost. */
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { buildApp } from '../../src/app.ts'
+import { follow } from '../../src/features/webhooks/span-store.ts'
+import { isoTime } from '../../src/lib/clock.ts'
+import { recordEvents } from '../../src/platform/outbox.ts'
+import { closing } from '../kit/closing.ts'
+import { rawReceiver, respond } from '../kit/raw-receiver.ts'
+import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+
+/** A receiver that answers 200 at once until told otherwise, and an endpoint that has had one delivery, so that this process holds its turn. */
+async function start(t: TestContext, settings: object = {}) {
+  let status: number | 'hang' = 200
+  const hung: [Socket, string][] = []
+  const receiver = await rawReceiver(t, (socket, request, index) => {
+    if (status === 'hang') hung.push([socket, request])
+    else respond(status)(socket, request, index)
+  })
+  const world = await startWorld(t, { settings: { webhook_allowed_hosts: [receiver.host], ...settings } })
+  const account = await world.account()
+  const { platform } = world
+  await world.pool`insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+  // what ever stood in the queue
+  await world.pool.unsafe(`
+    create table queued (id text);
+    create function note_queued() returns trigger language plpgsql as 'begin insert into queued values (new.id); return null; end';
+    create trigger note_queued after insert on webhook_queue for each row execute function note_queued()`)
+  const made = await account.api.post('/v1/webhook_endpoints', { url: `http://${receiver.host}/hook`, events: ['message.sent'] })
+  const endpoint_id = made.body.id as string
+  await happen(world, account)
+  await world.tick('deliver')
+  await world.pool`delete from queued`
+  return {
+    world,
+    account,
+    endpoint_id,
+    receiver,
+    answer: (how: number | 'hang') => void (status = how),
+    /** Answers what hangs. */
+    letGo(code = 200) {
+      for (const [socket, request] of hung.splice(0)) respond(code)(socket, request, 0)
+    },
+    /** Where the deliveries are, the first one excepted. */
+    async places() {
+      const count = async (table: string) => Number((await world.pool.unsafe(`select count(*) as n from ${table}`))[0]!['n'])
+      return {
+        queued_ever: await count('queued'),
+        queue: await count('webhook_queue'),
+        retries: await count('webhook_retries'),
+        ended: (await count('webhook_deliveries')) - 1,
+        spans: await count('webhook_spans'),
+      }
+    },
+  }
+}
+
+async function happen(world: World, account: TestAccount, count = 1): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => world.platform.ids('evt'))
+  await recordEvents(
+    world.pool,
+    ids.map((id) => ({
+      account_id: account.id as `acc_${string}`,
+      mode: account.mode,
+      id,
+      type: 'message.sent' as const,
+      object_id: world.platform.ids('msg'),
+      object: { object: 'message' },
+      created_at: world.clock.iso(),
+    })),
+  )
+  for (let i = 0; i < 100 && (await world.tick('fan-out')) > 0; i++) continue
+  return ids
+}
+
+const deliveries = async (account: TestAccount, id: string, query = '') =>
+  (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries?limit=100${query}`)).body.data
+const eventOf = (request: string): string => /service-event-id: (\S+)/i.exec(request)![1]!
+
+/** A pass of the deliverer during which time goes on, as it does. */
+async function pass(world: World, ms = 25) {
+  let over = false
+  const ticking = world.tick('deliver').finally(() => (over = true))
+  for (let passed = 0; !over; passed += 25) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await world.clock.advance(passed < ms ? 25 : 1)
+  }
+  return await ticking
+}
+
+function otherProcess(t: TestContext, world: World) {
+  const { settings, secrets, log } = world.platform
+  const other = buildApp({ pool: world.pool, clock: world.clock, settings, secrets, log, process_id: 'other' })
+  closing(t, () => other.stop())
+  return other
+}
+
+test('a delivery to an endpoint that answers leaves one row, on record, and none in the queue', async (t) => {
+  const { world, account, endpoint_id, places } = await start(t)
+
+  const ids = await happen(world, account, 3)
+  await world.tick('deliver')
+
+  assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 0, ended: 3, spans: 0 })
+  const made = (await deliveries(account, endpoint_id)).slice(0, 3)
+  assert.deepEqual(
+    made.map((row: { event_id: string }) => row.event_id),
+    ids.toReversed(),
+  )
+  for (const row of made)
+    assert.deepEqual([row.status, row.attempts, row.response_status, row.error, row.event_type], ['delivered', 1, 200, null, 'message.sent'])
+  await world.invariants()
+})
+
+test('what a receiver does not answer within a second is listed as pending, and counted once it ends', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 2)
+  await receiver.arrived(3)
+  const before = await deliveries(account, endpoint_id, '&status=pending')
+
+  await world.clock.advance(1_001)
+  await pass(world)
+  const during = await deliveries(account, endpoint_id, '&status=pending')
+  const depth = await places()
+  answer(200)
+  letGo()
+  await pass(world)
+  await world.settle()
+
+  assert.equal(before.length, 0)
+  assert.deepEqual(
+    during.map((row: { attempts: number }) => row.attempts),
+    [0, 0],
+  )
+  assert.deepEqual([depth.queue, depth.spans], [2, 0])
+  assert.deepEqual(await places(), { queued_ever: 2, queue: 0, retries: 0, ended: 2, spans: 0 })
+  assert.equal(receiver.requests.length, 3)
+  await world.invariants()
+})
+
+test('a first attempt that fails waits for its retry, and the next delivery goes through the queue', async (t) => {
+  const { world, account, endpoint_id, answer, places } = await start(t)
+  answer(500)
+  const failed = world.clock.now()
+  await happen(world, account)
+  await world.tick('deliver')
+
+  const [row] = await deliveries(account, endpoint_id)
+  const delay = Date.parse(row.next_attempt_at) - failed
+  assert.deepEqual([row.status, row.attempts, row.error, row.response_status], ['pending', 1, 'status_500', 500])
+  assert.ok(delay >= 30_000 && delay <= 33_000, `${delay}`)
+  assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 1, ended: 0, spans: 0 })
+  const [turn] = await world.pool`select failures from webhook_turns`
+  assert.equal(turn!['failures'], 1)
+  answer(200)
+  await happen(world, account)
+  await world.settle()
+  assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 1, ended: 1, spans: 0 })
+  await world.clock.advance(33_000)
+  await world.settle()
+  assert.deepEqual(await places(), { queued_ever: 2, queue: 0, retries: 0, ended: 2, spans: 0 })
+  await world.invariants()
+})
+
+test('without retries a first attempt that fails ends as failed and is listed so', async (t) => {
+  const { world, account, endpoint_id, answer, places } = await start(t, { webhook_retry_delays: [] })
+  answer(404)
+  await happen(world, account)
+  await world.tick('deliver')
+
+  const [row] = await deliveries(account, endpoint_id, '&status=failed')
+  assert.deepEqual([row.status, row.attempts, row.error, row.next_attempt_at], ['failed', 1, 'status_404', null])
+  assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 0, ended: 1, spans: 0 })
+  await world.invariants()
+})
+
+test('what a dead process had in memory is delivered by another, and what it had settled is not sent again', async (t) => {
+  const { world, account, answer, letGo, places, receiver } = await start(t)
+  const other = otherProcess(t, world)
+  const settled = await happen(world, account, 2)
+  await pass(world)
+  answer('hang')
+  const unsettled = await happen(world, account, 3)
+  await receiver.arrived(6)
+  assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 0, ended: 2, spans: 1 })
+
+  await other.lane('fan-out').tick()
+  const early = await places()
+  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)}`
+  await world.clock.advance(900)
+  answer(200)
+  await other.lane('fan-out').tick()
+  await world.clock.advance(100)
+  await other.lane('fan-out').tick()
+  await other.lane('deliver').tick()
+
+  assert.equal(early.spans, 1)
+  assert.deepEqual(await places(), { queued_ever: 3, queue: 0, retries: 0, ended: 5, spans: 0 })
+  const sent = receiver.requests.slice(1).map(eventOf)
+  assert.deepEqual(sent.toSorted(), [...settled, ...unsettled, ...unsettled].toSorted())
+  // the one taken for dead lives after all
+  letGo()
+  await pass(world)
+  await world.settle()
+  assert.equal((await places()).ended, 5)
+  assert.equal(receiver.requests.length, 9)
+  await world.invariants()
+})
+
+test('of a span that was settled in part only the rest is delivered again', async (t) => {
+  const { world, account, answer, places, receiver } = await start(t)
+  const other = otherProcess(t, world)
+  answer('hang')
+  const [first, second] = await happen(world, account, 2)
+  await receiver.arrived(3)
+  const [span] = await world.pool`select process_id, id, created_at from webhook_spans`
+  await world.pool`
+    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, created_at)
+    select e.account_id, e.mode, d.endpoint_id, d.id, d.event_id, d.event_type, 'delivered', 1, s.created_at
+    from webhook_spans s cross join webhook_span_deliveries(s.endpoints, s.deliveries) d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = ${first!}`
+  answer(200)
+  await world.pool`delete from processes where id = ${span!['process_id']}`
+
+  await other.lane('fan-out').tick()
+  await other.lane('deliver').tick()
+
+  assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 2, spans: 0 })
+  assert.deepEqual(receiver.requests.slice(3).map(eventOf), [second])
+  await world.invariants()
+})
+
+test('what was handed on in an answer that never came is delivered from the queue', async (t) => {
+  const { world, account, endpoint_id, places } = await start(t)
+  const { platform } = world
+  await recordEvents(world.pool, [
+    {
+      account_id: account.id as `acc_${string}`,
+      mode: account.mode,
+      id: platform.ids('evt'),
+      type: 'message.sent',
+      object_id: platform.ids('msg'),
+      object: { object: 'message' },
+      created_at: world.clock.iso(),
+    },
+  ])
+  const followed = () =>
+    follow(world.pool, {
+      at: world.clock.iso(),
+      limit: 10,
+      process_id: platform.process_id,
+      span: 999,
+      offers: [{ endpoint_id, version: 1, room: 10 }],
+      turns_until: world.clock.iso(),
+    })
+  let lost = await followed()
+  // a transaction of another test holds the feed back
+  while (lost.events === 0) lost = await followed()
+  assert.deepEqual([lost.events, lost.queued, (await places()).spans], [1, 0, 1])
+
+  await world.clock.advance(1_000)
+  await world.settle()
+
+  assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })
+  await world.invariants()
+})
+
+test('beyond its room the newest deliveries of an endpoint go to the queue, and all arrive', async (t) => {
+  const { world, account, answer, letGo, places, receiver } = await start(t)
+  answer('hang')
+
+  const ids = await happen(world, account, 50)
+  await receiver.arrived(2)
+  const queue = await world.pool<{ event_id: string }[]>`select event_id from webhook_queue order by id`
+  answer(200)
+  letGo()
+  for (let i = 0; i < 20 && (await places()).ended < 50; i++) await pass(world)
+
+  assert.ok(queue.length >= 20 && queue.length < 50, `${queue.length}`)
+  assert.deepEqual(
+    queue.map(({ event_id }) => event_id),
+    ids.slice(-queue.length),
+  )
+  assert.deepEqual([(await places()).ended, (await places()).spans], [50, 0])
+  assert.deepEqual(receiver.requests.slice(1).map(eventOf).toSorted(), ids)
+  await world.invariants()
+})
+
+test('an endpoint whose turn another process holds gets nothing in memory', async (t) => {
+  const { world, account, places } = await start(t)
+  await world.pool`insert into processes (id, roles, started_at, beat_at) values ('other', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+  await world.pool`update webhook_turns set owner = 'other'`
+
+  await happen(world, account)
+
+  assert.deepEqual(await places(), { queued_ever: 1, queue: 1, retries: 0, ended: 0, spans: 0 })
+  await otherProcess(t, world).lane('deliver').tick()
+  assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })
+})
+
+test('disabling an endpoint ends for good what is in memory for it, also when it is enabled at once', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 12)
+  await receiver.arrived(2)
+  const path = `/v1/webhook_endpoints/${endpoint_id}`
+
+  await account.api.patch(path, { status: 'disabled' })
+  const dropped = await deliveries(account, endpoint_id, '&status=failed')
+  await account.api.patch(path, { status: 'active' })
+  await pass(world)
+  const begun = receiver.requests.length
+  answer(200)
+  letGo()
+  await pass(world)
+  await world.clock.advance(60_000)
+  await world.settle()
+
+  assert.equal(dropped.length, 12)
+  assert.ok(dropped.every((row: { error: string; attempts: number }) => row.error === 'endpoint_disabled' && row.attempts === 0))
+  assert.deepEqual([(await places()).ended, (await places()).queue, (await places()).retries], [12, 0, 0])
+  assert.ok(begun < 13)
+  assert.equal(receiver.requests.length, begun)
+  await happen(world, account)
+  await world.settle()
+  assert.equal(receiver.requests.length, begun + 1)
+  await world.invariants()
+})
+
+test('deleting an endpoint ends what is in memory for it, and a failed attempt of it is not tried again', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 3)
+  await receiver.arrived(4)
+
+  await account.api.delete(`/v1/webhook_endpoints/${endpoint_id}`)
+  answer(500)
+  letGo(500)
+  await pass(world)
+  await world.clock.advance(60_000)
+  await world.settle()
+
+  assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 0, ended: 3, spans: 0 })
+  const rows = await world.pool`select distinct status, error from webhook_deliveries where status <> 'delivered'`
+  assert.deepEqual(
+    [...rows].map((row) => ({ ...row })),
+    [{ status: 'failed', error: 'endpoint_disabled' }],
+  )
+  await world.invariants()
+})
+
+test('what waits in memory goes to the new address once the endpoint has one', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 12)
+  await receiver.arrived(2)
+
+  await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { url: `http://${receiver.host}/new` })
+  await pass(world)
+  const old = receiver.requests.length - 1
+  answer(200)
+  letGo()
+  for (let i = 0; i < 20 && (await places()).ended < 12; i++) await pass(world)
+
+  const paths = receiver.requests.slice(1).map((request) => request.split(' ')[1])
+  assert.ok(old < 12)
+  assert.deepEqual([paths.filter((path) => path === '/hook').length, paths.filter((path) => path === '/new').length], [old, 12 - old])
+  assert.deepEqual([(await places()).ended, (await places()).spans], [12, 0])
+  await world.invariants()
+})
+
+test('a process that stops leaves what it has in memory in the queue', async (t) => {
+  const { world, account, answer, places, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 12)
+  await receiver.arrived(2)
+
+  let stopped = false
+  const stopping = world.app.stop().finally(() => (stopped = true))
+  while (!stopped) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    await world.clock.advance(100)
+  }
+  await stopping
+
+  assert.deepEqual(await places(), { queued_ever: 12, queue: 12, retries: 0, ended: 0, spans: 0 })
+})
+
+test('the depth of the queue includes what is in memory', async (t) => {
+  const { world, account, answer, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 3)
+  await receiver.arrived(4)
+
+  await world.app.chores.find((chore) => chore.name === 'webhook queue depths')!.run()
+
+  const { values } = await world.app.platform.metrics.queue_depth.get()
+  assert.equal(values.find((value) => value.labels['queue'] === 'webhook_due')?.value, 3)
+})
