@@ -598,7 +598,7 @@ create table webhook_deliveries (
   error text,
   error_message text,
   created_at timestamp with time zone not null,
-  constraint webhook_deliveries_pkey PRIMARY KEY (account_id, mode, endpoint_id, id),
+  constraint webhook_deliveries_pkey PRIMARY KEY (endpoint_id, id),
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text])))
 ) partition by range (id);
 
@@ -859,6 +859,7 @@ CREATE OR REPLACE FUNCTION public.webhook_follow_feed(p_at timestamp with time z
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_nestloop TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
@@ -1012,51 +1013,83 @@ CREATE OR REPLACE FUNCTION public.webhook_settle_handed(p_process text, p_spans 
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_nestloop TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 begin
   perform set_config('synchronous_commit', 'off', true);
   -- a statement of its own: the next one sees whatever was done to the spans until they were locked
   perform 1 from webhook_spans where process_id = p_process and id = any (split_lines(p_spans)::bigint[]) order by id for update;
-  return query
-    with named as materialized (
-      select row_number() over () as n, r.* from (
-        select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
-          unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
-    ), runs as materialized (
-      select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
-      where r.endpoint_id <> all (s.dropped)
-    ), done as materialized (
-      select r.*, d.* from (
-        select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
-          unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms,
-          unnest(split_lines(p_errors)) as error, unnest(split_lines(p_error_messages)) as error_message, unnest(split_lines(p_next_attempts))::timestamptz as next_attempt_at) d
-      join runs r on r.n = d.run
-    ), ended as (
-      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-      select account_id, mode, endpoint_id, id, event_id, event_type, case when error is null then 'delivered' else 'failed' end, 1, response_status, duration_ms,
-        error, error_message, created_at
-      from done d where next_attempt_at is null and (not p_careful or (
-        select w.id from webhook_deliveries w where w.account_id = d.account_id and w.mode = d.mode and w.endpoint_id = d.endpoint_id and w.id = d.id) is null)
-    ), failed as (
-      insert into webhook_failures (account_id, mode, endpoint_id, id)
-      select account_id, mode, endpoint_id, id from done where error is not null and next_attempt_at is null on conflict do nothing
-    ), again as (
-      insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, due_at, created_at)
-      select endpoint_id, id, account_id, mode, event_id, event_type, 1, response_status, duration_ms, error, error_message, next_attempt_at, created_at
-      from done d where next_attempt_at is not null and (not p_careful or (
-        select w.id from webhook_deliveries w where w.account_id = d.account_id and w.mode = d.mode and w.endpoint_id = d.endpoint_id and w.id = d.id) is null)
-      on conflict do nothing
-    ), counted as materialized (
-      select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
-    )
-    update webhook_turns t
-    set failures = case when c.reset then 0 else t.failures end
-      + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
-    from counted c
-    where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
-    returning t.endpoint_id, t.failures;
-  delete from webhook_spans where process_id = p_process and id = any (split_lines(p_ended)::bigint[]);
+  -- most often all of them succeed
+  if p_errors = '' then
+    return query
+      with named as materialized (
+        select row_number() over () as n, r.* from (
+          select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
+            unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
+      ), runs as materialized (
+        select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
+        where r.endpoint_id <> all (s.dropped)
+      ), ended as (
+        insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
+        select r.account_id, r.mode, r.endpoint_id, d.id, d.event_id, r.event_type, 'delivered', 1, d.response_status, d.duration_ms, r.created_at
+        from (
+          select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
+            unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms) d
+        join runs r on r.n = d.run
+        where not p_careful or (
+          select w.id from webhook_deliveries w where w.account_id = r.account_id and w.mode = r.mode and w.endpoint_id = r.endpoint_id and w.id = d.id) is null
+      ), counted as materialized (
+        select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
+      )
+      update webhook_turns t
+      set failures = case when c.reset then 0 else t.failures end
+        + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
+      from counted c
+      where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
+      returning t.endpoint_id, t.failures;
+  else
+    return query
+      with named as materialized (
+        select row_number() over () as n, r.* from (
+          select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
+            unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
+      ), runs as materialized (
+        select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
+        where r.endpoint_id <> all (s.dropped)
+      ), done as materialized (
+        select r.*, d.* from (
+          select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
+            unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms,
+            unnest(split_lines(p_errors)) as error, unnest(split_lines(p_error_messages)) as error_message, unnest(split_lines(p_next_attempts))::timestamptz as next_attempt_at) d
+        join runs r on r.n = d.run
+        where not p_careful or (
+          select w.id from webhook_deliveries w where w.account_id = r.account_id and w.mode = r.mode and w.endpoint_id = r.endpoint_id and w.id = d.id) is null
+      ), ended as (
+        insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+        select account_id, mode, endpoint_id, id, event_id, event_type, case when error is null then 'delivered' else 'failed' end, 1, response_status, duration_ms,
+          error, error_message, created_at
+        from done where next_attempt_at is null
+      ), failed as (
+        insert into webhook_failures (account_id, mode, endpoint_id, id)
+        select account_id, mode, endpoint_id, id from done where error is not null and next_attempt_at is null on conflict do nothing
+      ), again as (
+        insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, due_at, created_at)
+        select endpoint_id, id, account_id, mode, event_id, event_type, 1, response_status, duration_ms, error, error_message, next_attempt_at, created_at
+        from done where next_attempt_at is not null on conflict do nothing
+      ), counted as materialized (
+        select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
+      )
+      update webhook_turns t
+      set failures = case when c.reset then 0 else t.failures end
+        + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
+      from counted c
+      where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
+      returning t.endpoint_id, t.failures;
+  end if;
+  if p_ended <> '' then
+    delete from webhook_spans where process_id = p_process and id = any (split_lines(p_ended)::bigint[]);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.webhook_span_deliveries(p_endpoints text, p_deliveries text)

@@ -36,7 +36,7 @@ $$;
 drop function webhook_follow_feed(timestamptz, int, boolean);
 create function webhook_follow_feed(p_at timestamptz, p_limit int, p_process text, p_span bigint, p_offered text, p_versions text, p_rooms text, p_turns_until timestamptz)
 returns table (events int, queued int, unripe boolean, endpoints text, handed text)
-language plpgsql set enable_seqscan = off set enable_nestloop = off as $$
+language plpgsql set enable_seqscan = off set enable_nestloop = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   at_position bigint;
@@ -122,51 +122,82 @@ create function webhook_settle_handed(
   p_runs text, p_ids text, p_event_ids text, p_response_statuses text, p_durations text, p_errors text, p_error_messages text, p_next_attempts text,
   p_counts json, p_circuit int, p_careful boolean
 ) returns table (endpoint_id text, failures int)
-language plpgsql set enable_seqscan = off set enable_nestloop = off as $$
+language plpgsql set enable_seqscan = off set enable_nestloop = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   perform set_config('synchronous_commit', 'off', true);
   -- a statement of its own: the next one sees whatever was done to the spans until they were locked
   perform 1 from webhook_spans where process_id = p_process and id = any (split_lines(p_spans)::bigint[]) order by id for update;
-  return query
-    with named as materialized (
-      select row_number() over () as n, r.* from (
-        select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
-          unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
-    ), runs as materialized (
-      select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
-      where r.endpoint_id <> all (s.dropped)
-    ), done as materialized (
-      select r.*, d.* from (
-        select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
-          unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms,
-          unnest(split_lines(p_errors)) as error, unnest(split_lines(p_error_messages)) as error_message, unnest(split_lines(p_next_attempts))::timestamptz as next_attempt_at) d
-      join runs r on r.n = d.run
-    ), ended as (
-      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-      select account_id, mode, endpoint_id, id, event_id, event_type, case when error is null then 'delivered' else 'failed' end, 1, response_status, duration_ms,
-        error, error_message, created_at
-      from done d where next_attempt_at is null and (not p_careful or (
-        select w.id from webhook_deliveries w where w.account_id = d.account_id and w.mode = d.mode and w.endpoint_id = d.endpoint_id and w.id = d.id) is null)
-    ), failed as (
-      insert into webhook_failures (account_id, mode, endpoint_id, id)
-      select account_id, mode, endpoint_id, id from done where error is not null and next_attempt_at is null on conflict do nothing
-    ), again as (
-      insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, due_at, created_at)
-      select endpoint_id, id, account_id, mode, event_id, event_type, 1, response_status, duration_ms, error, error_message, next_attempt_at, created_at
-      from done d where next_attempt_at is not null and (not p_careful or (
-        select w.id from webhook_deliveries w where w.account_id = d.account_id and w.mode = d.mode and w.endpoint_id = d.endpoint_id and w.id = d.id) is null)
-      on conflict do nothing
-    ), counted as materialized (
-      select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
-    )
-    update webhook_turns t
-    set failures = case when c.reset then 0 else t.failures end
-      + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
-    from counted c
-    where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
-    returning t.endpoint_id, t.failures;
-  delete from webhook_spans where process_id = p_process and id = any (split_lines(p_ended)::bigint[]);
+  -- most often all of them succeed
+  if p_errors = '' then
+    return query
+      with named as materialized (
+        select row_number() over () as n, r.* from (
+          select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
+            unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
+      ), runs as materialized (
+        select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
+        where r.endpoint_id <> all (s.dropped)
+      ), ended as (
+        insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
+        select r.account_id, r.mode, r.endpoint_id, d.id, d.event_id, r.event_type, 'delivered', 1, d.response_status, d.duration_ms, r.created_at
+        from (
+          select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
+            unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms) d
+        join runs r on r.n = d.run
+        where not p_careful or (
+          select w.id from webhook_deliveries w where w.account_id = r.account_id and w.mode = r.mode and w.endpoint_id = r.endpoint_id and w.id = d.id) is null
+      ), counted as materialized (
+        select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
+      )
+      update webhook_turns t
+      set failures = case when c.reset then 0 else t.failures end
+        + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
+      from counted c
+      where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
+      returning t.endpoint_id, t.failures;
+  else
+    return query
+      with named as materialized (
+        select row_number() over () as n, r.* from (
+          select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
+            unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
+      ), runs as materialized (
+        select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
+        where r.endpoint_id <> all (s.dropped)
+      ), done as materialized (
+        select r.*, d.* from (
+          select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
+            unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms,
+            unnest(split_lines(p_errors)) as error, unnest(split_lines(p_error_messages)) as error_message, unnest(split_lines(p_next_attempts))::timestamptz as next_attempt_at) d
+        join runs r on r.n = d.run
+        where not p_careful or (
+          select w.id from webhook_deliveries w where w.account_id = r.account_id and w.mode = r.mode and w.endpoint_id = r.endpoint_id and w.id = d.id) is null
+      ), ended as (
+        insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
+        select account_id, mode, endpoint_id, id, event_id, event_type, case when error is null then 'delivered' else 'failed' end, 1, response_status, duration_ms,
+          error, error_message, created_at
+        from done where next_attempt_at is null
+      ), failed as (
+        insert into webhook_failures (account_id, mode, endpoint_id, id)
+        select account_id, mode, endpoint_id, id from done where error is not null and next_attempt_at is null on conflict do nothing
+      ), again as (
+        insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, due_at, created_at)
+        select endpoint_id, id, account_id, mode, event_id, event_type, 1, response_status, duration_ms, error, error_message, next_attempt_at, created_at
+        from done where next_attempt_at is not null on conflict do nothing
+      ), counted as materialized (
+        select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
+      )
+      update webhook_turns t
+      set failures = case when c.reset then 0 else t.failures end
+        + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
+      from counted c
+      where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
+      returning t.endpoint_id, t.failures;
+  end if;
+  if p_ended <> '' then
+    delete from webhook_spans where process_id = p_process and id = any (split_lines(p_ended)::bigint[]);
+  end if;
 end $$;
 
 -- Brings to the queue what is left of these spans, and removes them. Answers the number of deliveries brought.

@@ -89,6 +89,10 @@ async function pass(world: World, ms = 25) {
   return await ticking
 }
 
+async function passUntil(world: World, reached: () => Promise<boolean>) {
+  for (let i = 0; i < 30 && !(await reached()); i++) await pass(world)
+}
+
 function otherProcess(t: TestContext, world: World) {
   const { settings, secrets, log } = world.platform
   const other = buildApp({ pool: world.pool, clock: world.clock, settings, secrets, log, process_id: 'other' })
@@ -126,8 +130,7 @@ test('what a receiver does not answer within a second is listed as pending, and 
   const depth = await places()
   answer(200)
   letGo()
-  await pass(world)
-  await world.settle()
+  await passUntil(world, async () => (await places()).ended === 2)
 
   assert.equal(before.length, 0)
   assert.deepEqual(
@@ -180,7 +183,7 @@ test('what a dead process had in memory is delivered by another, and what it had
   const { world, account, answer, letGo, places, receiver } = await start(t)
   const other = otherProcess(t, world)
   const settled = await happen(world, account, 2)
-  await pass(world)
+  await passUntil(world, async () => (await places()).ended === 2)
   answer('hang')
   const unsettled = await happen(world, account, 3)
   await receiver.arrived(6)
@@ -275,7 +278,7 @@ test('beyond its room the newest deliveries of an endpoint go to the queue, and 
   const queue = await world.pool<{ event_id: string }[]>`select event_id from webhook_queue order by id`
   answer(200)
   letGo()
-  for (let i = 0; i < 20 && (await places()).ended < 50; i++) await pass(world)
+  await passUntil(world, async () => (await places()).ended === 50)
 
   assert.ok(queue.length >= 20 && queue.length < 50, `${queue.length}`)
   assert.deepEqual(
@@ -361,7 +364,7 @@ test('what waits in memory goes to the new address once the endpoint has one', a
   const old = receiver.requests.length - 1
   answer(200)
   letGo()
-  for (let i = 0; i < 20 && (await places()).ended < 12; i++) await pass(world)
+  await passUntil(world, async () => (await places()).ended === 12)
 
   const paths = receiver.requests.slice(1).map((request) => request.split(' ')[1])
   assert.ok(old < 12)

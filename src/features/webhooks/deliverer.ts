@@ -12,7 +12,7 @@ import { eventBodies } from './bodies.ts'
 import { dropPending, endWithoutEvent } from './delivery-store.ts'
 import { aheadOf, circuitAt, jobOf, learn, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
 import * as store from './lane-store.ts'
-import { settling, type Done } from './settling.ts'
+import { settling } from './settling.ts'
 import { spanBook, type Taker } from './spans.ts'
 import { taking } from './taking.ts'
 
@@ -57,12 +57,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   const end = new AbortController()
   const spans = spanBook()
   const outcomes = settling({ platform, spans, release, failing, quiet: tellIdle })
-  const taker = taking({
-    platform,
-    hands,
-    spans,
-    bodies,
-    outcomes,
+  const parts = { platform, hands, spans, bodies, outcomes }
+  const taker = taking(parts, {
     room: () => (stopping ? 0 : heldMax - held),
     keep(hand, jobs) {
       for (const job of jobs) hand.held.add(job.id)
@@ -350,15 +346,14 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     if (underWay === 0) outcomes.soon()
   }
 
-  async function failing(endpoint_id: string, failures: number, settled: readonly Done[]): Promise<void> {
+  async function failing(endpoint_id: string, failures: number): Promise<void> {
     const hand = hands.get(endpoint_id)
     if (hand === undefined) return
     if (!outcomes.pending(hand)) hand.failures = failures
     if (failures < settings.webhook_disable_after || !hand.active) return
     hand.active = false
-    const { account_id, mode } = settled.find((one) => one.hand === hand)!.job
     try {
-      await deps.disable({ account_id, mode }, endpoint_id)
+      await deps.disable(hand, endpoint_id)
       reread(hand)
     } catch (error) {
       hand.active = true // its next failure tries again

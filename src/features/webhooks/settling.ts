@@ -18,8 +18,8 @@ export interface SettlingDeps {
   readonly spans: Spans
   /** These are settled. */
   readonly release: (hand: Hand, job: Job) => void
-  /** What the database says of an endpoint's failures in a row, after the settling of what is given. */
-  readonly failing: (endpoint_id: string, failures: number, settled: readonly Done[]) => Promise<void>
+  /** What the database says of an endpoint's failures in a row. Never rejects. */
+  readonly failing: (endpoint_id: string, failures: number) => Promise<void>
   /** Nothing is left to write. */
   readonly quiet: () => void
 }
@@ -91,7 +91,7 @@ export function settling({ platform, spans, release, failing, quiet }: SettlingD
   async function settlePart(part: readonly Done[]): Promise<void> {
     const changed = part[0]!.job.run === undefined ? await settleQueued(part) : await settleTaken(part)
     for (const { hand, job } of part) release(hand, job)
-    for (const { endpoint_id, failures } of changed) await failing(endpoint_id, failures, part)
+    for (const { endpoint_id, failures } of changed) await failing(endpoint_id, failures)
   }
 
   const settleQueued = (part: readonly Done[]) =>

@@ -11,6 +11,10 @@ export interface TakingDeps {
   readonly spans: Spans
   readonly bodies: EventBodies
   readonly outcomes: Settling
+}
+
+/** What the deliverer does with them. */
+export interface TakingHow {
   /** How many deliveries more there may be at hand; 0 when the process stops. */
   readonly room: () => number
   /** Puts deliveries behind those that wait for the endpoint. */
@@ -22,7 +26,7 @@ export interface TakingDeps {
 /** Handed on and not settled, over all endpoints. */
 const handedMax = 3_000
 
-export function taking({ platform: { clock, log }, hands, spans, bodies, outcomes, room, keep, begin }: TakingDeps): Taker {
+export function taking({ platform: { clock, log }, hands, spans, bodies, outcomes }: TakingDeps, { room, keep, begin }: TakingHow): Taker {
   let offered = new Map<string, Offered>()
   let number = 0
 
