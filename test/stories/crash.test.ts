@@ -1,4 +1,4 @@
-/** Pulling the plug: whatever is killed under load, what was accepted is there, becomes final, and is told once. */
+/** Pulling the plug: whatever is killed under load, what was accepted is there, becomes final, is told once, and reaches the webhook endpoints. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import { closing } from '../kit/closing.ts'
 import { seeded } from '../kit/random.ts'
+import { receiverHost, type Received } from '../kit/receiver.ts'
 import { serviceProcess, type ServiceProcess } from '../kit/service.ts'
 
 const clock = systemClock()
@@ -22,39 +23,51 @@ const toldOf: Readonly<Record<string, readonly string[]>> = {
   '+15005550002': ['message.failed', 'message.sent'],
 }
 
-test('whatever is killed under load, every accepted message is there, final, and each of its events is told once', { timeout: 300_000 }, async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
-  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
-  const service = await serviceProcess(dataDir, {
-    POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
-    POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
-    POSTHORN_LOG_LEVEL: 'error',
-  })
-  closing(t, () => service.stop())
-  await service.start()
-  const key = await makeKey(service)
-  const load = startLoad(service, key)
-  closing(t, () => load.giveUp())
+test(
+  'whatever is killed under load, every accepted message is there, final, and each of its events is told once and reaches the endpoint',
+  { timeout: 300_000 },
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
+    closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+    const host = await receiverHost()
+    closing(t, () => host.close())
+    const receiver = host.receiver()
+    const service = await serviceProcess(dataDir, {
+      POSTHORN_WEBHOOK_ALLOWED_HOSTS: host.host,
+      POSTHORN_RATE_LIMIT_MESSAGES: '1000000',
+      POSTHORN_RATE_LIMIT_DEFAULT: '1000000',
+      POSTHORN_LOG_LEVEL: 'error',
+    })
+    closing(t, () => service.stop())
+    await service.start()
+    const key = await makeKey(service)
+    const endpoint = await service.api(key).post('/v1/webhook_endpoints', { url: receiver.url, events: ['*'] })
+    assert.equal(endpoint.status, 201, JSON.stringify(endpoint.body))
+    const load = startLoad(service, key)
+    closing(t, () => load.giveUp())
 
-  const random = seeded(seed)
-  const plan = random.shuffle(Array.from({ length: rounds }, (_, at) => (['service', 'database', 'both'] as const)[at % 3]!))
-  for (const victim of plan) {
-    await clock.sleep(100 + random.below(400))
-    await Promise.all(victim === 'both' ? [service.kill('service'), service.kill('database')] : [service.kill(victim)])
-    if (victim !== 'database') await service.start()
-    await load.moved()
-  }
-  const accepted = await load.stop()
-  const told = await whenFinal(service, key, accepted)
-  const doctor = await service.command('doctor', '--json')
-  const [unknown] = [...told.keys()].filter((id) => !accepted.has(id))
+    const random = seeded(seed)
+    const plan = random.shuffle(Array.from({ length: rounds }, (_, at) => (['service', 'database', 'both'] as const)[at % 3]!))
+    for (const victim of plan) {
+      await clock.sleep(100 + random.below(400))
+      await Promise.all(victim === 'both' ? [service.kill('service'), service.kill('database')] : [service.kill(victim)])
+      if (victim !== 'database') await service.start()
+      await load.moved()
+    }
+    const accepted = await load.stop()
+    const told = await whenFinal(service, key, accepted)
+    const reached = await whenDelivered(receiver.received, accepted)
+    const doctor = await service.command('doctor', '--json')
+    const [unknown] = [...told.keys()].filter((id) => !accepted.has(id))
 
-  t.diagnostic(`${accepted.size} messages accepted over ${rounds} kills, seed ${seed}`)
-  for (const [id, to] of accepted) assert.deepEqual(told.get(id)?.toSorted(), toldOf[to], `${id} to ${to}`)
-  assert.equal(unknown, undefined, 'a message exists that no request was answered with')
-  assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
-  assert.equal(await service.stop(), 0)
-})
+    t.diagnostic(`${accepted.size} messages accepted over ${rounds} kills, seed ${seed}`)
+    for (const [id, to] of accepted) assert.deepEqual(told.get(id)?.toSorted(), toldOf[to], `${id} to ${to}`)
+    for (const [id, to] of accepted) assert.deepEqual([...(reached.get(id) ?? [])].toSorted(), toldOf[to], `${id} to ${to}, at the endpoint`)
+    assert.equal(unknown, undefined, 'a message exists that no request was answered with')
+    assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
+    assert.equal(await service.stop(), 0)
+  },
+)
 
 async function makeKey(service: ServiceProcess): Promise<string> {
   const account = JSON.parse((await service.command('accounts', 'create', '--name', 'Crash', '--json')).stdout) as { id: string }
@@ -134,4 +147,19 @@ async function whenFinal(service: ServiceProcess, key: string, accepted: Readonl
     if (page.body.data.length === 0) await clock.sleep(50)
   }
   return told
+}
+
+/** Waits until the endpoint has every event of every accepted message; resolves to the types it has, by message. Repeats are nothing to worry about. */
+async function whenDelivered(received: readonly Received[], accepted: ReadonlyMap<string, string>): Promise<Map<string, Set<string>>> {
+  const reached = new Map<string, Set<string>>()
+  const deadline = clock.now() + finalWithinMs
+  const isThere = () => [...accepted].every(([id, to]) => (reached.get(id)?.size ?? 0) >= toldOf[to]!.length)
+  for (let at = 0; !isThere() && clock.now() < deadline; await clock.sleep(50)) {
+    for (; at < received.length; at++) {
+      const event = received[at]!.json
+      const types = reached.get(event.data.object.id) ?? new Set()
+      reached.set(event.data.object.id, types.add(event.type))
+    }
+  }
+  return reached
 }
