@@ -197,8 +197,13 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel }:
         await world.clock.advance(15_000)
         for (const process of processes) await process.app.lane('heartbeat').tick()
         let jobs = 0
-        for (const process of processes) for (const lane of ['dispatch', 'reports']) jobs += await whileTimeFlows(world, process.app.lane(lane).tick())
-        const [waiting] = await world.pool<{ rows: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
+        for (const process of processes) {
+          for (const lane of ['dispatch', 'reports']) jobs += await whileTimeFlows(world, process.app.lane(lane).tick())
+          // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
+          for (const lane of ['fan-out', 'deliver']) await whileTimeFlows(world, pass(process, lane))
+        }
+        const [waiting] = await world.pool<{ rows: number }[]>`
+          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_spans) as rows`
         idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
       }
     },
