@@ -39,6 +39,29 @@ test('items that stand apart are judged alone: the unfit one is marked, its neig
   assert.deepEqual([fine, seven], [{ to: '+1' }, 7])
 })
 
+test('an integer that would come back with other digits is refused, one that would not is taken', () => {
+  for (const lost of ['9007199254740993', '-9007199254740993', '12345678901234567890']) {
+    assert.equal(refused(`{"metadata":{"order":[{"id":${lost}}]}}`), 'parameter_invalid metadata.order[0].id')
+  }
+  for (const kept of ['9007199254740991', '9007199254740992', '1e21', '100000000000000000000', '0.1234567890123456789', '"12345678901234567890"']) {
+    assert.equal(refused(`{"metadata":{"id":${kept},"id_text":"9007199254740993"}}`), 'accepted')
+  }
+  assert.equal(refused('{"order":12345678901234567890,"note":"\\u0000"}'), 'parameter_invalid order')
+
+  const [lost, kept, none] = parseBody(
+    Buffer.from('{"messages":[{"metadata":{"id":9007199254740993}},{"metadata":{"id":9007199254740992}},9007199254740993]}'),
+    'messages',
+  ).messages as unknown[]
+
+  assert.ok(lost instanceof UnfitItem)
+  assert.deepEqual(
+    lost.details.map((detail) => [detail.param, detail.code]),
+    [['metadata.id', 'invalid_value']],
+  )
+  assert.deepEqual(kept, { metadata: { id: 9007199254740992 } })
+  assert.equal(none, null, 'what is no object stays none, for the batch to refuse')
+})
+
 test('beside the items the body is judged as a whole', () => {
   assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', 'messages'), 'parameter_invalid note')
   assert.equal(refused('{"messages":"\\u0000"}', 'messages'), 'parameter_invalid messages')

@@ -72,20 +72,50 @@ export function parseBody(bytes: Buffer, itemsApart?: string): Record<string, un
     throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
   }
   const withEscapes = text.includes('\\u')
-  const body = value as Record<string, unknown>
+  try {
+    return judged(value as Record<string, unknown>, { withEscapes, exact: false }, itemsApart)
+  } catch (error) {
+    if (error !== digitsInDoubt) throw error
+    return judged(JSON.parse(text, markLostDigits) as Record<string, unknown>, { withEscapes, exact: true }, itemsApart)
+  }
+}
+
+/** What is known of the text that a value was read from. */
+interface Reading {
+  /** It has `\u` escapes, by which alone control characters and surrogates get past JSON and UTF-8. */
+  readonly withEscapes: boolean
+  /** Integers that lost digits have been marked; every other one is as it was written. */
+  readonly exact: boolean
+}
+
+/** Thrown once an integer turns up that may have lost digits: the text has to be read again to know, which almost none needs. */
+const digitsInDoubt = new Error('an integer may have lost digits')
+
+/** Stands in the place of an integer that a number cannot keep: it would come back with other digits. */
+class LostDigits {}
+const lostDigits = new LostDigits()
+
+function markLostDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return value
+  const written = context?.source ?? ''
+  return /^-?\d+$/.test(written) && BigInt(written) !== BigInt(value) ? lostDigits : value
+}
+
+function judged(body: Record<string, unknown>, reading: Reading, itemsApart: string | undefined): Record<string, unknown> {
   const items = itemsApart === undefined ? undefined : body[itemsApart]
-  if (!Array.isArray(items)) refuseUnfit(body, withEscapes)
+  if (!Array.isArray(items)) refuseUnfit(body, reading)
   else {
-    refuseUnfit({ ...body, [itemsApart!]: null }, withEscapes)
-    for (const [i, item] of items.slice(0, limits.batch_messages_max).entries()) items[i] = fitOrNot(item, withEscapes)
+    refuseUnfit({ ...body, [itemsApart!]: null }, reading)
+    for (const [i, item] of items.slice(0, limits.batch_messages_max).entries()) items[i] = fitOrNot(item, reading)
   }
   return body
 }
 
-function fitOrNot(item: unknown, withEscapes: boolean): unknown {
+function fitOrNot(item: unknown, reading: Reading): unknown {
+  if (item instanceof LostDigits) return null
   if (typeof item !== 'object' || item === null) return item // no message at all, whatever it holds
   try {
-    refuseUnfit(item, withEscapes)
+    refuseUnfit(item, reading)
     return item
   } catch (error) {
     if (error instanceof Problem && error.details?.[0] !== undefined) return new UnfitItem([error.details[0], ...error.details.slice(1)])
@@ -94,40 +124,42 @@ function fitOrNot(item: unknown, withEscapes: boolean): unknown {
 }
 
 /** Throws when a value is nested too deeply, or a text or number in it cannot be stored or returned unchanged. */
-function refuseUnfit(value: object, withEscapes: boolean): void {
+function refuseUnfit(value: object, reading: Reading): void {
   const details: Detail[] = []
-  search(value, '', 1, withEscapes, details)
+  search(value, '', 1, reading, details)
   const [first, ...rest] = details
   if (first !== undefined) throw Problem.invalid([first, ...rest])
 }
 
 const detailsMax = 100
 
-function search(value: unknown, path: string, depth: number, withEscapes: boolean, details: Detail[]): void {
+function search(value: unknown, path: string, depth: number, reading: Reading, details: Detail[]): void {
   if (typeof value === 'string') {
-    // control characters and surrogates get past JSON and UTF-8 only as \u escapes
-    if (withEscapes) checkText(value, path, details)
+    if (reading.withEscapes) checkText(value, path, details)
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value))
       details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
+    else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw digitsInDoubt
+  } else if (value instanceof LostDigits) {
+    details.push({ param: path, code: 'invalid_value', message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.` })
   } else if (typeof value === 'object' && value !== null) {
     if (depth > limits.json_depth)
       throw invalid(path, 'invalid_value', `\`${path.slice(0, 200)}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
-    if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, withEscapes, details)
-    else searchFields(value as Record<string, unknown>, path, depth, withEscapes, details)
+    if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, reading, details)
+    else searchFields(value as Record<string, unknown>, path, depth, reading, details)
   }
 }
 
-function searchItem(item: unknown, path: string, index: number, depth: number, withEscapes: boolean, details: Detail[]): void {
-  if (typeof item === 'object' || typeof item === 'number' || withEscapes) search(item, `${path}[${index}]`, depth + 1, withEscapes, details)
+function searchItem(item: unknown, path: string, index: number, depth: number, reading: Reading, details: Detail[]): void {
+  if (typeof item === 'object' || typeof item === 'number' || reading.withEscapes) search(item, `${path}[${index}]`, depth + 1, reading, details)
 }
 
-function searchFields(fields: Record<string, unknown>, path: string, depth: number, withEscapes: boolean, details: Detail[]): void {
+function searchFields(fields: Record<string, unknown>, path: string, depth: number, reading: Reading, details: Detail[]): void {
   for (const key in fields) {
     if (details.length >= detailsMax) return
     const value = fields[key]
-    if (withEscapes) checkText(key, join(path, key), details)
-    if (withEscapes || typeof value === 'object' || typeof value === 'number') search(value, join(path, key), depth + 1, withEscapes, details)
+    if (reading.withEscapes) checkText(key, join(path, key), details)
+    if (reading.withEscapes || typeof value === 'object' || typeof value === 'number') search(value, join(path, key), depth + 1, reading, details)
   }
 }
 

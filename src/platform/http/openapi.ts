@@ -19,6 +19,7 @@ A key sees the objects of its own account and mode alone.
 
 Every response carries \`X-Request-Id\`. Responses to accepted keys carry \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\`. \
 An unknown query parameter is refused; an unknown field of a body is ignored and named in \`Service-Ignored-Fields\`. \
+A whole number that a JSON number cannot keep to the last digit (beyond 2^53) is refused, in \`metadata\` too: send it as a string. \
 Repeat a POST safely by sending the same \`Idempotency-Key\` (up to ${limits.idempotency_key_length_max} characters, kept for 24 hours): the answer is then replayed with \`Idempotent-Replayed: true\`.
 
 Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\` (the \`next_cursor\` of the page before). \
