@@ -222,6 +222,15 @@ test('a row that cannot be read tells every reason', () => {
   ])
 })
 
+test('metadata that no request may hold rejects its row', () => {
+  const deep = '['.repeat(5000) + ']'.repeat(5000)
+  for (const metadata of ['{"id":12345678901234567890}', '{"rate":1e999}', '{"note":"\\u0000"}', '{"note":"\\ud83d"}', `{"tree":${deep}}`]) {
+    const { reasons } = readRow({ row: 2, cells: ['+4915112345678', metadata] }, context(['phone', 'metadata']))
+
+    assert.match(reasons.join('\n'), /^metadata cannot be kept: `(id|rate|note|tree)/)
+  }
+})
+
 test('new attributes are numbers or booleans where every cell is one, and postal codes stay text', () => {
   const columns = ['attributes.age', 'attributes.zip', 'attributes.active', 'attributes.none']
   const rows = [

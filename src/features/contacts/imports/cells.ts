@@ -1,6 +1,8 @@
 /** One row of an import: from cells to the change that a contact is asked for, or the reasons why not. Pure. */
 import { parse } from 'csv-parse/sync'
+import { Problem } from '../../../contract/problem.ts'
 import type { AttributeType, AttributeValue } from '../../../contract/resources/contact.ts'
+import { parseBody } from '../../../platform/http/body.ts'
 import { foldText, type ContactChange } from '../contact.ts'
 import { unguarded } from '../csv.ts'
 import { readContact, type ContactBody } from '../contact-input.ts'
@@ -192,15 +194,15 @@ function namesOf(text: string): { first_name: string; last_name?: string } {
   return at === -1 ? { first_name: text } : { first_name: text.slice(0, at), last_name: text.slice(at + 1).trim() }
 }
 
+/** Judged as the body of a request is: what no field may hold is refused here, too. */
 function metadataOf(text: string, reasons: string[]): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // told below
+    return parseBody(Buffer.from(text))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    reasons.push(error.details === undefined ? 'metadata must be a JSON object.' : `metadata cannot be kept: ${error.message}`)
+    return {}
   }
-  reasons.push('metadata must be a JSON object.')
-  return {}
 }
 
 const isNumber = (text: string): boolean => /^-?\d/.test(text) && String(Number(text)) === text
