@@ -43,3 +43,43 @@ test('a callback is taken once signed, kept until its message is known, and appl
   assert.equal((await api.get('/v1/messages?direction=inbound')).body.data.length, 1)
   await world.invariants()
 })
+
+test('what a provider writes that cannot be kept is kept as far as it can be, and holds nothing else up', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+  const credentials = { callback_secret: 's3cret' }
+  const channel = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'simulator', name: 'Chat', identifier: '+4915100000001', credentials })).body
+  const deep = '['.repeat(6000) + ']'.repeat(6000)
+  const tell = (fields: string) => {
+    const body = `{"reports":[{"kind":"inbound","from":"+4915112345678",${fields}}]}`
+    return world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+  }
+
+  const answers = [
+    await tell('"provider_id":"in-1","profile_name":"A\\u0000da","type":"text","content":{"body":"half \\ud83d, none \\u0000"},"reply_to":null'),
+    await tell(`"provider_id":"in-2","profile_name":null,"type":"text","content":{"body":"deep","more":${deep}},"reply_to":null`),
+    await tell('"provider_id":"in-3","type":"text","content":{"body":"without a name"}'),
+    await tell('"provider_id":"in-4","profile_name":null,"type":"hologram","content":{"body":"?"},"reply_to":null'),
+    await tell('"provider_id":"in-5","profile_name":null,"type":"text","content":null,"reply_to":null'),
+    await tell('"provider_id":"in-6","profile_name":null,"type":"text","content":{"body":"last"},"reply_to":null'),
+  ]
+  await world.settle()
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 200],
+  )
+  const told = (await api.get('/v1/messages?direction=inbound')).body.data.toReversed()
+  assert.deepEqual(
+    told.map((message: { content: unknown }) => JSON.stringify(message.content).replaceAll(/\[+null\]+/g, '[…]')),
+    [
+      '{"text":{"body":"half \uFFFD, none \uFFFD"}}',
+      '{"text":{"body":"deep","more":[…]}}',
+      '{"text":{"body":"without a name"}}',
+      '{"unsupported":{"provider_type":"hologram"}}',
+      '{"unsupported":{"provider_type":"text"}}',
+      '{"text":{"body":"last"}}',
+    ],
+  )
+  await world.invariants()
+})

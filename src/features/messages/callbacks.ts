@@ -5,6 +5,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Callback } from '../channels/adapter.ts'
 import type { ChannelService } from '../channels/service.ts'
 import { storeReports } from './settle.ts'
+import { soundReport } from './sound-reports.ts'
 
 /** `unknown`: no such channel; `refused`: the signature is wrong. */
 export type CallbackOutcome = { readonly kind: 'stored'; readonly answer: string } | { readonly kind: 'unknown' } | { readonly kind: 'refused' }
@@ -26,7 +27,7 @@ export async function takeCallback(platform: Platform, channels: ChannelService,
       values (${platform.ids('req')}, ${channel.id}, ${JSON.stringify(headers)}::text::json, ${Buffer.from(callback.body)}, ${at}, ${at})`
     await storeReports(
       tx,
-      read.reports.map((report) => ({
+      read.reports.map(soundReport).map((report) => ({
         id: platform.ids('req'),
         account_id: channel.account_id,
         mode: channel.mode,
