@@ -352,6 +352,32 @@ test('an import repeated with its key is the same import', async (t) => {
   assert.equal((await leftovers(world))!['imports'], 1)
 })
 
+test('another file under the same key is refused, also one of the same length', async (t) => {
+  const { world, account } = await start(t)
+  const form = (boundary: string, consent: string, csv: string) =>
+    account.api.send(
+      'POST',
+      '/v1/contact_imports',
+      { 'content-type': `multipart/form-data; boundary=${boundary}`, 'idempotency-key': 'k2' },
+      `--${boundary}\r\ncontent-disposition: form-data; name="consent_declared"\r\n\r\n${consent}\r\n--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n${csv}\r\n--${boundary}--\r\n`,
+    )
+
+  const first = await send(account, 'phone\n+15005551011\n', 'consent_declared=true', { 'idempotency-key': 'k1' })
+  const other = await send(account, 'phone\n+15005551012\n', 'consent_declared=true', { 'idempotency-key': 'k1' })
+  const broken = await send(account, 'phone\n"15005551012\n', 'consent_declared=true', { 'idempotency-key': 'k1' })
+  const again = await send(account, 'phone\n+15005551011\n', 'consent_declared=true', { 'idempotency-key': 'k1' })
+  const firstForm = await form('aaaa', 'true', 'phone\n+15005551013\n')
+  const formAgain = await form('bbbb', 'true', 'phone\n+15005551013\n')
+  const otherForm = await form('cccc', 'true', 'phone\n+15005551014\n')
+  await world.settle()
+
+  assert.deepEqual([first.status, again.status, again.body.id, again.headers['idempotent-replayed']], [202, 202, first.body.id, 'true'])
+  assert.deepEqual([firstForm.status, formAgain.status, formAgain.body.id], [202, 202, firstForm.body.id])
+  for (const refused of [other, broken, otherForm]) assert.deepEqual([refused.status, refused.body.error?.code], [409, 'idempotency_key_reused'])
+  assert.deepEqual((await everyContact(account)).map((contact: { phone: string }) => contact.phone).toSorted(), ['+15005551011', '+15005551013'])
+  assert.equal((await leftovers(world))!['imports'], 2)
+})
+
 test('what an export writes, an import reads back', async (t) => {
   const { world, account, api } = await start(t)
   const made = [

@@ -128,6 +128,8 @@ interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean
   readonly handler: (sql: Db) => Promise<Reply>
+  /** Reads a streamed body that came again; null for one that cannot be read. */
+  readonly digest?: () => Promise<string | null>
 }
 
 /** Runs an operation of the database alone: its effects, its reply and its key are one transaction. */
@@ -143,7 +145,7 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
       await settleKey(tx, platform, operation, result)
       return result
     })
-    if (outcome === undefined) return replayOf(platform, request)
+    if (outcome === undefined) return replayOf(platform, operation)
     platform.wake()
     return unwrap(outcome)
   } finally {
@@ -157,7 +159,7 @@ export async function underLease(platform: Platform, running: InFlight, operatio
   running.enter(request)
   try {
     const now = platform.clock.now()
-    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now))) return await replayOf(platform, request)
+    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now))) return await replayOf(platform, operation)
     let result: Outcome
     try {
       result = await attempt(() => operation.handler(platform.pool))
@@ -189,14 +191,19 @@ function unwrap(outcome: Outcome): Reply {
   return outcome.reply
 }
 
-async function replayOf(platform: Platform, request: KeyedRequest): Promise<Reply> {
+async function replayOf(platform: Platform, { request, digest }: Operation): Promise<Reply> {
   const row = await findKey(platform.pool, request)
   // rolled back or expired between two statements: rare, and safe to retry
   if (row === null) throw new Problem('idempotency_key_in_use')
-  sameRequest(row, request)
+  const [fingerprint, known] = row.fingerprint.split(digestMark) as [string, string?]
+  sameRequest({ ...row, fingerprint }, request)
   if (row.status === null) throw new Problem('idempotency_key_in_use')
+  if (known !== undefined && known !== (await digest?.())) throw new Problem('idempotency_key_reused')
   return replay(platform, row)
 }
+
+/** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
+const digestMark = ':'
 
 /** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
 async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number): Promise<boolean> {
@@ -226,8 +233,10 @@ async function settleKey(sql: Db, platform: Platform, { request, secret }: Opera
   const [status, body] = 'refusal' in outcome ? [outcome.refusal.status, storedRefusal(outcome.refusal)] : [outcome.reply.status, outcome.reply.body]
   const text = JSON.stringify(body ?? null)
   const sealed = secret ? platform.secrets.seal(text) : null
+  const digest = 'reply' in outcome ? outcome.reply.digest : undefined
+  const fingerprint = digest === undefined ? request.fingerprint : `${request.fingerprint}${digestMark}${digest}`
   await sql`
-    update idempotency_keys set status = ${status}, response = ${secret ? null : text}::text::json, encrypted_response = ${sealed}, lease_until = null
+    update idempotency_keys set fingerprint = ${fingerprint}, status = ${status}, response = ${secret ? null : text}::text::json, encrypted_response = ${sealed}, lease_until = null
     where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
 }
 

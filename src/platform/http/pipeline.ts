@@ -223,13 +223,14 @@ function operate(
     request: keyedRequest(request.caller!, operationOf(route, request), key, fingerprint),
     secret: route.secret_reply === true,
     handler: (sql: Db) => handler(new Context(request, reply, query, body, sql, key)),
+    ...(route.digestOf === undefined ? {} : { digest: () => route.digestOf!({ query: query as never, raw: request.raw }) }),
   }
   return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
 }
 
 const operationOf = (route: Route, request: FastifyRequest): string => `${route.method} ${request.url.split('?', 1)[0]!}`
 
-/** A streamed body is not held in memory: its length and kind stand for it. */
+/** A streamed body is not held in memory: its length and kind stand for it until it has been read, then its digest as well. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
   canonicalFingerprint([request.headers['content-length'] ?? null, (request.headers['content-type'] ?? '').split(';')[0]], query as object)
 

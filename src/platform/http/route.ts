@@ -11,6 +11,8 @@ export interface Reply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Of a streamed body: what tells it from another one. Kept with the Idempotency-Key, never sent. */
+  readonly digest?: string
 }
 
 export interface RouteRequest<Q, B> {
@@ -61,6 +63,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly body_bytes_max?: number
   /** The handler reads `raw` itself; no body limit, parsing or validation. */
   readonly streamed?: boolean
+  /** For routes with `streamed: true`: reads a body that came again, without effect. Resolves to the `digest` of its Reply, or null for one that cannot be read. */
+  readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
   /** The stored reply holds a secret and is encrypted (decisions 3). */
   readonly secret_reply?: boolean
   /**

@@ -1,9 +1,10 @@
 /** What can be asked about imports of contacts (decisions 10). */
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { ContactImport, importLimits, importStatuses, type ImportStatus } from '../../../contract/resources/contact-import.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
 import type { ImportService } from './service.ts'
+import type { UploadOptions } from './upload.ts'
 
 const tag = 'Contact imports'
 const daysKept = importLimits.errors_kept_ms / 86_400_000
@@ -28,6 +29,13 @@ const uploadQuery = Type.Object(
   { additionalProperties: false },
 )
 
+const optionsOf = ({ consent_declared, default_country, columns, file_name }: Static<typeof uploadQuery>): UploadOptions => ({
+  consent_declared,
+  default_country,
+  columns,
+  file_name,
+})
+
 export const importRoutes = (imports: ImportService): Route[] => [
   route({
     method: 'POST',
@@ -44,9 +52,10 @@ export const importRoutes = (imports: ImportService): Route[] => [
     streamed: true,
     replies: { 202: ContactImport },
     errors: ['consent_required', 'payload_too_large', 'invalid_json'],
+    digestOf: ({ query, raw }) => imports.digest(raw, optionsOf(query)),
     handler: async ({ caller, query, raw, sql }) => {
-      const { consent_declared, default_country, columns, file_name } = query
-      return reply(202, await imports.start(sql, caller, raw, { consent_declared, default_country, columns, file_name }))
+      const { started, digest } = await imports.start(sql, caller, raw, optionsOf(query))
+      return { status: 202, body: started, digest }
     },
   }),
   route({

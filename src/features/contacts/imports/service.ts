@@ -7,6 +7,7 @@ import { isId } from '../../../contract/ids.ts'
 import { invalid, missing, Problem } from '../../../contract/problem.ts'
 import { importLimits, importObject, type ContactImport, type ContactImportRow } from '../../../contract/resources/contact-import.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { canonicalFingerprint } from '../../../platform/http/idempotency.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../../platform/platform.ts'
@@ -14,7 +15,7 @@ import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
 import { keeper } from './keeper.ts'
 import * as store from './store.ts'
-import { receiveFile, type UploadOptions } from './upload.ts'
+import { receiveFile, type UploadedFile, type UploadOptions } from './upload.ts'
 
 /** Rows of a piece: what one transaction applies, well under a tenth of a second. */
 const rowsPerPiece = 1000
@@ -29,8 +30,8 @@ export function importService(platform: Platform) {
   const { clock, ids, settings } = platform
   const now = () => isoTime(clock.now())
 
-  /** Takes a file in. Nothing is left of one that is refused, or that never ends. */
-  async function start(sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions): Promise<ContactImport> {
+  /** Takes a file in; `digest` tells the upload from another one. Nothing is left of one that is refused, or that never ends. */
+  async function start(sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions): Promise<{ started: ContactImport; digest: string }> {
     if (!isForm(request)) requireConsent(given)
     readCountry(given.default_country)
     const id = ids('imp')
@@ -51,10 +52,22 @@ export function importService(platform: Platform) {
       const row = await store.startImport(sql, caller, id, { ...file, default_country: readCountry(options.default_country), columns }, now())
       if (row === null) throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
       platform.wake('imports')
-      return importObject(row)
+      return { started: importObject(row), digest: digestOf(file, options) }
     } catch (error) {
       await pieces.close(false)
       await transact(sql, (tx) => store.deleteUpload(tx, caller, id))
+      throw error
+    }
+  }
+
+  /** Reads an upload that came again, and keeps nothing of it: the digest that `start` told, or null where no file can be read. */
+  async function digest(request: IncomingMessage, given: UploadOptions): Promise<string | null> {
+    try {
+      const nothing = { onHeader: () => undefined, keep: () => Promise.resolve() }
+      const { file, options } = await receiveFile(request, given, { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, ...nothing })
+      return digestOf(file, options)
+    } catch (error) {
+      if (error instanceof Problem) return null
       throw error
     }
   }
@@ -99,12 +112,15 @@ export function importService(platform: Platform) {
 
   return {
     start,
+    digest,
     list,
     errors,
     get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> => importObject(await existing(sql, tenant, id)),
     chores,
   }
 }
+
+const digestOf = ({ sha256, file_name }: UploadedFile, options: UploadOptions): string => canonicalFingerprint([sha256, file_name, options])
 
 const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 

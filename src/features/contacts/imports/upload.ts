@@ -1,4 +1,5 @@
 /** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds a few pieces, whatever the size of the file. */
+import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import busboy from 'busboy'
 import { invalid, Problem } from '../../../contract/problem.ts'
@@ -20,6 +21,8 @@ export interface UploadedFile {
   readonly header: readonly string[]
   readonly bytes: number
   readonly total: number
+  /** SHA-256 of its bytes, in base64url. */
+  readonly sha256: string
 }
 
 export interface UploadTarget {
@@ -120,6 +123,7 @@ class FileReader {
   readonly #options: UploadOptions
   readonly #target: UploadTarget
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
+  readonly #hash = createHash('sha256')
   #bytes = 0
   #total = 0
   #pieces = 0
@@ -137,6 +141,7 @@ class FileReader {
   async push(chunk: Buffer): Promise<void> {
     if (this.#bytes === 0) refuseOtherEncodings(chunk)
     this.#bytes += chunk.length
+    this.#hash.update(chunk)
     if (this.#bytes > this.#target.bytes_max) throw tooLarge(this.#target.bytes_max)
     await this.#take(this.#decode(chunk))
   }
@@ -146,7 +151,7 @@ class FileReader {
     if (this.#splitter === undefined && this.#head.trim() === '') throw fileProblem('too_short', 'The file is empty. Its first row must name the columns.')
     if (this.#splitter === undefined) await this.#take('\n')
     await this.#keep(this.#cut(() => this.#splitter!.end()))
-    return { delimiter: this.#delimiter, header: this.#header, bytes: this.#bytes, total: this.#total }
+    return { delimiter: this.#delimiter, header: this.#header, bytes: this.#bytes, total: this.#total, sha256: this.#hash.digest('base64url') }
   }
 
   #decode(chunk?: Buffer): string {
