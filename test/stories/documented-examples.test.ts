@@ -21,3 +21,21 @@ test('the example of every operation that names no other object is accepted as i
     assert.equal(answer.headers['service-ignored-fields'], undefined, path)
   }
 })
+
+test('the file shown for an import is accepted as it is, and every type of its body is described', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const document = (await world.api().get('/docs/openapi.json')).body
+  const page = (await world.api().get('/docs')).body as string
+  const { required, content } = document.paths['/v1/contact_imports'].post.requestBody
+
+  const answer = await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, content['text/csv'].example)
+  await world.settle()
+  const read = await api.get(`/v1/contact_imports/${answer.body.id}`)
+
+  assert.equal(required, true)
+  assert.deepEqual(content['multipart/form-data'].schema.required, ['file'])
+  assert.deepEqual(Object.keys(content['multipart/form-data'].schema.properties).toSorted(), ['columns', 'consent_declared', 'default_country', 'file'])
+  assert.deepEqual([answer.status, read.body.created, read.body.rejected, read.body.warnings], [202, 1, 0, 0])
+  assert.match(page, /contact_imports\?consent_declared=true&#39; \\\n.*\n.*text\/csv.*\n.*--data-binary @file\.csv/)
+})

@@ -101,6 +101,9 @@ function operation(route: Route, base_url: string): string {
     `<p class="soft">${scope}${mode}</p>`,
     table('Query', (route.query as Schema | undefined)?.properties, (route.query as Schema | undefined)?.required ?? [], false),
     route.body === undefined ? '' : table('Body', (route.body as Schema).properties, (route.body as Schema).required ?? [], true),
+    ...Object.entries(route.uploads ?? {}).map(([type, { schema }]) =>
+      table(`Body as ${type}`, (schema as Schema).properties, (schema as Schema).required ?? [], true),
+    ),
     `<h4>Example</h4><pre><code>${escape(curl(route, base_url))}</code></pre>`,
     ...Object.entries(route.replies).map(([status, schema]) => answer(status, schema)),
     `<details><summary>Error codes</summary><p>${codesOf(route)
@@ -176,11 +179,13 @@ function boundsOf(schema: Schema): string {
 }
 
 function curl(route: Route, base_url: string): string {
+  const where = route.example_query === undefined ? `${base_url}${route.path}` : `'${base_url}${route.path}?${route.example_query}'`
   const lines = [
-    `curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${base_url}${route.path}`,
+    `curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${where}`,
     `-H 'Authorization: Bearer svc_${route.mode ?? 'test'}_…'`,
   ]
   if (route.body !== undefined && route.streamed !== true) lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(requestExample(route))}'`)
+  else if (route.uploads !== undefined) lines.push(`-H 'Content-Type: ${Object.keys(route.uploads)[0]}'`, '--data-binary @file.csv')
   else if (route.method === 'POST') lines.push('-X POST')
   return lines.join(' \\\n  ')
 }

@@ -114,6 +114,7 @@ function operation(route: Route, hoist: Hoist): Json {
         : []),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, hoist) }),
+    ...(route.uploads === undefined ? {} : { requestBody: uploadBody(route.uploads, hoist) }),
     responses: responses(route, hoist),
   }
 }
@@ -138,6 +139,11 @@ function queryParameters(route: Route, hoist: Hoist): Json[] {
 function requestBody(route: Route, hoist: Hoist): Json {
   const required = ((route.body as { required?: string[] }).required ?? []).length > 0 && route.body_optional !== true
   return { required, content: { 'application/json': { schema: hoist(route.body), example: requestExample(route) } } }
+}
+
+function uploadBody(uploads: NonNullable<Route['uploads']>, hoist: Hoist): Json {
+  const content = Object.entries(uploads).map(([type, { schema, ...rest }]) => [type, { schema: hoist(schema), ...rest }])
+  return { required: true, content: Object.fromEntries(content) }
 }
 
 /** The smallest body that the operation takes; a message shows its content as well. */

@@ -63,6 +63,10 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly body_bytes_max?: number
   /** The handler reads `raw` itself; no body limit, parsing or validation. */
   readonly streamed?: boolean
+  /** For routes with `streamed: true`, for the documents: what the body may be, by content type. */
+  readonly uploads?: Readonly<Record<string, { readonly schema: TSchema; readonly example?: string }>>
+  /** The query of the example in the documents, where the operation is refused without one. */
+  readonly example_query?: string
   /** For routes with `streamed: true`: reads a body that came again, without effect. Resolves to the `digest` of its Reply, or null for one that cannot be read. */
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
   /** The stored reply holds a secret and is encrypted (decisions 3). */

@@ -29,6 +29,16 @@ const uploadQuery = Type.Object(
   { additionalProperties: false },
 )
 
+const uploadForm = Type.Object(
+  {
+    consent_declared: uploadQuery.properties.consent_declared,
+    default_country: uploadQuery.properties.default_country,
+    columns: uploadQuery.properties.columns,
+    file: Type.String({ contentMediaType: 'text/csv', description: 'The file. Fields other than `consent_declared` stand before it.' }),
+  },
+  { additionalProperties: false },
+)
+
 const optionsOf = ({ consent_declared, default_country, columns, file_name }: Static<typeof uploadQuery>): UploadOptions => ({
   consent_declared,
   default_country,
@@ -50,6 +60,14 @@ export const importRoutes = (imports: ImportService): Route[] => [
       'A file that is no CSV is refused as a whole. Rows are applied in the background: read the import to see how far it is.',
     query: uploadQuery,
     streamed: true,
+    uploads: {
+      'text/csv': {
+        schema: Type.String({ description: 'The file itself.' }),
+        example: 'phone,first_name,tags,consent.sms\n+4915112345678,Ada,vip;news,opted_in\n',
+      },
+      'multipart/form-data': { schema: uploadForm },
+    },
+    example_query: 'consent_declared=true',
     replies: { 202: ContactImport },
     errors: ['consent_required', 'payload_too_large', 'invalid_json'],
     digestOf: ({ query, raw }) => imports.digest(raw, optionsOf(query)),
