@@ -47,6 +47,24 @@ test('credentials that the provider refuses create nothing; a sender that is tak
   assert.equal(listed.body.data.length, 1)
 })
 
+test('everything that is wrong with a channel to be connected is told at once', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+
+  const refused = await api.post('/v1/channels', sender('?', { credentials: { refuse: 'yes', callback_secret: 7 }, settings: { max_messages_per_second: 0 } }))
+
+  assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.param], [400, 'parameter_invalid', 'identifier'])
+  assert.deepEqual(
+    refused.body.error.details.map(({ param, code }: { param: string; code: string }) => `${param} ${code}`),
+    [
+      'identifier invalid_format',
+      'credentials.refuse invalid_type',
+      'credentials.callback_secret invalid_type',
+      'settings.max_messages_per_second invalid_value',
+    ],
+  )
+})
+
 test('a kind of channel that is not built is refused by its name, whatever else is missing', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })

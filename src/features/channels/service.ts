@@ -1,5 +1,6 @@
 /** What channels mean: the sandbox ones that always stand, the connected ones, their templates and their link to the provider. */
 import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Detail } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
@@ -151,10 +152,13 @@ export function channelService(platform: Platform) {
   /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (decisions 7). */
   async function create(sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
     const { adapter, type } = chooseAdapter(creation, settings.simulator)
-    checkIdentifier(type, creation.identifier)
-    const failures = validator(adapter.credentials)(creation.credentials, 'credentials')
+    const failures = [
+      ...wrongIdentifier(type, creation.identifier),
+      ...validator(adapter.credentials)(creation.credentials, 'credentials'),
+      ...wrongSettings(creation.settings),
+    ]
     if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
-    const rate = checkedSettings(type, creation.settings ?? {})
+    const rate = withRate(type, creation.settings ?? {})
     const id = ids('ch')
     if (creation.identifier !== undefined && (await store.identifierTaken(sql, type, creation.identifier))) throw taken(type, creation.identifier)
     const identifier = await tryConnection(adapter, {
@@ -207,7 +211,9 @@ export function channelService(platform: Platform) {
     change: { name?: string; status?: 'active' | 'disabled'; settings?: Record<string, unknown> },
   ): Promise<Channel> {
     const row = await getChangeable(tenant, id)
-    const rate = change.settings === undefined ? undefined : checkedSettings(row.type, change.settings)
+    const [failure] = wrongSettings(change.settings)
+    if (failure !== undefined) throw Problem.invalid([failure])
+    const rate = change.settings === undefined ? undefined : withRate(row.type, change.settings)
     const changed = await store.updateChannel(sql, tenant, id, {
       ...change,
       ...(rate === undefined ? {} : { settings: rate, capabilities: adapterOf(row.provider)?.capabilities(row.type, rate) ?? row.capabilities }),
@@ -323,26 +329,26 @@ const phone = /^\+[1-9]\d{6,14}$/
 const shortCode = /^\d{3,8}$/
 const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
 
-function checkIdentifier(type: ChannelType, identifier: string | undefined): void {
-  if (identifier === undefined || !isPhoneChannel(type)) return
-  const fits = phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier)))
-  if (!fits)
-    throw invalid(
-      'identifier',
-      'invalid_format',
-      type === 'sms'
-        ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.'
-        : 'Give an E.164 number such as +4915112345678.',
-    )
+function wrongIdentifier(type: ChannelType, identifier: string | undefined): Detail[] {
+  if (identifier === undefined || !isPhoneChannel(type)) return []
+  if (phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier)))) return []
+  const message =
+    type === 'sms'
+      ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.'
+      : 'Give an E.164 number such as +4915112345678.'
+  return [{ param: 'identifier', code: 'invalid_format', message }]
 }
 
-function checkedSettings(type: ChannelType, given: Record<string, unknown>): Record<string, unknown> {
-  const rate = given['max_messages_per_second'] ?? defaultRate[type]
-  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > 100_000) {
-    throw invalid('settings.max_messages_per_second', 'invalid_value', 'Give a whole number of messages per second from 1 to 100000.')
-  }
-  return { ...given, max_messages_per_second: rate }
+function wrongSettings(given: Record<string, unknown> | undefined): Detail[] {
+  const rate = given?.['max_messages_per_second'] ?? 1
+  if (typeof rate === 'number' && Number.isInteger(rate) && rate >= 1 && rate <= 100_000) return []
+  return [{ param: 'settings.max_messages_per_second', code: 'invalid_value', message: 'Give a whole number of messages per second from 1 to 100000.' }]
 }
+
+const withRate = (type: ChannelType, given: Record<string, unknown>): Record<string, unknown> => ({
+  ...given,
+  max_messages_per_second: given['max_messages_per_second'] ?? defaultRate[type],
+})
 
 async function tryConnection(adapter: Adapter, connection: Connection): Promise<string> {
   const answer = (await adapter.connect?.(connection, AbortSignal.timeout(connectTimeout_ms))) ?? { kind: 'connected' as const }
