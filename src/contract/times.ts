@@ -1,26 +1,29 @@
 /** Times as the interface takes them: strict RFC 3339 in bodies, a little more in queries (decisions 1, "Time stamps"). */
 
-const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+\- ]\d\d:?\d\d)?)?$/
-const strictPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
+const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?([Zz]|[+\- ]\d\d:?\d\d)?)?$/
+const strictPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 const dayPattern = /^\d{4}-\d\d-\d\d$/
 const earliest = Date.parse('0001-01-01T00:00:00.000Z')
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * The ISO 8601 text (UTC, milliseconds) of a time as a query may write it, or null for anything else. A space where an
- * unescaped `+` stood is read as `+`. Fractions beyond milliseconds are cut off, or rounded up with `round: 'up'`.
+ * unescaped `+` stood is read as `+`. Fractions beyond milliseconds are cut off, or rounded up with `round: 'up'`. A leap
+ * second is the first of the next day, as clocks of computers have none.
  */
 export function parseDateTime(text: string, round: 'down' | 'up' = 'down'): string | null {
   const parts = pattern.exec(text)
   if (parts === null) return null
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = parts
-  const ms = utcOf(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second))
+  const leaps = second === '60'
+  const ms = utcOf(Number(year), Number(month), Number(day), Number(hour), Number(minute), leaps ? 59 : Number(second))
   if (ms === null) return null
   const offset = zoneMinutes(zone)
   if (offset === null) return null
-  const digits = fraction.padEnd(9, '0')
-  const rest = Number(digits.slice(3)) > 0 && round === 'up' ? 1 : 0
-  const result = ms + Number(digits.slice(0, 3)) + rest - offset * 60_000
+  const rest = /[1-9]/.test(fraction.slice(3)) && round === 'up' ? 1 : 0
+  const whole = ms - offset * 60_000
+  if (leaps && !endsMonth(whole + 1000)) return null
+  const result = leaps ? whole + 1000 : whole + Number(fraction.slice(0, 3).padEnd(3, '0')) + rest
   return result < earliest || result > latest ? null : new Date(result).toISOString()
 }
 
@@ -37,6 +40,9 @@ function utcOf(year: number, month: number, day: number, hour: number, minute: n
   date.setUTCHours(hour, minute, second, 0)
   return date.getUTCDate() === day ? date.getTime() : null
 }
+
+/** Leap seconds stand at the end of a month, in UTC. */
+const endsMonth = (ms: number): boolean => new Date(ms).toISOString().endsWith('-01T00:00:00.000Z')
 
 function zoneMinutes(zone: string | undefined): number | null {
   if (zone === undefined || zone === 'Z' || zone === 'z') return 0
