@@ -173,6 +173,13 @@ test('a key lacking the scope is told which one, before its body is looked at', 
   assert.equal(answer.headers['ratelimit-limit'], '1000000')
 })
 
+test('a scope that is given twice is held once', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ scopes: ['events:read', 'messages:read', 'events:read'] })
+
+  assert.deepEqual((await api.get('/v1/me')).body.api_key.scopes, ['events:read', 'messages:read'])
+})
+
 test('a live-only operation refuses a test key, and a test-only one a live key', async (t) => {
   const world = await startWorld(t)
   const [test_, live] = [await world.account(), await world.account({ mode: 'live' })]

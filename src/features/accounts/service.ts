@@ -202,7 +202,7 @@ async function createKey(platform: Platform, wanted: NewKey): Promise<CreatedKey
       mode: wanted.mode,
       name: wanted.name === undefined ? `${wanted.mode} key` : checkedName(wanted.name),
       last_four: text.slice(-4),
-      scopes: [...(wanted.scopes ?? scopes)],
+      scopes: [...new Set(wanted.scopes ?? scopes)],
       ip_allowlist: checkedAllowlist(wanted.ip_allowlist ?? []),
       expires_at: checkedExpiry(wanted.expires_at ?? null, platform.clock.now()),
       revoked_at: null,
