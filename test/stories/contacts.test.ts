@@ -305,7 +305,7 @@ test('contacts are found by every filter, newest first', async (t) => {
     tags: ['beta'],
     consent: { sms: 'opted_out' },
   })
-  const eve = await make({ email: 'eve@example.org' })
+  const eve = await make({ email: 'eve+news@example.org' })
   const list = (await api.post('/v1/contact_lists', { name: 'L' })).body
   await api.post(`/v1/contact_lists/${list.id}/members`, { contacts: [eve.id] })
   const ids = async (query: string) => (await api.get(`/v1/contacts?${query}`)).body.data.map((contact: { id: string }) => contact.id)
@@ -315,6 +315,8 @@ test('contacts are found by every filter, newest first', async (t) => {
   assert.deepEqual(await ids('phone=+4915112345678'), [ada.id])
   assert.deepEqual(await ids('phone=nobody'), [])
   assert.deepEqual(await ids('email=BOB@example.com'), [bob.id])
+  assert.deepEqual(await ids('email=eve%2Bnews@example.org'), [eve.id])
+  assert.deepEqual(await ids('email=eve+news@example.org'), [eve.id], 'an unescaped plus')
   assert.deepEqual(await ids('external_id=x1'), [ada.id])
   assert.deepEqual(await ids('tag=vip'), [ada.id])
   assert.deepEqual(await ids('tag=none'), [])
@@ -326,7 +328,7 @@ test('contacts are found by every filter, newest first', async (t) => {
   assert.deepEqual(await ids('query=ADA'), [bob.id, ada.id])
   assert.deepEqual(await ids('query=ada%20%C3%96m'), [ada.id])
   assert.deepEqual(await ids('query=%C3%B6M'), [ada.id])
-  assert.deepEqual(await ids('query=eve@'), [eve.id])
+  assert.deepEqual(await ids('query=eve%2Bnews@'), [eve.id])
   assert.deepEqual(await ids('query=%2B1415'), [bob.id])
   assert.deepEqual(await ids('query=1415'), [bob.id])
   assert.deepEqual(await ids('query=%25'), [])

@@ -35,7 +35,7 @@ export function readFilters(query: ContactQuery): ContactFilters | null {
   if (query.consent !== undefined) readConsent(query.consent, labels, without)
   const filters: Writable<ContactFilters> = { labels, without }
   readTimes(query, filters)
-  if (query.email !== undefined) filters.email_key = foldText(query.email.trim())
+  if (query.email !== undefined) filters.email_key = foldText(query.email.trim().replaceAll(' ', '+')) // a `+` that was not escaped
   if (query.external_id !== undefined) filters.external_id = query.external_id
   if (query.query !== undefined) readPrefix(query.query, filters)
   if (query.phone !== undefined) {
