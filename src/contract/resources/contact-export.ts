@@ -25,6 +25,10 @@ export const ContactExport = Type.Object(
     ),
     exported_at: Timestamp(),
   },
-  { $id: 'ContactExport', description: 'The whole record of one contact. Its messages are listed by GET /v1/messages with `to`.' },
+  {
+    $id: 'ContactExport',
+    description:
+      'The whole record of one contact. Its messages have a record of their own: those sent to it are listed by GET /v1/messages with `to`, those it wrote carry its `contact_id`.',
+  },
 )
 export type ContactExport = Static<typeof ContactExport>
