@@ -85,3 +85,24 @@ test('an operation without required fields may come without a body, with any con
     [...Array.from({ length: 5 }, () => [200, undefined]), [400, 'invalid_json'], [400, 'invalid_json']],
   )
 })
+
+test('a field that only the operation itself finds missing is among the codes that the document names for it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const { paths } = (await world.api().get('/docs/openapi.json')).body
+  const contact = (await api.post('/v1/contacts', { phone: '+4915112345678' })).body
+  const segment = (await api.post('/v1/segments', { name: 'S', rules: { match: 'all', conditions: [{ field: 'phone', operator: 'exists' }] } })).body
+
+  const answers = [
+    ['/v1/contacts', 'post', await api.post('/v1/contacts', {})],
+    ['/v1/contacts/{id}', 'patch', await api.patch(`/v1/contacts/${contact.id}`, { phone: null })],
+    ['/v1/contacts/tags', 'post', await api.post('/v1/contacts/tags', { contacts: [contact.id] })],
+    ['/v1/segments/{id}', 'patch', await api.patch(`/v1/segments/${segment.id}`, { rules: {} })],
+    ['/v1/contact_imports', 'post', await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, 'first_name\nAda\n')],
+  ] as const
+
+  for (const [path, method, { body }] of answers) {
+    assert.equal(body.error?.code, 'parameter_missing', path)
+    assert.ok(paths[path][method].responses[400]['x-codes'].includes('parameter_missing'), path)
+  }
+})

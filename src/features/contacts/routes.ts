@@ -66,7 +66,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
       'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. Somebody who opted out before, as a stranger or as a contact deleted since, starts as `opted_out`, unless `consent` says otherwise.',
     body: ContactCreation,
     replies: { 201: Contact },
-    errors: ['contact_exists', 'contact_limit_reached'],
+    errors: ['parameter_missing', 'contact_exists', 'contact_limit_reached'],
     handler: async ({ caller, body, sql }) => reply(201, await contacts.create(sql, caller, body as ContactBody)),
   }),
   route({
@@ -109,7 +109,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     description: `Up to ${contactLimits.bulk_max} contacts, by \`contacts\` or by \`phones\`; \`remove\` comes before \`add\`. All or nothing: when one contact would have more than ${contactLimits.tags_max} tags, none changes.`,
     body: ContactTagging,
     replies: { 200: ContactTagsResult },
-    errors: [],
+    errors: ['parameter_missing'],
     handler: async ({ caller, body, sql }) => reply(200, await contacts.tag(sql, caller, body as TaggingBody)),
   }),
   route({
@@ -132,7 +132,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
       '`attributes`, `identifiers` and `consent` are merged by key, null removes; `tags` and `metadata` are replaced; absent fields stay. `opted_out` takes effect at once: scheduled messages of that channel type fail with `recipient_blocked` and are refunded.',
     body: ContactUpdate,
     replies: { 200: Contact },
-    errors: ['resource_missing', 'contact_exists'],
+    errors: ['parameter_missing', 'resource_missing', 'contact_exists'],
     handler: async ({ caller, params, body, sql }) => reply(200, await contacts.update(sql, caller, params['id']!, body as ContactBody)),
   }),
   route({

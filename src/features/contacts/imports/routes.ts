@@ -69,7 +69,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     },
     example_query: 'consent_declared=true',
     replies: { 202: ContactImport },
-    errors: ['consent_required', 'payload_too_large', 'invalid_json'],
+    errors: ['parameter_missing', 'consent_required', 'payload_too_large', 'invalid_json'],
     digestOf: ({ query, raw }) => imports.digest(raw, optionsOf(query)),
     handler: async ({ caller, query, raw, sql }) => {
       const { started, digest } = await imports.start(sql, caller, raw, optionsOf(query))

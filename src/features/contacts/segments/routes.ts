@@ -52,7 +52,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     description: 'Absent fields stay; `rules` are replaced whole. A list that the stored rules name may be named again although it has been deleted.',
     body: SegmentUpdate,
     replies: { 200: Segment },
-    errors: ['resource_missing'],
+    errors: ['parameter_missing', 'resource_missing'],
     handler: async ({ caller, params, body, sql }) => reply(200, await segments.update(sql, caller, params['id']!, body)),
   }),
   route({
