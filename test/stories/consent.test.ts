@@ -232,6 +232,36 @@ test('a blocked contact is written to on no channel until it is unblocked', asyn
   assert.deepEqual([sent.status, sent.body.contact_id], [202, ada.id])
 })
 
+test('consent and the window are told before what stops the channel, and all of it before funds', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const live = (await world.account({ mode: 'live' })).api
+  const creation = { type: 'whatsapp', provider: 'simulator', name: 'Chat', identifier: '+15005550199', credentials: {} }
+  const channel = (await live.post('/v1/channels', creation)).body.id
+  await live.patch(`/v1/channels/${channel}`, { status: 'disabled' })
+  const magic = ['+15005550003', '+15005550009', '+15005550011', '+15005550012', '+15005550013']
+  const code = (answer: { status: number; body: { error?: { code: string } } }) => answer.body.error?.code ?? answer.status
+  const send = async (to: string, type = 'text') =>
+    code(await live.post('/v1/messages', { channel, to, type, text: { body: 'Hi' }, template: { name: 'hello', language: { code: 'en' } } }))
+
+  const open = []
+  for (const to of magic) open.push(code(await api.post('/v1/messages', sms(to))))
+  for (const to of magic) await api.post('/v1/contacts', { phone: to, consent: { sms: 'opted_out' } })
+  const optedOut = []
+  for (const to of magic) optedOut.push(code(await api.post('/v1/messages', sms(to))))
+  const batch = await api.post('/v1/messages/batch', { messages: magic.map((to) => sms(to)) })
+  await live.post('/v1/contacts', { phone, consent: { whatsapp: 'opted_out' } })
+  const onDisabled = [await send(phone), await send('+4915112345679'), await send('+4915112345679', 'template')]
+
+  assert.deepEqual(open, ['policy_violation', 'upstream_rejected', 'insufficient_balance', 'upstream_unavailable', 'channel_not_connected'])
+  assert.deepEqual(optedOut, Array(5).fill('recipient_blocked'))
+  assert.deepEqual(
+    batch.body.data.map((item: { error: { code: string } }) => item.error.code),
+    Array(5).fill('recipient_blocked'),
+  )
+  assert.deepEqual(onDisabled, ['recipient_blocked', 'policy_violation', 'channel_not_connected'])
+})
+
 test('at the contact cap inbound messages go on without a contact, and STOP still counts', async (t) => {
   const world = await startWorld(t, { settings: { contact_limit: 1 } })
   const { api } = await world.account()

@@ -17,7 +17,8 @@ import type { BillingService } from '../billing/service.ts'
 import type { ChannelRow, ChannelService } from '../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
 import type { QueueBound } from './queue-bound.ts'
-import { findMessage } from './store.ts'
+import { refusalOf } from './refusals.ts'
+import { findMessage, findStanding } from './store.ts'
 
 /** A checked message on its way to the door; id and times are given there, when its batch is committed. */
 export interface Item {
@@ -98,11 +99,11 @@ export async function itemFor(
   const content = body[body.type]
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
   if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
-  refuseBeforehand(deps, channel, body, content)
-  if (channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
+  const refusal = knownBeforehand(deps, channel, body, content)
+  if (refusal === null && channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
   const { kind, address } = addressKeyOf(channel.type, body.to)
   const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
-  return {
+  const item: Item = {
     account_id: tenant.account_id,
     mode: tenant.mode,
     channel_id: channel.id,
@@ -128,6 +129,15 @@ export async function itemFor(
     ignores_suppression: false,
     sandbox: channel.provider === 'sandbox',
   }
+  if (refusal !== null) throw (await refusedBefore(deps, item)) ?? refusal
+  return item
+}
+
+/** Consent and window go before connection and funds (decisions 1, "For a message"); the door looks at them in the statement that accepts. */
+async function refusedBefore({ platform }: ItemDeps, item: Item): Promise<Problem | null> {
+  const standing = await findStanding(platform.pool, item, isoTime(platform.clock.now()))
+  if (standing.blocked) return refusalOf('recipient_blocked')
+  return item.windowed && !standing.window_open ? refusalOf('policy_violation') : null
 }
 
 function checkShape(written: unknown, now: number): Body {
@@ -176,15 +186,15 @@ export function checkRecipient(channel_type: string, to: string): Detail[] {
   ]
 }
 
-function refuseBeforehand({ channels }: ItemDeps, channel: ChannelRow, body: Body, content: unknown): void {
+/** What refuses a message whatever the database holds, or null. */
+function knownBeforehand({ channels }: ItemDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
   const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content })
-  if (refusal !== null && refusal !== undefined) throw new Problem(refusal.code, refusal.message)
-  if (channel.status !== 'active' || channel.connection_status !== 'connected') {
-    throw new Problem(
-      'channel_not_connected',
-      `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Reconnect it, then send again.`,
-    )
-  }
+  if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message)
+  if (channel.status === 'active' && channel.connection_status === 'connected') return null
+  return new Problem(
+    'channel_not_connected',
+    `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Reconnect it, then send again.`,
+  )
 }
 
 /** The times that the door gives an item, for the moment of its commit. */

@@ -1,7 +1,7 @@
 /** What messages mean: sending alone and in batches through the accepting door, reading, cancelling, and what an opt-out does to those that wait. */
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import { validateInboundContent } from '../../contract/content/validate.ts'
-import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/errors.ts'
+import type { Detail, ErrorCode } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
@@ -37,6 +37,7 @@ import { checkItem, checkRecipient, type Item } from './item.ts'
 import { applyMoves } from './moves.ts'
 import { endJobs } from './settle.ts'
 import type { QueueBound } from './queue-bound.ts'
+import { refusalOf } from './refusals.ts'
 import * as store from './store.ts'
 import type { Withdrawing } from './unmarked.ts'
 
@@ -60,14 +61,6 @@ export interface InboundRequest {
 }
 
 export type MessageService = ReturnType<typeof messageService>
-
-/** The refusals of the door carry no words of their own; these say what to do next. */
-const words: Partial<Record<ErrorCode, string>> = {
-  recipient_blocked: 'The recipient is blocked or has opted out on this channel. Do not retry; the recipient must opt in again first.',
-  policy_violation: 'The recipient has not written to this channel in the last 24 hours, so only an approved template may be sent. Send a `template`.',
-  insufficient_balance: 'No package credit applies and the wallet is below the price of the message. Top up, then send again; nothing was created or charged.',
-  parameter_invalid: 'The message breaks a rule of the database and cannot be stored. Change its content, then send again.',
-}
 
 /** One item of a batch as its key stores it. */
 type StoredItem =
@@ -296,8 +289,6 @@ export function messageService(deps: MessageDeps) {
 }
 
 const notCancelled = (state: string): Problem => new Problem('message_state_invalid', `The message is ${state}; only a queued message can be cancelled.`)
-
-const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code] ?? `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`)
 
 function storedItem(result: MessageRow | Problem): StoredItem {
   if (!(result instanceof Problem)) return { status: 202, message_id: result.id }
