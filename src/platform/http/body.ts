@@ -92,8 +92,7 @@ interface Reading {
 const digitsInDoubt = new Error('an integer may have lost digits')
 
 /** Stands in the place of an integer that a number cannot keep: it would come back with other digits. */
-class LostDigits {}
-const lostDigits = new LostDigits()
+const lostDigits: object = Object.freeze({})
 
 function markLostDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return value
@@ -112,7 +111,7 @@ function judged(body: Record<string, unknown>, reading: Reading, itemsApart: str
 }
 
 function fitOrNot(item: unknown, reading: Reading): unknown {
-  if (item instanceof LostDigits) return null
+  if (item === lostDigits) return null
   if (typeof item !== 'object' || item === null) return item // no message at all, whatever it holds
   try {
     refuseUnfit(item, reading)
@@ -140,7 +139,7 @@ function search(value: unknown, path: string, depth: number, reading: Reading, d
     if (!Number.isFinite(value))
       details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
     else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw digitsInDoubt
-  } else if (value instanceof LostDigits) {
+  } else if (value === lostDigits) {
     details.push({ param: path, code: 'invalid_value', message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.` })
   } else if (typeof value === 'object' && value !== null) {
     if (depth > limits.json_depth)
