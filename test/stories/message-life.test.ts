@@ -45,6 +45,23 @@ test('a message with send_at waits for its time, charged at acceptance, and cann
   await world.invariants()
 })
 
+test('no more messages a second go out on a channel than it is set to, from the first second on', async (t) => {
+  const { world, api, channel } = await liveWorld(t, 1_000_000_000, { max_messages_per_second: 2 })
+  const sent = async () => (await api.get('/v1/messages?status=delivered')).body.data.length
+
+  const batch = await api.post('/v1/messages/batch', { messages: Array.from({ length: 9 }, (_, i) => text(channel, `+491511234567${i}`)) })
+  await world.settle()
+  const counts = [await sent()]
+  for (let second = 1; second <= 4; second++) {
+    await wait(world, 1000)
+    counts.push(await sent())
+  }
+
+  assert.equal(batch.body.accepted, 9)
+  assert.deepEqual(counts, [2, 4, 6, 8, 9])
+  await world.invariants()
+})
+
 test('a queued message can be cancelled once, and its charge comes back', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const sent = await api.post('/v1/messages', text(channel, '+4915112345678', { send_at: new Date(world.clock.now() + 60_000).toISOString() }))

@@ -40,7 +40,7 @@ export interface ChannelRates {
   take(channel_id: string, now_ms: number, wanted: number): number
 }
 
-/** A bucket for each channel that holds at most a second's worth. */
+/** A bucket for each channel that holds at most a second's worth. Until the rate of a channel is set, its messages go one by one. */
 export function channelRates(): ChannelRates {
   const rates = new Map<string, number | null>()
   const buckets = new Map<string, { tokens: number; at_ms: number }>()
@@ -48,8 +48,10 @@ export function channelRates(): ChannelRates {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     take(channel_id, now_ms, wanted) {
       const rate = rates.get(channel_id)
-      if (rate === null || rate === undefined) return wanted
-      const bucket = buckets.get(channel_id) ?? { tokens: rate, at_ms: now_ms }
+      if (rate === null) return wanted
+      // the rate is looked up with the first message, which is why that one is missing in the bucket below
+      if (rate === undefined) return Math.min(1, wanted)
+      const bucket = buckets.get(channel_id) ?? { tokens: rate - 1, at_ms: now_ms }
       bucket.tokens = Math.min(rate, bucket.tokens + ((now_ms - bucket.at_ms) * rate) / 1000)
       bucket.at_ms = now_ms
       const granted = Math.min(wanted, Math.floor(bucket.tokens))
