@@ -25,8 +25,15 @@ export type MessageErrorCode = (typeof messageErrorCodes)[number]
 export const MessageError = Type.Object({
   code: Type.String({ examples: ['provider_error'] }),
   message: Type.String(),
-  provider_code: NullableString({ description: "The provider's own code." }),
+  provider_code: Type.String({ description: "The provider's own code; empty where the failure is not the provider's." }),
 })
+type MessageError = Static<typeof MessageError>
+/** As it is kept: without a provider's code where there is none. */
+export type KeptError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }
+
+/** The error as the interface shows it, whose `provider_code` is always a string. */
+export const errorObject = (error: KeptError | null): MessageError | null =>
+  error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
 
 export const Billing = Type.Object({
   source: Type.String({ enum: ['package', 'wallet'] }),
@@ -86,7 +93,7 @@ export interface MessageRow {
   /** What stands under the key named by `type`. */
   content: unknown
   status: MessageStatus
-  error: Static<typeof MessageError> | null
+  error: KeptError | null
   reference: string | null
   metadata: Record<string, unknown>
   billing_source: 'package' | 'wallet'
@@ -125,7 +132,7 @@ export function messageObject(row: MessageRow): Message {
     type: row.type,
     content: { [row.type]: row.content },
     status: row.status,
-    error: row.error,
+    error: errorObject(row.error),
     reference: row.reference,
     metadata: row.metadata,
     billing: { source: row.billing_source, amount_micros: row.amount_micros, package_grant_id: row.package_grant_id, refunded: row.refunded },

@@ -1,6 +1,6 @@
 /** The history of a message (decisions 4), derived from its time stamps and its events: nothing is written for it. */
 import { createHash } from 'node:crypto'
-import type { MessageHistoryItem, MessageRow, MessageStatus } from '../../contract/resources/message.ts'
+import { errorObject, type MessageHistoryItem, type MessageRow, type MessageStatus } from '../../contract/resources/message.ts'
 import type { EventOfMessage } from './store.ts'
 
 /** Newest first. Every status reached is one item; `event_id` is that of the public event while it is kept. */
@@ -13,7 +13,7 @@ export function historyOf(row: MessageRow, events: readonly EventOfMessage[]): M
     message_id: row.id,
     type: `message.${status}`,
     status,
-    error: status === 'failed' ? row.error : null,
+    error: status === 'failed' ? errorObject(row.error) : null,
     event_id: eventIds.get(`message.${status}`) ?? null,
     created_at,
   })
