@@ -44,6 +44,28 @@ test('a callback is taken once signed, kept until its message is known, and appl
   await world.invariants()
 })
 
+test('whatever a provider says of a failure, the message can be read', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const credentials = { callback_secret: 's3cret' }
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const said = [{ code: 5 }, {}, 'gone', null, { code: 'expired', message: 'Too late', provider_code: 131 }]
+
+  const shown = []
+  for (const error of said) {
+    const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
+    await world.settle()
+    const body = JSON.stringify({ reports: [{ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move: 'fail', error }] })
+    await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+    await world.settle()
+    const { body: message } = await api.get(`/v1/messages/${sent.body.id}`)
+    shown.push([message.status, message.error.code, message.error.provider_code])
+  }
+
+  assert.deepEqual(shown, [...Array(4).fill(['failed', 'provider_error', '']), ['failed', 'expired', '131']])
+  assert.equal((await api.get('/v1/messages')).status, 200)
+})
+
 test('what a provider writes that cannot be kept is kept as far as it can be, and holds nothing else up', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
