@@ -67,11 +67,29 @@ test('beside the items the body is judged as a whole', () => {
   assert.equal(refused('{"messages":"\\u0000"}', 'messages'), 'parameter_invalid messages')
 })
 
+test('JSON in UTF-8 is taken whatever else its content type says', () => {
+  for (const type of [
+    '',
+    ';',
+    '; charset=utf-8',
+    ';charset="UTF-8"',
+    '; version=1',
+    '; profile="a;b"; charset=utf8',
+    ' ; odata.metadata=minimal;charset=us-ascii ',
+  ])
+    assert.equal(isJsonType(`application/json${type}`), true, type)
+  for (const type of ['; charset=utf-16', '; charset="latin1"', '; version=1; charset=latin1', '; version', '; =1', '; a="b', 'x', '-seq', ', text/plain'])
+    assert.equal(isJsonType(`application/json${type}`), false, type)
+})
+
 test('a content type of many blanks is judged at once', () => {
   const began = performance.now()
 
   assert.equal(isJsonType(`application/json${`;${' '.repeat(10)}`.repeat(200)}x`), false)
   assert.equal(isJsonType(`application/json${`;${' '.repeat(10)}`.repeat(200)}charset=utf-8`), true)
+  assert.equal(isJsonType(`application/json;${'a=b;'.repeat(2000)}a`), false)
+  assert.equal(isJsonType(`application/json;${'a'.repeat(8000)}`), false)
+  assert.equal(isJsonType(`application/json;a="${'b;'.repeat(4000)}`), false)
 
   assert.ok(performance.now() - began < 1000)
 })

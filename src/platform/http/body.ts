@@ -38,9 +38,10 @@ const tooLarge = (bytesMax: number): Problem =>
   new Problem('payload_too_large', `The body is larger than ${bytesMax / 1024} KB, which is what this endpoint takes. Send less in one request.`)
 
 // each blank has one place only, for a header is a stranger's: two adjoining runs of blanks would try every way to part them
-const jsonType = /^application\/json[ \t]*(?:;[ \t]*(?:charset="?(?:utf-?8|us-ascii)"?[ \t]*)?)*$/i
+const jsonType =
+  /^application\/json[ \t]*(?:;[ \t]*(?:(?:charset="?(?:utf-?8|us-ascii)"?|(?!charset=)[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*"))[ \t]*)?)*$/i
 
-/** True for the content type of JSON in UTF-8, with or without its charset. */
+/** True for the content type of JSON in UTF-8, with or without its charset and parameters that mean nothing here. */
 export const isJsonType = (type: string | undefined): boolean => type === 'application/json' || (type !== undefined && jsonType.test(type))
 
 /** True where the body is not packed. */
