@@ -320,6 +320,33 @@ test('an upload that breaks off leaves nothing, and one whose process died is cl
   assert.deepEqual(await leftovers(world), { imports: 0, pieces: 0, jobs: 0 })
 })
 
+test('a key stays in use for every process as long as its upload lasts', async (t) => {
+  const { world, account } = await start(t)
+  const { connect } = await import('node:net')
+  const csv = 'phone\n+15005551011\n'
+  const socket = connect(Number(new URL(world.base_url).port), '127.0.0.1')
+  socket.write(
+    `POST /v1/contact_imports?consent_declared=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${account.key}\r\ncontent-type: text/csv\r\nidempotency-key: slow\r\ncontent-length: ${csv.length}\r\nconnection: close\r\n\r\n${csv.slice(0, 8)}`,
+  )
+  for (;;) if ((await leftovers(world))!['imports'] === 1) break
+  const leaseEnd = async () => Date.parse((await world.pool<{ lease_until: string }[]>`select lease_until from idempotency_keys`)[0]!.lease_until)
+
+  for (let minute = 1; minute <= 3; minute++) {
+    for (let step = 0; step < 3; step++) {
+      await world.clock.advance(20_000)
+      for (const due = world.clock.now() + 60_000; (await leaseEnd()) < due;);
+    }
+  }
+  const answered = new Promise<string>((resolve) => {
+    let text = ''
+    socket.on('data', (chunk) => (text += String(chunk))).on('end', () => resolve(text))
+  })
+  socket.write(csv.slice(8))
+
+  assert.match(await answered, /^HTTP\/1.1 202 /)
+  assert.equal((await send(account, csv, 'consent_declared=true', { 'idempotency-key': 'slow' })).headers['idempotent-replayed'], 'true')
+})
+
 test('imports are listed newest first, by status, and only to their own account and mode', async (t) => {
   const { world, account, api } = await start(t)
   const first = await imported(world, account, 'phone\n+15005551011\n')

@@ -153,7 +153,7 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
   }
 }
 
-/** Runs an operation with a network call in it: the key is reserved first, and settled afterwards. */
+/** Runs an operation with a network call in it: the key is reserved first, kept so while the operation lasts, and settled afterwards. */
 export async function underLease(platform: Platform, running: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   running.enter(request)
@@ -161,16 +161,35 @@ export async function underLease(platform: Platform, running: InFlight, operatio
     const now = platform.clock.now()
     if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now))) return await replayOf(platform, operation)
     let result: Outcome
+    const ended = new AbortController()
+    const kept = keepLease(platform, request, ended.signal)
     try {
       result = await attempt(() => operation.handler(platform.pool))
     } catch (error) {
       await freeKey(platform.pool, request)
       throw error
+    } finally {
+      ended.abort()
+      await kept
     }
     await settleKey(platform.pool, platform, operation, result)
     return unwrap(result)
   } finally {
     running.leave(request)
+  }
+}
+
+/** Moves the end of a lease on until the operation has ended: an upload may take longer than one lease. */
+async function keepLease(platform: Platform, request: KeyedRequest, ended: AbortSignal): Promise<void> {
+  const { pool, clock, log } = platform
+  for (;;) {
+    await clock.sleep(leaseMs / 3, ended)
+    if (ended.aborted) return
+    await pool`
+      update idempotency_keys set lease_until = ${isoTime(clock.now() + leaseMs)}
+      where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`.catch(
+      (error: unknown) => log.warn({ err: error }, 'the lease of an idempotency key could not be moved on'),
+    )
   }
 }
 
