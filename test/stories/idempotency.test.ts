@@ -105,6 +105,20 @@ test('refusals that the operation decided are replayed with a new request id; ot
   }
 })
 
+test('the characters of a key are counted, not its bytes', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const send = async (key: string) => {
+    const answer = await api.post('/v1/contact_lists', { name: 'Friends' }, keyed(Buffer.from(key, 'utf8').toString('latin1')))
+    return [answer.status, answer.headers['idempotent-replayed']]
+  }
+
+  assert.deepEqual(await send('ü'.repeat(255)), [201, undefined])
+  assert.deepEqual(await send('ü'.repeat(255)), [201, 'true'])
+  assert.deepEqual(await send('🔑'.repeat(255)), [201, undefined])
+  assert.deepEqual(await send('ü'.repeat(256)), [400, undefined])
+})
+
 test('a key that is empty or too long is refused, and one of 255 characters is not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

@@ -2,6 +2,7 @@
  * Idempotency keys (decisions 3). A key belongs to account, mode and operation (method and path with its ids). Operations of
  * the database alone write it in their own transaction; operations with a network call hold it under a lease.
  */
+import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/errors.ts'
@@ -26,10 +27,12 @@ function canonical(value: unknown): string {
   return `${text}}`
 }
 
-/** The value of an Idempotency-Key header. Throws for one that is empty or too long. */
-export function checkIdempotencyKey(key: string): string {
+/** The value of an Idempotency-Key header, which Node reads byte by byte. Throws for one that is empty or too long. */
+export function checkIdempotencyKey(header: string): string {
+  const bytes = Buffer.from(header, 'latin1')
+  const key = isUtf8(bytes) ? bytes.toString('utf8') : header
   if (key === '') throw invalid('Idempotency-Key', 'too_short', 'The header `Idempotency-Key` is empty. Give it a value or leave it out.')
-  if (key.length > limits.idempotency_key_length_max)
+  if (key.length > limits.idempotency_key_length_max && [...key].length > limits.idempotency_key_length_max)
     throw invalid('Idempotency-Key', 'too_long', `The header \`Idempotency-Key\` must have at most ${limits.idempotency_key_length_max} characters.`)
   return key
 }
