@@ -34,6 +34,14 @@ test('every failure of a round is told, with a JavaScript path and a code', () =
     ['name', 'invalid_type'],
     ['items', 'too_few'],
   ])
+  assert.deepEqual(
+    codes({ name: 'ok', count: 0.5, kind: 7 }),
+    [
+      ['count', 'invalid_type'],
+      ['kind', 'invalid_type'],
+    ],
+    'a value of the wrong type is one failure',
+  )
 })
 
 test('paths may start elsewhere, and lengths count code points', () => {

@@ -21,7 +21,9 @@ export function validator(schema: TSchema): Validator {
     for (const error of check.errors ?? []) {
       if (details.length === detailsMax) break
       const detail = detailOf(error, basePath)
-      if (detail !== null && !details.some((other) => other.param === detail.param && other.code === detail.code)) details.push(detail)
+      // of a value of the wrong type nothing else can be said: neither a list of values nor a bound is for it
+      const said = (other: Detail) => other.param === detail?.param && (other.code === detail.code || other.code === 'invalid_type')
+      if (detail !== null && !details.some(said)) details.push(detail)
     }
     return details
   }

@@ -17,6 +17,7 @@ const verification_token = Type.Unsafe<string | null>({
   minLength: 8,
   maxLength: 255,
   pattern: '^[!-~]([ -~]*[!-~])?$',
+  'x-format': 'printable ASCII characters, without blanks at its ends',
   writeOnly: true,
   description: 'Sent with every delivery as `Service-Verification-Token`, for receivers that cannot compute an HMAC. Never returned.',
 })
