@@ -43,20 +43,21 @@ export interface ChannelRates {
 /** A bucket for each channel that holds at most a second's worth. Until the rate of a channel is set, its messages go one by one. */
 export function channelRates(): ChannelRates {
   const rates = new Map<string, number | null>()
-  const buckets = new Map<string, { tokens: number; at_ms: number }>()
+  const buckets = new Map<string, { readonly spent: number; readonly at_ms: number }>()
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     take(channel_id, now_ms, wanted) {
       const rate = rates.get(channel_id)
       if (rate === null) return wanted
-      // the rate is looked up with the first message, which is why that one is missing in the bucket below
-      if (rate === undefined) return Math.min(1, wanted)
-      const bucket = buckets.get(channel_id) ?? { tokens: rate - 1, at_ms: now_ms }
-      bucket.tokens = Math.min(rate, bucket.tokens + ((now_ms - bucket.at_ms) * rate) / 1000)
-      bucket.at_ms = now_ms
-      const granted = Math.min(wanted, Math.floor(bucket.tokens))
-      bucket.tokens -= granted
-      buckets.set(channel_id, bucket)
+      // the rate is looked up with the first message
+      if (rate === undefined) {
+        buckets.set(channel_id, { spent: 1, at_ms: now_ms })
+        return Math.min(1, wanted)
+      }
+      const bucket = buckets.get(channel_id) ?? { spent: 0, at_ms: now_ms }
+      const spent = Math.max(0, bucket.spent - ((now_ms - bucket.at_ms) * rate) / 1000)
+      const granted = Math.max(0, Math.min(wanted, Math.floor(rate - spent)))
+      buckets.set(channel_id, { spent: spent + granted, at_ms: now_ms })
       return granted
     },
   }
