@@ -62,6 +62,16 @@ test('no more messages a second go out on a channel than it is set to, from the 
   await world.invariants()
 })
 
+test('a message whose send_at has long passed goes out at once', async (t) => {
+  const { world, api, channel } = await liveWorld(t)
+
+  const sent = await api.post('/v1/messages', text(channel, '+4915112345678', { send_at: new Date(world.clock.now() - 48 * 3600_000).toISOString() }))
+  await world.settle()
+
+  assert.equal(sent.status, 202)
+  assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'delivered')
+})
+
 test('a queued message can be cancelled once, and its charge comes back', async (t) => {
   const { world, api, channel } = await liveWorld(t)
   const sent = await api.post('/v1/messages', text(channel, '+4915112345678', { send_at: new Date(world.clock.now() + 60_000).toISOString() }))

@@ -105,3 +105,27 @@ test('what a provider writes that cannot be kept is kept as far as it can be, an
   )
   await world.invariants()
 })
+
+test('a report that cannot be applied holds no other up, and is given up after a week', async (t) => {
+  const world = await startWorld(t)
+  const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} })).body
+  const odd = ['null', '{"kind":"inbound"}', '{"kind":"receipt","provider_id":"simulator-x","move":"vanish"}']
+  const at = world.clock.iso()
+  for (const [n, report] of odd.entries())
+    await world.pool`
+      insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+      values (${`odd_${n}`}, ${account_id}, 'live', ${channel.id}, null, ${report}::text::json, ${at}, ${at})`
+  const sent = await api.post('/v1/messages', { channel: channel.id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
+
+  await world.settle()
+  const status = (await api.get(`/v1/messages/${sent.body.id}`)).body.status
+  const kept = (await world.pool`select id from provider_reports where due_at > ${world.clock.iso()}`).length
+  await world.clock.advance(8 * 24 * 3600_000)
+  await world.settle()
+
+  assert.equal(status, 'delivered')
+  assert.ok(kept > 0)
+  assert.equal((await world.pool`select id from provider_reports`).length, 0)
+  await world.invariants()
+})

@@ -42,35 +42,67 @@ export function reportsLane(deps: ReportDeps): Lane {
     async tick() {
       const now = platform.clock.now()
       const due = await seeDue(platform.pool, isoTime(now))
-      const quick = await applyQuickly(deps, due, isoTime(now))
-      const applied = quick === due.length ? quick : quick + (await applyDue(deps, now))
+      const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
+        platform.log.warn({ err: error }, 'receipts could not be applied the quick way; they are applied under locks')
+        return 0
+      })
+      const applied = quick === due.length ? quick : quick + (await applyRest(deps, now))
       if (applied > 0) platform.wake('fan-out')
       return applied
     },
   }
 }
 
-/** Whatever is due, under locks. */
-async function applyDue(deps: ReportDeps, now: number): Promise<number> {
-  return await transact(deps.platform.pool, async (tx) => {
-    const rows = await takeDue(tx, isoTime(now))
-    if (rows.length === 0) return 0
-    const receipts = rows.filter((row) => row.report.kind === 'receipt')
-    const late = await applyReceipts(deps, tx, receipts, isoTime(now))
-    await applyInbound(
-      deps,
-      tx,
-      rows.filter((row) => row.report.kind === 'inbound'),
-    )
-    const postponed = late.filter((row) => now - Date.parse(row.created_at) < keep_ms)
-    await postpone(tx, postponed, now)
-    const kept = new Set(postponed.map(({ id }) => id))
-    await removeAt(
-      tx,
-      rows.filter(({ id }) => !kept.has(id)).map(({ place }) => place),
-    )
-    return rows.length
-  })
+/** Whatever is due, together; where one spoils the others, each by itself: the one that cannot be applied is tried again later, and more and more rarely. */
+async function applyRest(deps: ReportDeps, now: number): Promise<number> {
+  const { pool, log } = deps.platform
+  try {
+    return await applyDue(deps, now)
+  } catch (error) {
+    log.warn({ err: error }, 'reports of providers could not be applied together; they are applied one by one')
+  }
+  const due = await seeDue(pool, isoTime(now))
+  for (const row of due) {
+    try {
+      await transact(pool, async (tx) => await applyRows(deps, tx, await takeOne(tx, row), now))
+    } catch (error) {
+      log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
+      const old = now - Date.parse(row.created_at) >= keep_ms
+      await transact(pool, async (tx) => {
+        const rows = await takeOne(tx, row)
+        if (old)
+          await removeAt(
+            tx,
+            rows.map(({ place }) => place),
+          )
+        else await postpone(tx, rows, now)
+      })
+    }
+  }
+  return due.length
+}
+
+/** What is due, under locks, in one transaction. */
+const applyDue = async (deps: ReportDeps, now: number): Promise<number> =>
+  await transact(deps.platform.pool, async (tx) => await applyRows(deps, tx, await takeDue(tx, isoTime(now)), now))
+
+async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<number> {
+  if (rows.length === 0) return 0
+  const receipts = rows.filter((row) => row.report.kind === 'receipt')
+  const late = await applyReceipts(deps, tx, receipts, isoTime(now))
+  await applyInbound(
+    deps,
+    tx,
+    rows.filter((row) => row.report.kind === 'inbound'),
+  )
+  const postponed = late.filter((row) => now - Date.parse(row.created_at) < keep_ms)
+  await postpone(tx, postponed, now)
+  const kept = new Set(postponed.map(({ id }) => id))
+  await removeAt(
+    tx,
+    rows.filter(({ id }) => !kept.has(id)).map(({ place }) => place),
+  )
+  return rows.length
 }
 
 const dueReports = (sql: Db, at: string) => sql`select ctid::text as place, * from provider_reports where due_at <= ${at} order by due_at, id limit ${batchMax}`
@@ -78,6 +110,9 @@ const dueReports = (sql: Db, at: string) => sql`select ctid::text as place, * fr
 const seeDue = async (sql: Db, at: string): Promise<ReportRow[]> => await sql<ReportRow[]>`${dueReports(sql, at)}`
 
 const takeDue = async (tx: Db, at: string): Promise<ReportRow[]> => await tx<ReportRow[]>`${dueReports(tx, at)} for update skip locked`
+
+const takeOne = async (tx: Db, { due_at, id }: ReportRow): Promise<ReportRow[]> =>
+  await tx<ReportRow[]>`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
 
 /** Applies the receipts of messages that this process remembers and that are one step with one event; resolves to how many. */
 async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<number> {

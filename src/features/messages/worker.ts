@@ -184,8 +184,11 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     return await markSending(ready, now)
   }
 
-  const validUntil = ({ row }: Job): number =>
-    row.expires_at === null ? Date.parse(row.send_at ?? row.created_at) + limits.message_validity_ms : Date.parse(row.expires_at)
+  const validUntil = ({ row }: Job): number => {
+    if (row.expires_at !== null) return Date.parse(row.expires_at)
+    // a time in the past means at once
+    return Math.max(Date.parse(row.created_at), row.send_at === null ? 0 : Date.parse(row.send_at)) + limits.message_validity_ms
+  }
 
   async function blockedAmong(jobs: readonly Job[]): Promise<Set<string>> {
     return await store.listBlocked(
