@@ -63,8 +63,10 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     await stopped(stop)
     inTime = await finish(app, log)
   } finally {
-    await pool.end({ timeout: 1 })
-    await embedded?.stop()
+    await inTimeOrExit(clock, log, async () => {
+      await pool.end({ timeout: 1 })
+      await embedded?.stop()
+    })
   }
   // what did not finish would keep the process alive
   if (!inTime) process.exit(0)
@@ -169,6 +171,17 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     if (stop.aborted) resolve()
     else stop.addEventListener('abort', () => resolve(), { once: true })
   })
+
+/** A database that neither answers nor goes must not keep the process: whoever starts next adopts it. */
+async function inTimeOrExit(clock: Clock, log: Log, close: () => Promise<void>): Promise<void> {
+  const closed = new AbortController()
+  void clock.sleep(stopWithinMs, closed.signal).then(() => {
+    if (closed.signal.aborted) return
+    log.warn('the database did not let go in time')
+    process.exit(0)
+  })
+  await close().finally(() => closed.abort())
+}
 
 async function finish(app: App, log: Log): Promise<boolean> {
   const { clock } = app.platform
