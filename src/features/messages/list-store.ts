@@ -162,24 +162,26 @@ async function listBuckets(
     group by bucket having sum(n) > 0 order by bucket desc limit ${count}`
 }
 
-/** The newest messages are looked at one by one: what was created since has changed since. Before them, what changed late is found by its time of change. */
+/** The newest messages are looked at one by one: what was created since has changed since. Before them, what changed late is found by its time of change, where it is still wanted. */
 async function byChange(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
   const { updated_after, ...others } = filters
-  const rows = await sql<MessageRow[]>`
-    select m.* from (select * from messages where ${where(sql, tenant, others, page)} order by id desc limit ${newestFirst}) m
-    where m.updated_at > ${updated_after!}
-    order by m.id desc limit ${page.limit + 1}`
-  if (rows.length > page.limit) return rows
-  // fewer messages than that have no last one, and nothing before it
-  const older = await sql<MessageRow[]>`
-    with late as materialized (
+  const wanted = page.limit + 1
+  return await sql<MessageRow[]>`
+    with newest as materialized (
+      select id, updated_at from messages where ${where(sql, tenant, others, page)} order by id desc limit ${newestFirst}
+    ),
+    edge as materialized (
+      select min(id) as id, count(*) as seen, count(*) filter (where updated_at > ${updated_after!}) as found from newest
+    ),
+    late as materialized (
       select id from messages where ${where(sql, tenant, filters, page)}
-        and id < (select id from messages where ${where(sql, tenant, others, page)} order by id desc offset ${newestFirst - 1} limit 1)
+        and (select seen = ${newestFirst} and found < ${wanted} from edge) and id < (select id from edge)
     )
     select * from messages where account_id = ${tenant.account_id} and mode = ${tenant.mode}
-      and id = any(array(select id from late order by id desc limit ${page.limit + 1 - rows.length}))
+      and id = any(array(
+        select id from (select id from newest where updated_at > ${updated_after!} union all select id from late) changed order by id desc limit ${wanted}
+      ))
     order by id desc`
-  return [...rows, ...older]
 }
 
 /**
