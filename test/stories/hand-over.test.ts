@@ -57,7 +57,7 @@ async function comeToRest(world: World, id: string, until: string): Promise<void
 }
 
 test('a message in its provider’s hands cannot be cancelled, whether its status says so or not', async (t) => {
-  const { world, api, send, status } = await lonely(t, { latency_ms: 300 })
+  const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
   const id = await send()
 
   const { pass } = await beginPass(world)
@@ -82,7 +82,7 @@ test('a message in its provider’s hands cannot be cancelled, whether its statu
 })
 
 test('a message whose provider takes its time says that it is being sent', async (t) => {
-  const { world, send, status } = await lonely(t, { latency_ms: 1000 })
+  const { world, send, status } = await lonely(t, { latency_ms: 2000 })
   const id = await send()
 
   const { pass } = await beginPass(world)
@@ -120,7 +120,7 @@ test('a message that waits in memory is cancelled for good', async (t) => {
 })
 
 test('an opt-out takes back what waits in memory, and leaves alone what is on its way', async (t) => {
-  const { world, api, send, status } = await lonely(t, { latency_ms: 300, max_messages_per_second: 1 })
+  const { world, api, send, status } = await lonely(t, { latency_ms: 2000, max_messages_per_second: 1 })
   await world.clock.advance(1000)
   const away = await send('+4915112345601')
   const waiting = await send('+4915112345601')
@@ -154,7 +154,7 @@ test('a provider that throttles or refuses leaves the trace of the hand-over', a
 })
 
 test('a process that comes waits until the one that was alone has said what it is handing over', async (t) => {
-  const { world, api, send, status } = await lonely(t, { latency_ms: 300 })
+  const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
   const other = await startProcess(world, 'newcomer')
   closing(t, () => other.kill())
   const id = await send()
