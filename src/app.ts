@@ -245,6 +245,7 @@ export function buildApp(parts: AppParts): App {
       await rings.open()
       await present.open()
       await everyProcess[0]!.tick()
+      await dispatch.takeOver()
       const started = wanted.includes('worker') ? lanes : everyProcess
       runningLanes = started.map((lane) => lane.run(stopping.signal))
     },

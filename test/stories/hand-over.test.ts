@@ -201,3 +201,16 @@ test('what a dead process had in hand is being sent, cannot be cancelled, and go
   assert.equal(await status(id), 'delivered')
   await world.invariants()
 })
+
+test('a service that starts again says what the dead one was sending before it answers anyone', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} })).body
+  const { id } = (await api.post('/v1/messages', { channel: channel.id, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).body
+  await world.pool`update dispatch_jobs set process_id = 'dead', due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+
+  await world.app.start()
+
+  assert.notEqual((await api.get(`/v1/messages/${id}`)).body.status, 'queued')
+  assert.equal((await api.post(`/v1/messages/${id}/cancel`)).status, 409)
+})

@@ -27,6 +27,8 @@ export interface Dispatcher extends Handoff, Withdrawing {
   readonly lane: Lane
   /** Writes `sending` for every message that is being handed over and does not say so. */
   markAll(): Promise<void>
+  /** Takes over what dead processes had in hand; at the start, before anyone can ask to cancel it. */
+  takeOver(): Promise<void>
   /** Finishes what was handed over, gives back the rest, uncounted. */
   stop(): Promise<void>
 }
@@ -351,6 +353,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       return new Set(message_ids.filter((id) => unmarked.has(id)))
     },
     markAll: () => mark(clock.now()),
+    takeOver: takeOverDead,
     async stop() {
       stopping = true
       wakes.stop()
