@@ -50,7 +50,8 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
-  let inTime = true
+  let finished = true
+  let closed = true
   try {
     const { applied } = await migrate(pool, clock)
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
@@ -61,15 +62,17 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)
-    inTime = await finish(app, log)
+    finished = await finish(app, log)
   } finally {
-    await inTimeOrExit(clock, log, async () => {
+    // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
+    closed = await inTime(clock, async () => {
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
+    if (!closed) log.warn('the database did not let go in time')
   }
   // what did not finish would keep the process alive
-  if (!inTime) process.exit(0)
+  if (!finished || !closed) process.exit(0)
 }
 
 /** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */
@@ -172,23 +175,15 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     else stop.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** A database that neither answers nor goes must not keep the process: whoever starts next adopts it. */
-async function inTimeOrExit(clock: Clock, log: Log, close: () => Promise<void>): Promise<void> {
-  const closed = new AbortController()
-  void clock.sleep(stopWithinMs, closed.signal).then(() => {
-    if (closed.signal.aborted) return
-    log.warn('the database did not let go in time')
-    process.exit(0)
-  })
-  await close().finally(() => closed.abort())
+/** False when the work takes longer than stopping may; it is not waited for any more. */
+async function inTime(clock: Clock, work: () => Promise<void>): Promise<boolean> {
+  const late = new AbortController()
+  return await Promise.race([work().then(() => true), clock.sleep(stopWithinMs, late.signal).then(() => false)]).finally(() => late.abort())
 }
 
 async function finish(app: App, log: Log): Promise<boolean> {
-  const { clock } = app.platform
-  const late = new AbortController()
-  const inTime = await Promise.race([app.stop().then(() => true), clock.sleep(stopWithinMs, late.signal).then(() => false)])
-  late.abort()
-  if (inTime) log.info('stopped')
+  const finished = await inTime(app.platform.clock, () => app.stop())
+  if (finished) log.info('stopped')
   else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
-  return inTime
+  return finished
 }
