@@ -1,5 +1,6 @@
 /** The lane `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
 import type { Tenant } from '../../contract/caller.ts'
+import type { MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
 import { jsonRows, transact, type Db } from '../../platform/database/sql.ts'
@@ -67,15 +68,14 @@ async function applyRest(deps: ReportDeps, now: number): Promise<number> {
       await transact(pool, async (tx) => await applyRows(deps, tx, await takeOne(tx, row), now))
     } catch (error) {
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
-      const old = now - Date.parse(row.created_at) >= keep_ms
       await transact(pool, async (tx) => {
         const rows = await takeOne(tx, row)
-        if (old)
+        if (mayWait(row, now)) await postpone(tx, rows, now)
+        else
           await removeAt(
             tx,
             rows.map(({ place }) => place),
           )
-        else await postpone(tx, rows, now)
       })
     }
   }
@@ -95,7 +95,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     tx,
     rows.filter((row) => row.report.kind === 'inbound'),
   )
-  const postponed = late.filter((row) => now - Date.parse(row.created_at) < keep_ms)
+  const postponed = late.filter((row) => mayWait(row, now))
   await postpone(tx, postponed, now)
   const kept = new Set(postponed.map(({ id }) => id))
   await removeAt(
@@ -104,6 +104,8 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   )
   return rows.length
 }
+
+const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keep_ms
 
 const dueReports = (sql: Db, at: string) => sql`select ctid::text as place, * from provider_reports where due_at <= ${at} order by due_at, id limit ${batchMax}`
 
@@ -118,10 +120,8 @@ const takeOne = async (tx: Db, { due_at, id }: ReportRow): Promise<ReportRow[]> 
 async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<number> {
   if (deps.platform.reactions.has('messages_moved')) return 0
   const receivings = due.flatMap(({ id, place, channel_id, provider_id, report }): Receiving[] => {
-    const row = report.kind === 'receipt' && report.move !== 'fail' ? deps.recent.take(channel_id, provider_id ?? '') : undefined
-    if (row === undefined) return []
-    const reference = { account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }
-    const step = stepOf(row, [moveOf(reference, report as Receipt, (report as Receipt).move, at)])
+    const remembered = report.kind === 'receipt' && report.move !== 'fail' ? rememberedMove(deps, { channel_id, provider_id, report }, at) : undefined
+    const step = remembered === undefined ? null : stepOf(remembered.row, [remembered])
     return step?.told.length === 1 ? [{ ...writeOf(deps.platform, step), report_id: id, place }] : []
   })
   return (await writeReceipts(deps.platform.pool, receivings)).size
@@ -144,12 +144,10 @@ interface ReferenceRow {
 async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
   if (rows.length === 0) return []
   const soon: MoveRequest[] = []
-  const others = rows.filter(({ channel_id, provider_id, report }) => {
-    const row = deps.recent.take(channel_id, provider_id ?? '')
-    if (row === undefined) return true
-    const reference = { account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }
-    soon.push({ ...moveOf(reference, report as Receipt, (report as Receipt).move, at), row })
-    return false
+  const others = rows.filter((row) => {
+    const remembered = rememberedMove(deps, row, at)
+    if (remembered !== undefined) soon.push(remembered)
+    return remembered === undefined
   })
   const references = await findReferences(tx, others)
   const known = others.flatMap((row) => {
@@ -184,6 +182,18 @@ const moveOf = (reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_i
   at,
   ...(receipt.error === undefined ? {} : { error: receipt.error }),
 })
+
+/** What a receipt asks of the message that this process remembers by the provider's id, if it does; once. */
+function rememberedMove(
+  deps: ReportDeps,
+  { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
+  at: string,
+): (MoveRequest & { readonly row: MessageRow }) | undefined {
+  const row = deps.recent.take(channel_id, provider_id ?? '')
+  if (row === undefined) return undefined
+  const receipt = report as Receipt
+  return { ...moveOf({ account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }, receipt, receipt.move, at), row }
+}
 
 const ranks: readonly (string | null)[] = [null, 'accept', 'deliver', 'open']
 
