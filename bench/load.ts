@@ -31,13 +31,10 @@ export interface LoadReport {
 const latenciesMax = 4_000_000
 const drainWithinMs = 5000
 
-export function runLoad(plan: LoadPlan): Promise<LoadReport> {
+export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   const latencies = new Float32Array(Math.min(latenciesMax, plan.requests_max ?? latenciesMax))
   const refused: Record<string, number> = {}
   const { promise, resolve, reject } = Promise.withResolvers<LoadReport>()
-  const began = performance.now()
-  const cpuBefore = process.cpuUsage()
-  const until = began + plan.seconds * 1000
   const nextText = requestMaker(plan)
   let asked = 0
   let answered = 0
@@ -70,6 +67,12 @@ export function runLoad(plan: LoadPlan): Promise<LoadReport> {
   }
 
   const connections = Array.from({ length: plan.connections }, () => openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))))
+  // kept connections are what is measured; a timetable that ran while they open would count their opening as latency
+  await Promise.race([promise, Promise.all(connections.map(({ opened }) => opened))])
+  const began = performance.now()
+  const cpuBefore = process.cpuUsage()
+  const until = began + plan.seconds * 1000
+
   if (plan.rate === undefined) for (const connection of connections) ask(connection, performance.now())
   else {
     idle.push(...connections)
@@ -103,12 +106,14 @@ function keepTimetable(rate: number, began: number, mayAsk: () => boolean, asked
 
 interface Connection {
   readonly socket: Socket
+  readonly opened: Promise<unknown>
   asked_at: number
 }
 
 function openConnection(plan: LoadPlan, onAnswer: (connection: Connection, status: number) => void, onError: (error: Error) => void): Connection {
   const socket = connect({ host: plan.host, port: plan.port, noDelay: true })
-  const connection: Connection = { socket, asked_at: 0 }
+  const opened = new Promise((resolve) => socket.once('connect', resolve))
+  const connection: Connection = { socket, opened, asked_at: 0 }
   let rest: Buffer | undefined
   socket.on('data', (chunk) => {
     let bytes = rest === undefined ? chunk : Buffer.concat([rest, chunk])
