@@ -15,20 +15,22 @@ import { asMarkdown, asText, type Measurement, type Section } from './figures.ts
 
 const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, segments, imports, footprint]
 
-const { values: wanted } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
-  },
-})
-const names = wanted.only?.split(',').map((name) => name.trim())
-const unknown = names?.find((name) => !measurements.some((measurement) => measurement.name === name))
-if (unknown !== undefined) {
-  process.stderr.write(`There is no measurement ${unknown}. Known: ${measurements.map(({ name }) => name).join(', ')}.\n`)
+const usage = `npm run bench -- [--only NAME,NAME…] [--quick] [--json] [--write]
+  --only   some of: ${measurements.map(({ name }) => name).join(', ')}
+  --quick  fewer rounds
+  --json   one JSON object instead of tables
+  --write  keeps a full run in docs/reference/performance.md
+`
+const refuse = (sentence: string): never => {
+  process.stderr.write(`${sentence}\n${usage}`)
   process.exit(2)
 }
+
+const wanted = readOptions()
+const names = wanted.only?.split(',').map((name) => name.trim())
+const unknown = names?.find((name) => !measurements.some((measurement) => measurement.name === name))
+if (unknown !== undefined) refuse(`There is no measurement ${unknown}.`)
+if (wanted.write && names !== undefined) refuse('Only a full run is kept: leave out --only or --write.')
 
 const environment = {
   date: new Date().toISOString(),
@@ -64,6 +66,18 @@ const seconds = Math.round((performance.now() - began) / 1000)
 if (wanted.json) process.stdout.write(`${JSON.stringify({ environment, seconds, sections }, null, 2)}\n`)
 else process.stdout.write(`${environmentLine()}\n`)
 if (wanted.write) await writeFile(join(import.meta.dirname, '..', 'docs', 'reference', 'performance.md'), page())
+
+function readOptions() {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const { values } = parseArgs({ options: { only: { type: 'string' }, quick: flag, json: flag, write: flag, help: flag } })
+    if (!values.help) return values
+  } catch (error) {
+    return refuse((error as Error).message)
+  }
+  process.stdout.write(usage)
+  process.exit(0)
+}
 
 function page(): string {
   return [
