@@ -25,7 +25,7 @@ const idSlackMs = 1000
 /** Statuses that few messages have at a time: led by their counts also where a channel is given. */
 const rareStatuses: ReadonlySet<string> = new Set(['queued', 'sending', 'failed'])
 /** So many of the newest messages are looked at one by one before those changed late are searched by time of change. */
-const newestFirst = 500
+const newestFirst = 200
 
 /** A page of messages, newest first, with one row more than asked. */
 export async function listMessages(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]> {
