@@ -38,9 +38,9 @@ async function start(t: TestContext, settings: object = {}) {
     endpoint_id,
     receiver,
     answer: (how: number | 'hang') => void (status = how),
-    /** Answers what hangs. */
-    letGo(code = 200) {
-      for (const [socket, request] of hung.splice(0)) respond(code)(socket, request, 0)
+    /** Answers what hangs, or so many of it. */
+    letGo(code = 200, count = hung.length) {
+      for (const [socket, request] of hung.splice(0, count)) respond(code)(socket, request, 0)
     },
     /** Where the deliveries are, the first one excepted. */
     async places() {
@@ -117,7 +117,43 @@ test('a delivery to an endpoint that answers leaves one row, on record, and none
   await world.invariants()
 })
 
-test('what a receiver does not answer within a second is listed as pending, and counted once it ends', async (t) => {
+test('a delivery in memory is listed as pending from the moment that it exists, and is never listed twice', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
+  const path = `/v1/webhook_endpoints/${endpoint_id}/deliveries`
+  const [first] = await deliveries(account, endpoint_id)
+  answer('hang')
+  const events = await happen(world, account, 3)
+  await receiver.arrived(4)
+  assert.deepEqual([(await places()).spans, (await places()).queue], [1, 0])
+
+  const listed = await deliveries(account, endpoint_id)
+  assert.deepEqual(
+    listed.map((row: { event_id: string; status: string; attempts: number }) => [row.event_id, row.status, row.attempts]),
+    [...events.toReversed().map((id) => [id, 'pending', 0]), [first.event_id, 'delivered', 1]],
+  )
+  assert.deepEqual(await deliveries(account, endpoint_id, '&status=pending'), listed.slice(0, 3))
+  assert.deepEqual(await deliveries(account, endpoint_id, '&status=delivered'), [first])
+  assert.deepEqual(await deliveries(account, endpoint_id, '&status=failed'), [])
+  assert.deepEqual(await deliveries(account, endpoint_id, `&starting_after=${listed[1].id}`), listed.slice(2))
+  assert.deepEqual((await account.api.get(`${path}/${listed[0].id}`)).body, listed[0])
+  const retried = await account.api.post(`${path}/${listed[0].id}/retry`)
+  assert.deepEqual([retried.status, retried.body.error.code], [409, 'delivery_state_invalid'])
+
+  // one of them ends before the others: on record, and no longer among those at hand
+  letGo(200, 1)
+  await passUntil(world, async () => (await places()).ended === 1)
+  const later = await deliveries(account, endpoint_id)
+  assert.deepEqual(later.map((row: { status: string }) => row.status).toSorted(), ['delivered', 'delivered', 'pending', 'pending'])
+  assert.deepEqual(
+    later.map((row: { id: string }) => row.id),
+    listed.map((row: { id: string }) => row.id),
+  )
+  letGo()
+  await passUntil(world, async () => (await places()).ended === 3)
+  await world.invariants()
+})
+
+test('what a receiver does not answer within a second goes to the queue, still pending, and is counted once it ends', async (t) => {
   const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
   answer('hang')
   await happen(world, account, 2)
@@ -132,7 +168,7 @@ test('what a receiver does not answer within a second is listed as pending, and 
   letGo()
   await passUntil(world, async () => (await places()).ended === 2)
 
-  assert.equal(before.length, 0)
+  assert.equal(before.length, 2)
   assert.deepEqual(
     during.map((row: { attempts: number }) => row.attempts),
     [0, 0],

@@ -42,17 +42,22 @@ const pending = (sql: Db) =>
 const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
+/** Those in the hands of a process, not settled and not in the queue either: pending, as `webhook_queue_spans` would bring them there. */
+const handed = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string) => sql`
+  select ${account_id}::text as account_id, ${mode}::text as mode, d.endpoint_id, d.id, d.event_id, d.event_type, 'pending' as status, 0 as attempts, null::int as response_status,
+    null::int as duration_ms, null::text as error, null::text as error_message, s.created_at as next_attempt_at, s.created_at
+  from webhook_spans s cross join lateral webhook_span_deliveries(s.endpoints, s.deliveries) d
+  where strpos(s.endpoints, ${endpoint_id}) > 0 and d.endpoint_id = ${endpoint_id} and d.endpoint_id <> all (s.dropped)
+    and not exists (select 1 from webhook_deliveries w where w.account_id = ${account_id} and w.mode = ${mode} and w.endpoint_id = d.endpoint_id and w.id = d.id)
+    and not exists (select 1 from webhook_retries r where r.endpoint_id = d.endpoint_id and r.id = d.id)`
+
 /** Up to `limit + 1` deliveries of an endpoint, newest first, from wherever they are. */
-export async function listDeliveries(
-  sql: Db,
-  { account_id, mode }: Tenant,
-  endpoint_id: string,
-  status: DeliveryStatus | undefined,
-  page: Page,
-): Promise<DeliveryRow[]> {
+export async function listDeliveries(sql: Db, tenant: Tenant, endpoint_id: string, status: DeliveryStatus | undefined, page: Page): Promise<DeliveryRow[]> {
+  const { account_id, mode } = tenant
   const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}`
   const newest = sql`order by id desc limit ${page.limit + 1}`
   const waiting = sql`
+    (select * from (${handed(sql, tenant, endpoint_id)}) spans where ${own} ${newest}) union all
     (select ${pending(sql)} from webhook_queue where ${own} ${newest}) union all
     (select ${pending(sql)} from webhook_retries where ${own} ${newest})`
   if (status === 'pending') return await sql<DeliveryRow[]>`select * from (${waiting}) every ${newest}`
@@ -63,12 +68,14 @@ export async function listDeliveries(
   return await sql<DeliveryRow[]>`select * from (${waiting} union all ${over}) every ${newest}`
 }
 
-export async function findDelivery(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, id: string): Promise<DeliveryRow | null> {
+export async function findDelivery(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<DeliveryRow | null> {
+  const { account_id, mode } = tenant
   const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and id = ${id}`
   const [row] = await sql<DeliveryRow[]>`
     select ${ended(sql)} from webhook_deliveries where ${own}
     union all select ${pending(sql)} from webhook_queue where ${own}
-    union all select ${pending(sql)} from webhook_retries where ${own}`
+    union all select ${pending(sql)} from webhook_retries where ${own}
+    union all select * from (${handed(sql, tenant, endpoint_id)}) spans where ${own}`
   return row ?? null
 }
 
