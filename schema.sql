@@ -302,7 +302,7 @@ CREATE INDEX events_object ON ONLY public.events USING btree (object_id, "positi
 CREATE INDEX events_position ON ONLY public.events USING btree ("position", id);
 CREATE INDEX events_rare_types ON ONLY public.events USING btree (account_id, mode, type, "position", id) WHERE (type <> ALL (ARRAY['message.sent'::text, 'message.delivered'::text, 'message.read'::text]));
 
-create table events_default partition of events DEFAULT;
+create table events_default partition of events DEFAULT with (autovacuum_analyze_scale_factor=1);
 
 create table grants (
   account_id text collate "C" not null,
@@ -379,7 +379,7 @@ create table ledger_entries (
   constraint ledger_entries_check CHECK ((debit <> credit)),
   constraint ledger_entries_type_check CHECK ((type = ANY (ARRAY['top_up'::text, 'message_charge'::text, 'message_refund'::text, 'package_grant'::text, 'package_expiry'::text, 'adjustment'::text]))),
   constraint ledger_entries_unit_check CHECK ((unit = ANY (ARRAY['usd_micros'::text, 'credits'::text])))
-);
+) with (autovacuum_analyze_scale_factor=1);
 CREATE UNIQUE INDEX ledger_entries_message ON public.ledger_entries USING btree (message_id, type) WHERE (message_id IS NOT NULL);
 CREATE INDEX ledger_entries_type ON public.ledger_entries USING btree (account_id, type, id) WHERE (type <> 'message_charge'::text);
 
@@ -399,7 +399,7 @@ create table message_attempts (
   constraint message_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'throttled'::text, 'unavailable'::text, 'unknown'::text])))
 ) partition by range (message_id);
 
-create table message_attempts_default partition of message_attempts DEFAULT;
+create table message_attempts_default partition of message_attempts DEFAULT with (autovacuum_analyze_scale_factor=1);
 
 create table message_status_counts (
   account_id text collate "C" not null,
@@ -457,7 +457,7 @@ CREATE INDEX messages_updated ON ONLY public.messages USING brin (updated_at) WI
 CREATE TRIGGER messages_count_moved AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_moved_messages();
 CREATE TRIGGER messages_count_new AFTER INSERT ON public.messages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_messages();
 
-create table messages_default partition of messages DEFAULT with (fillfactor=30);
+create table messages_default partition of messages DEFAULT with (fillfactor=30, autovacuum_analyze_scale_factor=1);
 
 create table prices (
   account_id text collate "C" default ''::text not null,
@@ -498,7 +498,7 @@ create table provider_references (
   status text,
   created_at timestamp with time zone not null,
   constraint provider_references_pkey PRIMARY KEY (channel_id, provider_id)
-);
+) with (autovacuum_analyze_scale_factor=1);
 CREATE INDEX provider_references_created ON public.provider_references USING brin (created_at);
 CREATE INDEX provider_references_message ON public.provider_references USING btree (message_id);
 
@@ -602,7 +602,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text])))
 ) partition by range (id);
 
-create table webhook_deliveries_default partition of webhook_deliveries DEFAULT;
+create table webhook_deliveries_default partition of webhook_deliveries DEFAULT with (autovacuum_analyze_scale_factor=1);
 
 create table webhook_endpoints (
   account_id text collate "C" not null,

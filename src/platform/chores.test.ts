@@ -52,6 +52,18 @@ test('partitions are made ahead, and dropped once everything in them is past ret
   assert.deepEqual(await kept(), [])
 })
 
+test('a table that only grows is analysed whenever it has doubled, whichever part of it', async (t) => {
+  const { pool, clock } = await startPlatform(t)
+  await keepPartitions(pool, events, clock.now())
+  await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50, retention_ms: null }, clock.now())
+
+  const rows = await pool<{ name: string; options: string[] | null }[]>`
+    select relname as name, reloptions as options from pg_class
+    where relkind = 'r' and relname ~ '^(messages|message_attempts|events|webhook_deliveries)_(default|[0-9]{8})$' or relname in ('ledger_entries', 'provider_references')`
+  assert.equal(rows.length, 4 + 4 + 4 + 2)
+  for (const { name, options } of rows) assert.ok(options?.includes('autovacuum_analyze_scale_factor=1'), name)
+})
+
 test('a chore runs when it is due, in one process at a time, and one that fails keeps no other from its turn', async (t) => {
   const { platform, clock } = await startPlatform(t)
   const ran: string[] = []
@@ -102,15 +114,16 @@ test('partitions of a month carry the room that their updates need', async (t) =
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`
     select c.relname as name, c.reloptions as options from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'messages'::regclass order by 1`
+  const doubled = 'autovacuum_analyze_scale_factor=1'
   assert.deepEqual(made, [4, 4, 0])
   assert.deepEqual(
     rows.map(({ name, options }) => [name, options]),
     [
-      ['messages_20260101', ['fillfactor=50']],
-      ['messages_20260201', ['fillfactor=50']],
-      ['messages_20260301', ['fillfactor=50']],
-      ['messages_20260401', ['fillfactor=50']],
-      ['messages_default', ['fillfactor=30']],
+      ['messages_20260101', ['fillfactor=50', doubled]],
+      ['messages_20260201', ['fillfactor=50', doubled]],
+      ['messages_20260301', ['fillfactor=50', doubled]],
+      ['messages_20260401', ['fillfactor=50', doubled]],
+      ['messages_default', ['fillfactor=30', doubled]],
     ],
   )
 })

@@ -6,6 +6,8 @@ const weekMs = 7 * 24 * 3600_000
 /** 1970-01-05 was a Monday. */
 const firstMonday = 4 * 24 * 3600_000
 const periodsAhead = 3
+/** What only grows looks much the same when there is more of it; after each analysis every session plans its statements anew. */
+const analysedWhenDoubled = 'autovacuum_analyze_scale_factor = 1'
 
 export interface PartitionedTable {
   readonly table: string
@@ -86,11 +88,11 @@ async function makePartition(pool: Pool, kept: PartitionedTable, from: number): 
   const [low, high] = [idFloor(prefix, from), idFloor(prefix, endOf(kept, from))]
   const [stray] = await pool.unsafe(`select 1 from ${table}_default where ${column} >= $1 and ${column} < $2 limit 1`, [low, high])
   if (stray !== undefined) return false
-  const storage = fillfactor === undefined ? '' : ` with (fillfactor = ${fillfactor})`
+  const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
   try {
     await transact(pool, async (sql) => {
       await sql`set local lock_timeout = '2s'`
-      await sql.unsafe(`create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${low}') to ('${high}')${storage}`)
+      await sql.unsafe(`create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${low}') to ('${high}') with (${storage})`)
     })
     return true
   } catch {
