@@ -14,6 +14,8 @@ export interface Received {
 export interface Receiver {
   readonly port: number
   readonly url: string
+  /** How many came since the last `clear`. */
+  count(): Promise<number>
   /** What came since the last `clear`. */
   received(): Promise<Received>
   clear(): Promise<void>
@@ -21,6 +23,7 @@ export interface Receiver {
 }
 
 const lagsMax = 2_000_000
+const pollMs = 20
 const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
 export async function startReceiver(): Promise<Receiver> {
@@ -34,6 +37,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     port,
     url: `http://127.0.0.1:${port}/hook`,
+    count: () => ask('count'),
     received: () => ask('received'),
     clear: () => ask('clear'),
     stop: () => void (child.connected && child.disconnect()),
@@ -44,11 +48,11 @@ export async function startReceiver(): Promise<Receiver> {
 export async function receivedAll(receiver: Receiver, count: number): Promise<Received> {
   let last = { count: -1, at: 0 }
   for (;;) {
-    const found = await receiver.received()
-    if (found.count >= count) return found
-    if (found.count !== last.count) last = { count: found.count, at: performance.now() }
-    else if (performance.now() - last.at > 30_000) throw new Error(`only ${found.count} of ${count} webhooks came`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const found = await receiver.count()
+    if (found >= count) return await receiver.received()
+    if (found !== last.count) last = { count: found, at: performance.now() }
+    else if (performance.now() - last.at > 30_000) throw new Error(`only ${found} of ${count} webhooks came`)
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }
 
@@ -73,6 +77,7 @@ function receive(): (question: unknown) => unknown {
       count = 0
       return true
     }
+    if (question === 'count') return count
     const sorted = lags.slice(0, Math.min(count, lagsMax)).toSorted()
     const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
     return { count, seconds: (last - first) / 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
