@@ -93,19 +93,26 @@ async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Met
 
 /** Starts everything and says so; on an empty database it makes the first account. */
 async function run(cli: Cli, command: Command, app: App, config: Config, stop: AbortSignal, log: Log): Promise<void> {
-  const first = await firstAccount(app)
   await app.start()
   try {
     await app.server.listen({ host: config.host, port: config.port })
   } catch (error) {
     await app.stop()
-    throw new Refusal(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
+    throw notListening(config, error)
   }
   if (stop.aborted) return
+  // made once it can be told: keys that nobody saw would be lost
+  const first = await firstAccount(app).catch(async (error: unknown) => {
+    await app.stop()
+    throw error
+  })
   log.info({ base_url: config.base_url }, 'listening')
   if (first !== undefined) cli.print(command, { json: { base_url: config.base_url, ...first }, text: welcome(config, first) })
   else cli.print(command, { json: { base_url: config.base_url }, text: `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.` })
 }
+
+const notListening = (config: Config, error: unknown): Refusal =>
+  new Refusal(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
 
 interface FirstAccount {
   readonly account: { readonly id: string; readonly name: string }
@@ -148,7 +155,9 @@ Send a message with the test key; nothing is delivered or billed:
 async function withPort(config: Config): Promise<Config> {
   if (config.port !== 0) return config
   const probe = createServer()
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, config.host, resolve))
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, config.host, resolve)).catch((error: unknown) => {
+    throw notListening(config, error)
+  })
   const { port } = probe.address() as AddressInfo
   await new Promise((resolve) => probe.close(resolve))
   return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
