@@ -57,8 +57,8 @@ export const databaseUrl: Reader<string> = (given) => {
 
 export const baseUrlOf: Reader<string> = (given) => {
   const parsed = URL.parse(given)
-  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol) || parsed.search !== '' || parsed.hash !== '')
-    throw 'must be an http or https URL without a query, such as https://messages.example.com'
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol) || parsed.search !== '' || parsed.hash !== '' || parsed.username !== '')
+    throw 'must be an http or https URL without a query or a login, such as https://messages.example.com'
   return given.replace(/\/+$/, '')
 }
 
@@ -69,7 +69,8 @@ export const secretKey: Reader<string> = (given) => {
 }
 
 export const hostPort: Reader<string> = (given) => {
-  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):\d{1,5}$/i.test(given)) throw 'must be host:port pairs, comma-separated, such as localhost:3000'
+  const port = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/i.exec(given)?.[1]
+  if (port === undefined || Number(port) < 1 || Number(port) > 65_535) throw 'must be host:port pairs, comma-separated, such as localhost:3000'
   return given.toLowerCase()
 }
 

@@ -54,6 +54,19 @@ test('every wrong value is named', () => {
   )
 })
 
+test('a port beyond the last, a login in the base address and a word in two lists are refused', () => {
+  const wrong = {
+    POSTHORN_WEBHOOK_ALLOWED_HOSTS: 'localhost:3000,localhost:65536',
+    POSTHORN_BASE_URL: 'https://user:hunter2@messages.example.com',
+    POSTHORN_OPT_IN_KEYWORDS: 'Start,stop',
+  }
+
+  assert.throws(
+    () => readConfig(wrong),
+    (error: unknown) => error instanceof Refusal && Object.keys(wrong).every((name) => error.message.includes(`\n  ${name} must`)),
+  )
+})
+
 test('a misspelt setting is noticed', () => {
   assert.deepEqual(readConfig({ POSTHORN_RATELIMIT: '5', POSTHORN_TEST_DATABASE_URL: 'x', OTHER: 'y' }).unknown_variables, ['POSTHORN_RATELIMIT'])
 })

@@ -1,5 +1,5 @@
 /** Environment → Config (decisions 14). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   addressListProblem,
@@ -17,6 +17,7 @@ import {
   type Reader,
 } from './config-readers.ts'
 import { Refusal } from './contract/refusal.ts'
+import { makeFolder } from './lib/make-folder.ts'
 import type { LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
@@ -150,8 +151,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
+  problems.push(...sharedKeywords(values))
   if (problems.length > 0) throw new Refusal(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   return configOf(values as Values, simulator, unknownVariables(env))
+}
+
+/** A word in two lists would mean two things. */
+function sharedKeywords(values: Readonly<Record<string, unknown>>): string[] {
+  const names = ['POSTHORN_OPT_OUT_KEYWORDS', 'POSTHORN_OPT_IN_KEYWORDS', 'POSTHORN_HELP_KEYWORDS'] as const
+  const wordsOf = (name: string) => (values[name] as readonly string[] | undefined) ?? []
+  return names.flatMap((name, i) =>
+    wordsOf(name).flatMap((word) => {
+      const other = names.slice(0, i).find((before) => wordsOf(before).includes(word))
+      return other === undefined ? [] : [`${name} must not have a word that ${other} has too; both have ${JSON.stringify(word)}.`]
+    }),
+  )
 }
 
 function configOf(values: Values, simulator: boolean, unknown_variables: readonly string[]): Config {
@@ -201,7 +215,7 @@ async function keyFile(data_dir: string): Promise<string> {
   const path = join(data_dir, 'secret.key')
   const unwritable = (error: Error) =>
     new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
-  await mkdir(data_dir, { recursive: true }).catch((error: Error) => {
+  await makeFolder(data_dir).catch((error: Error) => {
     throw unwritable(error)
   })
   const made = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {

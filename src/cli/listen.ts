@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { readConfig } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { hostPort } from '../lib/public-address.ts'
 import { words } from './arguments.ts'
@@ -32,7 +33,8 @@ export const registerListen: Register = (program, cli) => {
       ])
       const { env, out, err } = cli.terminal
       const json = command.optsWithGlobals()['json'] === true
-      const base_url = (options.url?.href ?? env['POSTHORN_BASE_URL'] ?? `http://${env['HOST'] ?? '127.0.0.1'}:${env['PORT'] ?? '8080'}`).replace(/\/+$/, '')
+      const base_url = options.url?.href.replace(/\/+$/, '') ?? readConfig(env).base_url
+      const data_dir = env['POSTHORN_DATA_DIR']?.trim() ?? ''
       const end = new AbortController()
       const stop = () => end.abort()
       const clock = systemClock()
@@ -44,7 +46,7 @@ export const registerListen: Register = (program, cli) => {
           key: options.key,
           forward_to: options.forwardTo.href,
           events,
-          folder: join(env['POSTHORN_DATA_DIR'] ?? join(homedir(), '.posthorn'), 'listen'),
+          folder: join(data_dir === '' ? join(homedir(), '.posthorn') : data_dir, 'listen'),
           clock,
           poster,
           // with --json standard output holds one value and nothing else

@@ -1,7 +1,7 @@
 /** Follows the event feed with an API key and posts each event to a local address: what `posthorn listen` does, without the command line. */
 import { hash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { request } from 'undici'
 import type { ErrorBody } from '../contract/resources/api-error.ts'
 import type { Event } from '../contract/resources/event.ts'
@@ -9,6 +9,7 @@ import { Refusal } from '../contract/refusal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { hmacKey, signatureHeader } from '../lib/hmac.ts'
 import type { HttpPoster } from '../lib/http-post.ts'
+import { makeFolder } from '../lib/make-folder.ts'
 
 export interface ListenerOptions {
   readonly base_url: string
@@ -46,10 +47,18 @@ const backoffMs = { first: 1_000, max: 30_000 }
 /** Takes up where an earlier listener with this key, service and address left off; the first one begins with what happens next. */
 export async function makeListener(options: ListenerOptions): Promise<Listener> {
   const file = join(options.folder, `${hash('sha256', [options.key, options.base_url, options.forward_to].join('\n'), 'hex').slice(0, 24)}.json`)
+  await makeFolder(options.folder, 0o700).catch((error: Error) => {
+    throw notKept(options.folder, error)
+  })
   const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: await newest(options) }
-  await writeState(file, state)
+  await writeState(file, state).catch((error: Error) => {
+    throw notKept(options.folder, error)
+  })
   return { secret: state.secret, follow: () => follow(options, file, state) }
 }
+
+const notKept = (folder: string, error: Error): Refusal =>
+  new Refusal(`The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
 
 async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
   const { signal, clock } = options
@@ -157,7 +166,6 @@ async function readState(file: string): Promise<State | null> {
 
 /** On the disk before it returns, whole or not at all: what was acknowledged is never posted again. */
 async function writeState(file: string, state: State): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.new`
   const handle = await open(draft, 'w', 0o600)
   try {

@@ -13,6 +13,7 @@ import { Refusal } from '../../contract/refusal.ts'
 import { driver } from './driver.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { freePort } from '../../lib/free-port.ts'
+import { makeFolder } from '../../lib/make-folder.ts'
 import type { Log } from '../log.ts'
 import { findPrograms, type Detour, type Programs } from './binaries.ts'
 import { runningPostmaster, stopPostmaster } from './postmaster.ts'
@@ -111,7 +112,7 @@ interface Held extends Address {
 
 async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
   const dataDir = resolve(options.dataDir)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+  await makeFolder(dataDir, 0o700).catch((error: Error) => {
     throw new Refusal(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
   })
   const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs: await findPrograms(dataDir, options.detours), clock: systemClock() }
