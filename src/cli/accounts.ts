@@ -67,7 +67,7 @@ export const registerAccounts: Register = (program, cli) => {
     })
 }
 
-async function updateAccount(app: App, id: string, options: UpdateOptions): Promise<Account> {
+async function updateAccount(app: App, id: string, options: UpdateOptions): Promise<Account & { low_balance_micros: number }> {
   const { accounts, billing } = app.services
   const account = await accounts.update(id, {
     ...(options.name === undefined ? {} : { name: options.name }),
@@ -75,5 +75,5 @@ async function updateAccount(app: App, id: string, options: UpdateOptions): Prom
     ...(options.ownerEmail === undefined ? {} : { owner_email: options.ownerEmail }),
   })
   if (options.lowBalanceMicros !== undefined) await billing.setLowBalance(app.platform.pool, id, options.lowBalanceMicros)
-  return account
+  return { ...account, low_balance_micros: await billing.lowBalance(app.platform.pool, id) }
 }

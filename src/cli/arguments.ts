@@ -23,6 +23,13 @@ export const words = (text: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '')
 
+/** Comma-separated words, at least one: a list that is there but empty comes from a variable that was never set, and would mean the opposite of what was asked. */
+export function someWords(text: string): string[] {
+  const found = [...new Set(words(text))]
+  if (found.length === 0) throw new InvalidArgumentError('It must name at least one; leave the option out otherwise.')
+  return found
+}
+
 /** An RFC 3339 time or a date, as ISO text. */
 export function time(text: string): string {
   const iso = parseDateTime(text)

@@ -8,7 +8,8 @@ import { transact } from '../platform/database/sql.ts'
 import { makeLog } from '../platform/log.ts'
 import type { App } from '../app.ts'
 import { readConfig, type Config } from '../config.ts'
-import type { Register } from './program.ts'
+import { Refusal } from '../contract/refusal.ts'
+import { wordsOf, type Cli, type Register } from './program.ts'
 
 export const registerDatabase: Register = (program, cli) => {
   program
@@ -26,11 +27,12 @@ export const registerDatabase: Register = (program, cli) => {
     .command('doctor')
     .description('prove that configuration, database, ledger and counters are sound')
     .action(async (_options: unknown, command: Command) => {
-      const config = readConfig(cli.terminal.env)
-      const findings = await cli.examine(
-        (app) => examine(app, config),
-        (missing) => [{ name: 'database', breaches: missing.map((name) => `${name} is not applied: run \`posthorn migrate\`.`) }],
-      )
+      const findings = await proofs(cli).catch((error: unknown) => {
+        // what keeps the proof from being made is a finding too, for who reads JSON
+        const [name, ...breaches] = error instanceof Refusal ? ['configuration', ...reasonsOf(error)] : ['database', wordsOf(error)]
+        if (command.optsWithGlobals()['json'] === true) cli.print(command, { json: { ok: false, checks: [{ name, breaches }] }, text: '' })
+        throw error
+      })
       const ok = findings.every((finding) => finding.breaches.length === 0)
       const text = [
         ...findings.map(({ name, breaches }) =>
@@ -41,6 +43,20 @@ export const registerDatabase: Register = (program, cli) => {
       cli.print(command, { json: { ok, checks: findings }, text })
       if (!ok) cli.exit(1)
     })
+}
+
+async function proofs(cli: Cli): Promise<Finding[]> {
+  const config = readConfig(cli.terminal.env)
+  return await cli.examine(
+    (app) => examine(app, config),
+    (missing) => [{ name: 'database', breaches: missing.map((name) => `${name} is not applied: run \`posthorn migrate\`.`) }],
+  )
+}
+
+/** The lines of a refusal: below its first one, where it lists several. */
+function reasonsOf(refusal: Refusal): string[] {
+  const [first, ...rest] = refusal.message.split('\n').map((line) => line.trim())
+  return rest.length === 0 ? [first!] : rest
 }
 
 async function migrateConfigured(config: Config) {

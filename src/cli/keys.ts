@@ -3,7 +3,8 @@ import { InvalidArgumentError, type Command } from 'commander'
 import type { App } from '../app.ts'
 import type { Mode } from '../contract/caller.ts'
 import { scopes as allScopes, type Scope } from '../contract/scopes.ts'
-import { oneOfWords, time, words } from './arguments.ts'
+import { systemClock } from '../lib/clock.ts'
+import { oneOfWords, someWords, time } from './arguments.ts'
 import type { Register } from './program.ts'
 
 type Key = Awaited<ReturnType<App['services']['accounts']['listKeys']>>[number]
@@ -24,11 +25,15 @@ const shown = (key: Key) => ({
   created_at: key.created_at,
 })
 
-const line = (key: Key): string => `${key.id}  svc_${key.mode}_…${key.last_four}  ${key.revoked_at === null ? 'usable ' : 'revoked'}  ${key.name}`
+/** What becomes of requests with it at `now_ms`. */
+const stateOf = (key: Key, now_ms: number): string =>
+  key.revoked_at !== null ? 'revoked' : key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'usable '
+const line = (key: Key, now_ms: number): string => `${key.id}  svc_${key.mode}_…${key.last_four}  ${stateOf(key, now_ms)}  ${key.name}`
 
 function scopeList(text: string): Scope[] {
-  if (text === 'all') return [...allScopes]
-  return words(text).map((word) => {
+  const named = someWords(text)
+  if (named.includes('all')) return [...allScopes]
+  return named.map((word) => {
     const scope = allScopes.find((known) => known === word)
     if (scope === undefined) throw new InvalidArgumentError(`There is no scope ${word}. Known: all, ${allScopes.join(', ')}.`)
     return scope
@@ -45,6 +50,7 @@ interface CreateOptions {
 }
 
 export const registerKeys: Register = (program, cli) => {
+  const clock = systemClock()
   const keys = program.command('keys').description('make, list and revoke API keys')
 
   keys
@@ -55,7 +61,7 @@ export const registerKeys: Register = (program, cli) => {
     .option('--name <name>', 'what it is for')
     .option('--scopes <scopes>', 'comma-separated, or all (the default)', scopeList)
     .option('--expires-at <time>', 'from when on it is refused', time)
-    .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', words)
+    .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', someWords)
     .action(async (options: CreateOptions, command: Command) => {
       const created = await cli.withApp((app) =>
         app.services.accounts.createKey({
@@ -67,7 +73,10 @@ export const registerKeys: Register = (program, cli) => {
           ...(options.ipAllowlist === undefined ? {} : { ip_allowlist: options.ipAllowlist }),
         }),
       )
-      cli.print(command, { json: { ...shown(created), key: created.key }, text: `${line(created)}\n\n  ${created.key}\n\nKeep it now: it is not shown again.` })
+      cli.print(command, {
+        json: { ...shown(created), key: created.key },
+        text: `${line(created, clock.now())}\n\n  ${created.key}\n\nKeep it now: it is not shown again.`,
+      })
     })
 
   keys
@@ -76,7 +85,7 @@ export const registerKeys: Register = (program, cli) => {
     .requiredOption('--account <account>', 'its id')
     .action(async (options: { account: string }, command: Command) => {
       const rows = await cli.withApp((app) => app.services.accounts.listKeys(options.account))
-      cli.print(command, { json: rows.map(shown), text: rows.length === 0 ? 'The account has no keys.' : rows.map(line).join('\n') })
+      cli.print(command, { json: rows.map(shown), text: rows.length === 0 ? 'The account has no keys.' : rows.map((row) => line(row, clock.now())).join('\n') })
     })
 
   keys
@@ -85,6 +94,6 @@ export const registerKeys: Register = (program, cli) => {
     .argument('<key>', 'its id')
     .action(async (id: string, _options: unknown, command: Command) => {
       const row = await cli.withApp((app) => app.services.accounts.revokeKey(id))
-      cli.print(command, { json: shown(row), text: line(row) })
+      cli.print(command, { json: shown(row), text: line(row, clock.now()) })
     })
 }

@@ -1,7 +1,7 @@
 /** `posthorn packages …`: prepaid message credits of an account. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
-import { positiveNumber, time, words } from './arguments.ts'
+import { positiveNumber, someWords, time } from './arguments.ts'
 import type { Register } from './program.ts'
 
 type Package = Awaited<ReturnType<App['services']['billing']['grantPackage']>>
@@ -28,7 +28,7 @@ export const registerPackages: Register = (program, cli) => {
     .description('grant a package of credits; each pays for one message')
     .requiredOption('--account <account>', 'its id')
     .requiredOption('--credits <number>', 'how many messages it pays for', positiveNumber)
-    .option('--channel-types <types>', 'comma-separated; all where left out', words)
+    .option('--channel-types <types>', 'comma-separated; all where left out', someWords)
     .option('--expires-at <time>', 'what is left then is written off; never where left out', time)
     .option('--name <name>', 'what it is called')
     .action(async (options: GrantOptions, command: Command) => {

@@ -61,7 +61,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
     .description('A multi-channel messaging platform: one REST API for WhatsApp, SMS and more.')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
-    .version(posthorn.version, '--version', 'print the version')
+    .version(argv.includes('--json') ? JSON.stringify({ version: posthorn.version }) : posthorn.version, '--version', 'print the version')
     .option('--json', 'print exactly one JSON value, whatever the command')
     .showHelpAfterError('(add --help for what there is)')
   for (const register of groups) register(program, cli)
@@ -85,13 +85,16 @@ function everywhere(command: Command, change: (command: Command) => unknown): vo
 
 function failure(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-  if (error instanceof Refusal || error instanceof Problem || error instanceof DatabaseRefused) terminal.err(`${error.message}\n`)
-  else if (isUnreachable(error))
-    terminal.err(
-      `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.\n`,
-    )
-  else terminal.err(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  terminal.err(`${wordsOf(error)}\n`)
   return exitCodes.refused
+}
+
+/** What a command says of what ended it: a sentence, or of something that nobody expected all that is known. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof Refusal || error instanceof Problem || error instanceof DatabaseRefused) return error.message
+  if (isUnreachable(error))
+    return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** With `behind` the database is not migrated. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -138,10 +139,11 @@ test('--json is taken before a command and after it', async (t) => {
   assert.deepEqual(before.json, after.json)
 })
 
-test('--version tells the version of the package', async () => {
+test('--version tells the version of the package, as JSON where that is asked for', async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }
 
   assert.deepEqual(await runWith({}, ['--version']), { code: 0, out: `${version}\n`, err: '', json: undefined })
+  assert.deepEqual((await runWith({}, ['--version', '--json'])).json, { version })
 })
 
 test('a key that would be expired from the beginning is not made', async (t) => {
@@ -156,6 +158,42 @@ test('a key that would be expired from the beginning is not made', async (t) => 
   assert.deepEqual([past.code, past.out], [1, ''])
   assert.match(past.err, /^A key that expires at 2020-01-31T00:00:00.000Z is of no use: that time has passed\.\n$/)
   assert.deepEqual([future.code, keys.json.length], [0, 1])
+})
+
+test('a list that is given but empty is wrong usage, for it would mean the opposite of what was asked', async (t) => {
+  const { run } = await installation(t)
+  const account = await run('accounts', 'create', '--name', 'A', '--json')
+  const create = (...more: string[]) => run('keys', 'create', '--account', account.json.id, '--mode', 'live', ...more)
+  const grant = (types: string) => run('packages', 'grant', '--account', account.json.id, '--credits', '1', '--channel-types', types, '--json')
+
+  const empty = [await create('--ip-allowlist', ''), await create('--ip-allowlist', ' , '), await create('--scopes', ''), await grant('')]
+  const keys = await run('keys', 'list', '--account', account.json.id, '--json')
+  const all = await create('--scopes', 'messages:read,all', '--json')
+  const twice = await grant('sms,sms')
+
+  assert.deepEqual(
+    empty.map(({ code, out }) => [code, out]),
+    empty.map(() => [2, '']),
+  )
+  assert.deepEqual(keys.json, [])
+  assert.ok(all.json.scopes.includes('billing:read'))
+  assert.deepEqual(twice.json.channel_types, ['sms'])
+})
+
+test('a list of keys tells which of them have expired', async (t) => {
+  const { run, env } = await installation(t)
+  const account = await run('accounts', 'create', '--name', 'A', '--json')
+  await run('keys', 'create', '--account', account.json.id, '--mode', 'live', '--expires-at', '2999-01-31')
+  const { openPool } = await import('../../src/platform/database/pool.ts')
+  const pool = openPool(env['DATABASE_URL']!, { max: 1 })
+  const before = await run('keys', 'list', '--account', account.json.id)
+  await pool`update api_keys set expires_at = '2020-01-31'`
+  await pool.end()
+
+  const after = await run('keys', 'list', '--account', account.json.id)
+
+  assert.match(before.out, / usable /)
+  assert.match(after.out, / expired /)
 })
 
 test('help is no mistake', async (t) => {
@@ -217,6 +255,19 @@ test('doctor proves a sound database, and ends with 1 and its findings when a ba
   assert.ok(broken.json.checks.some((check: { breaches: string[] }) => check.breaches.length > 0))
 })
 
+test('doctor prints its JSON also where it cannot begin: the configuration or the database is then what is broken', async () => {
+  const misconfigured = await runWith({ PORT: 'x', POSTHORN_LOG_LEVEL: 'loud' }, ['doctor', '--json'])
+  const alone = await runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor', '--json'])
+
+  assert.deepEqual([misconfigured.code, misconfigured.json.ok, misconfigured.json.checks[0].name], [1, false, 'configuration'])
+  assert.deepEqual(
+    misconfigured.json.checks[0].breaches.map((breach: string) => breach.split(' ')[0]),
+    ['PORT', 'POSTHORN_LOG_LEVEL'],
+  )
+  assert.deepEqual([alone.code, alone.json.ok, alone.json.checks[0].name], [1, false, 'database'])
+  assert.match(alone.json.checks[0].breaches[0], /cannot be reached/)
+})
+
 test('doctor changes nothing: a database that lacks migrations is a finding', async (t) => {
   const database = await testDatabase({ empty: true })
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
@@ -244,6 +295,27 @@ async function serve(t: TestContext, env: Record<string, string>) {
   const [line] = (await Promise.race([once(createInterface(child.stdout!), 'line'), exited])) as [string]
   return { child, exited, said: JSON.parse(line) as { base_url: string; account?: { id: string }; live_key?: string; test_key?: string } }
 }
+
+test('the first account waits for a start that can tell its keys', { timeout: 60_000 }, async (t) => {
+  const { env, run } = await installation(t)
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const { port } = taken.address() as AddressInfo
+
+  const refused = await Promise.all([runWith({ ...env, PORT: String(port) }, ['serve']), runWith({ ...env, HOST: '203.0.113.1' }, ['serve'])])
+  const accounts = await run('accounts', 'list', '--json')
+  const later = await serve(t, env)
+  later.child.kill('SIGTERM')
+  await later.exited
+
+  for (const { code, out, err } of refused) {
+    assert.deepEqual([code, out], [1, ''])
+    assert.match(err, /^The address \S+ cannot be listened on: .*\. Set HOST or PORT\.\n$/)
+  }
+  assert.deepEqual(accounts.json, [])
+  assert.match(later.said.test_key ?? '', /^svc_test_/)
+})
 
 test('serve makes the first account once, hears commands beside it, and ends in order', { timeout: 60_000 }, async (t) => {
   const { env, run } = await installation(t)
