@@ -54,6 +54,35 @@ test('the same key with a different body or query is refused, and on another ope
   assert.equal(other.status, 201)
 })
 
+test('a field that nobody knows is part of what a key stands for, in a batch too', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  for (const [path, body] of [
+    ['/v1/contact_lists', { name: 'Friends' }],
+    ['/v1/messages', message],
+    ['/v1/messages/batch', { messages: [message] }],
+  ] as const) {
+    await api.post(path, body, keyed('a'))
+    const more = await api.post(path, { ...body, sandbox: true }, keyed('a'))
+
+    assert.deepEqual([...codeOf(more), more.headers['service-ignored-fields']], [409, 'idempotency_key_reused', 'sandbox'], path)
+  }
+})
+
+test('an id means the same under a key however its characters are escaped in the path', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const waiting = await api.post('/v1/messages', { ...message, send_at: new Date(world.clock.now() + 3600_000).toISOString() })
+  const id: string = waiting.body.id
+
+  const first = await api.post(`/v1/messages/${id}/cancel`, undefined, keyed('a'))
+  const again = await api.post(`/v1/messages/${id.replace('_', '%5F')}/cancel`, undefined, keyed('a'))
+
+  assert.equal(first.status, 200)
+  assert.deepEqual([again.status, again.headers['idempotent-replayed'], again.body], [200, 'true', first.body])
+})
+
 test('a key belongs to account and mode', async (t) => {
   const world = await startWorld(t)
   const one = await world.account()

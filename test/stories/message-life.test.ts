@@ -111,6 +111,18 @@ test('a message that is not handed over in time fails as expired and is refunded
   await world.invariants()
 })
 
+test('the attempts of a message come in one page, however many there were', async (t) => {
+  const { world, api, channel } = await liveWorld(t)
+  const sent = await api.post('/v1/messages', text(channel, '+19995550024'))
+  for (let i = 0; i < 25; i++) await wait(world, 3600_000)
+
+  const all = await api.get(`/v1/messages/${sent.body.id}/attempts`)
+  const some = await api.get(`/v1/messages/${sent.body.id}/attempts?limit=3`)
+
+  assert.ok(all.body.data.length > 20, `${all.body.data.length} attempts`)
+  assert.deepEqual([all.body.data.at(-1).number, all.body.has_more, some.body.data.length], [1, false, 3])
+})
+
 for (const [name, digits] of [
   ['throttles', '0021'],
   ['cannot be reached', '0022'],

@@ -10,6 +10,11 @@ test('a usage query covers the last 30 days unless it says otherwise', () => {
   assert.deepEqual(usagePeriod({ from: '2026-03-30' }, now), { from: '2026-03-30', to: '2026-03-31' })
 })
 
+test('a usage query of the first days that there are begins with the first', () => {
+  assert.deepEqual(usagePeriod({ to: '0001-01-10' }, now), { from: '0001-01-01', to: '0001-01-10' })
+  assert.deepEqual(usagePeriod({ to: '0001-01-01' }, now), { from: '0001-01-01', to: '0001-01-01' })
+})
+
 test('a usage query covers at most 366 days, forwards', () => {
   assert.deepEqual(usagePeriod({ from: '2025-03-31', to: '2026-03-31' }, now), { from: '2025-03-31', to: '2026-03-31' })
   assert.throws(() => usagePeriod({ from: '2025-03-30', to: '2026-03-31' }, now), { code: 'parameter_invalid', param: 'from' })

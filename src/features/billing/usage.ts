@@ -66,6 +66,9 @@ const dayMs = 24 * 3600_000
 const daysDefault = 30
 const daysMax = 366
 
+/** Before it there are no dates of four digits. */
+const firstDay = Date.parse('0001-01-01T00:00:00.000Z')
+
 const midnight = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 const dayAt = (ms: number): string => dayOf(isoTime(ms))
 
@@ -74,7 +77,7 @@ export function usagePeriod(query: { from?: string; to?: string }, now_ms: numbe
   const today = midnight(dayAt(now_ms))
   const asked = query.from === undefined ? undefined : midnight(query.from)
   const to = query.to === undefined ? Math.max(today, asked ?? today) : midnight(query.to)
-  const from = asked ?? to - (daysDefault - 1) * dayMs
+  const from = asked ?? Math.max(firstDay, to - (daysDefault - 1) * dayMs)
   if (from > to) throw invalid('from', 'invalid_value', '`from` must not be later than `to`.')
   if (to - from >= daysMax * dayMs) throw invalid('from', 'invalid_value', `A usage query covers at most ${daysMax} days, the first and the last included.`)
   return { from: dayAt(from), to: dayAt(to) }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { Channel, channelTypes, Template } from '../../contract/resources/channel.ts'
 import { AnyObject } from '../../contract/resources/nullable.ts'
-import { listOf, listQuery, onePage, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { ChannelService } from './service.ts'
 
@@ -117,7 +117,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     tag,
     summary: "List a channel's message templates",
     description: 'One page: `has_more` is always false.',
-    query: listQuery({}),
+    query: onePageQuery,
     replies: { 200: listOf(Template) },
     errors: ['resource_missing'],
     handler: async ({ caller, params, query }) => reply(200, onePage(await channels.templates(caller, params['id']!), query)),

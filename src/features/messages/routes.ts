@@ -6,7 +6,7 @@ import { Message, MessageAttempt, MessageHistoryItem, messageObject, messageStat
 import { NullableString } from '../../contract/resources/nullable.ts'
 import { DateTimeQuery } from '../../contract/date-time-query.ts'
 import { ErrorBody } from '../../contract/resources/api-error.ts'
-import { listOf, listQuery, onePage, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { InboundRequest, MessageService } from './service.ts'
 
@@ -35,6 +35,8 @@ const BatchRequest = Type.Object(
     }),
   },
   {
+    // what it does not know stays, for it is part of what an Idempotency-Key stands for
+    additionalProperties: true,
     examples: [
       {
         messages: [
@@ -107,6 +109,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     body: BatchRequest,
     body_optional: false,
     body_unchecked: true,
+    known_fields: [],
     items_apart: 'messages',
     replies: { 207: Batch },
     errors: ['upstream_unavailable'],
@@ -146,7 +149,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     tag,
     summary: "List a message's history",
     description: 'Newest first, in one page.',
-    query: listQuery({}),
+    query: onePageQuery,
     replies: { 200: listOf(MessageHistoryItem) },
     errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) => reply(200, onePage(await messages.history(sql, caller, params['id']!), query)),
@@ -158,7 +161,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     tag,
     summary: "List a message's hand-overs to its provider",
     description: 'Newest first, in one page.',
-    query: listQuery({}),
+    query: onePageQuery,
     replies: { 200: listOf(MessageAttempt) },
     errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) => reply(200, onePage(await messages.attempts(sql, caller, params['id']!), query)),

@@ -12,6 +12,12 @@ export const pageQuery = {
 /** The query schema of a list with these filters. Unknown parameters are refused. */
 export const listQuery = <P extends TProperties>(filters: P) => Type.Object({ ...filters, ...pageQuery }, { additionalProperties: false })
 
+/** The query schema of a list that is always one page: without a default limit, which would cut it where nobody is told of more. */
+export const onePageQuery = Type.Object(
+  { ...pageQuery, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_max, description: 'Objects at most. Default: all of them.' })) },
+  { additionalProperties: false },
+)
+
 /** The list envelope over items of this schema. */
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object({

@@ -228,7 +228,9 @@ function operate(
   return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
 }
 
-const operationOf = (route: Route, request: FastifyRequest): string => `${route.method} ${request.url.split('?', 1)[0]!}`
+/** Method and path with its ids, however their characters were escaped. */
+const operationOf = (route: Route, request: FastifyRequest): string =>
+  `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (request.params as Record<string, string>)[name] ?? '')}`
 
 /** A streamed body is not held in memory: its length and kind stand for it until it has been read, then its digest as well. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
