@@ -223,6 +223,23 @@ test('a change merges maps by key, replaces tags and metadata, and leaves the re
   await world.invariants()
 })
 
+test('an upsert of what is known already changes nothing, whatever the order of its keys and the depth of its metadata', { timeout: 20_000 }, async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  let deep: object = { last: true }
+  for (let i = 0; i < 29; i++) deep = { b: 1, a: deep }
+  const contact = { phone: '+4915112345678', metadata: { z: [{ y: 1, x: 2 }], deep }, attributes: { plan: 'pro', orders: 1 } }
+
+  const created = await api.post('/v1/contacts/upsert', contact)
+  await world.clock.advance(1000)
+  const again = await api.post('/v1/contacts/upsert', { attributes: { orders: 1, plan: 'pro' }, metadata: { deep, z: [{ x: 2, y: 1 }] }, phone: contact.phone })
+  const changed = await api.post('/v1/contacts/upsert', { phone: contact.phone, metadata: { deep, z: [{ x: 2, y: 3 }] } })
+
+  assert.deepEqual([created.status, again.status, changed.status], [201, 200, 200])
+  assert.deepEqual([again.body, created.body.metadata], [created.body, contact.metadata])
+  assert.ok(changed.body.updated_at > created.body.updated_at)
+})
+
 test('an upsert creates once, then updates and adds tags', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

@@ -250,13 +250,11 @@ function sameContact(a: ContactRow, b: ContactRow): boolean {
   )
 }
 
-const same = (a: unknown, b: unknown): boolean => a === b || canonical(a) === canonical(b)
-/** JSON with the keys of the outermost object in order: jsonb hands them back in an order of its own. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
-  return JSON.stringify(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, typeof inner === 'object' && inner !== null ? canonical(inner) : inner]),
-  )
+/** True for the same JSON; keys have no order, for jsonb hands them back in one of its own. */
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
 }
