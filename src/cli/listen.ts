@@ -74,8 +74,9 @@ function httpUrl(text: string): URL {
 
 /** What does not fit is wrong usage, as an argument is that is refused while it is read. */
 async function eventList(events: readonly string[], command: Command): Promise<readonly string[]> {
-  const { isEventType } = await import('../contract/events.ts')
-  const unknown = events.find((event) => event !== '*' && !isEventType(event) && !/^[a-z]+\.\*$/.test(event))
+  const { eventTypes, isEventType } = await import('../contract/events.ts')
+  const prefixes = new Set(Object.keys(eventTypes).map((type) => `${type.split('.')[0]!}.*`))
+  const unknown = events.find((event) => event !== '*' && !isEventType(event) && !prefixes.has(event))
   if (unknown !== undefined || events.length === 0)
     command.error(`error: ${unknown ?? 'an empty list'} is no event type. Give types such as message.delivered, or a prefix such as message.*.`)
   return events

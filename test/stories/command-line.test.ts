@@ -116,6 +116,8 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
     run('keys', 'create', '--account', 'a', '--mode', 'live', '--scopes', 'everything'),
     run('keys', 'create', '--account', 'a', '--mode', 'live', '--expires-at', 'soon'),
     run('serve', '--roles', 'king'),
+    run('listen', '--key', 'svc_test_x', '--forward-to', 'http://localhost:1', '--events', 'massage.*'),
+    run('wallet', 'credit', '--account', 'a', '--amount-micros', '1'.repeat(30)),
   ])
 
   assert.deepEqual(

@@ -315,14 +315,16 @@ test('every failure of a round is told at once', async (t) => {
 test('what is no HTTP is answered in HTTP, with the envelope and a request id', async (t) => {
   const world = await startWorld(t)
   const { hostname, port } = new URL(world.base_url)
-  const socket = connect(Number(port), hostname)
 
-  socket.write('GARBAGE\r\n\r\n')
-  const answer = await textOf(socket)
+  for (const written of ['GARBAGE\r\n\r\n', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n']) {
+    const socket = connect(Number(port), hostname)
+    socket.write(written)
+    const answer = await textOf(socket)
 
-  const [head, body] = answer.split('\r\n\r\n')
-  assert.match(head!, /^HTTP\/1\.1 400 /)
-  assert.equal(JSON.parse(body!).error.request_id, /X-Request-Id: (\S+)/.exec(head!)![1])
+    const [head, body] = answer.split('\r\n\r\n')
+    assert.match(head!, /^HTTP\/1\.1 400 /)
+    assert.equal(JSON.parse(body!).error.request_id, /X-Request-Id: (\S+)/.exec(head!)![1])
+  }
 })
 
 test('an unexpected failure is a 500 that tells nothing of its cause', async (t) => {

@@ -1,5 +1,5 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { Problem } from '../../contract/problem.ts'
 import { errorBody } from '../../contract/resources/api-error.ts'
 import { isUnreachable } from '../database/lost.ts'
@@ -15,7 +15,7 @@ export function problemOf(error: unknown, accepts: boolean): Problem | undefined
 }
 
 /** Answers a request that was no valid HTTP, as far as its socket still takes an answer. */
-export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, request_id: string, base_url: string): void {
+export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, request_id: string, base_url: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -25,7 +25,9 @@ export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket, re
       ? 'The request line and headers are too large. Send fewer or shorter ones.'
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'The request did not arrive in time. Send it again.'
-        : 'The request is not valid HTTP. Check its request line, headers and framing.'
+        : error.message === 'CONNECT'
+          ? 'The service is no proxy: it takes no CONNECT. Send the request to it itself.'
+          : 'The request is not valid HTTP. Check its request line, headers and framing.'
   const body = JSON.stringify({ error: errorBody(new Problem('parameter_invalid', message), request_id, base_url) })
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -1,6 +1,7 @@
 /** The HTTP server: Fastify around the pipeline, with a request id, an error envelope, metrics and a log line for every request. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ApiError, errorBody } from '../../contract/resources/api-error.ts'
@@ -63,6 +64,8 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     else done()
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
+  // Node would hang up without a word
+  server.server.on('connect', (request: IncomingMessage, socket: Duplex) => answerMalformed(new Error(request.method), socket, ids('req'), settings.base_url))
   const otherTimes = new Map<number, Series>()
   server.addHook('onResponse', (request, reply, done) => {
     observe(platform, request, reply, otherTimes)
