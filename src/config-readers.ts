@@ -51,7 +51,13 @@ export const url =
   }
 
 export const databaseUrl: Reader<string> = (given) => {
-  if (!['postgres:', 'postgresql:'].includes(URL.parse(given)?.protocol ?? '')) throw 'must be a URL such as postgres://user:password@host:5432/database'
+  const parsed = URL.parse(given)
+  if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) throw 'must be a URL such as postgres://user:password@host:5432/database'
+  try {
+    for (const part of [parsed.username, parsed.password, parsed.pathname, parsed.host]) decodeURIComponent(part)
+  } catch {
+    throw 'must have special characters of its user and password percent-encoded, a percent sign as %25'
+  }
   return given
 }
 

@@ -54,11 +54,12 @@ test('every wrong value is named', () => {
   )
 })
 
-test('a port beyond the last, a login in the base address and a word in two lists are refused', () => {
+test('a port beyond the last, a login in the base address, a word in two lists and a password that cannot be decoded are refused', () => {
   const wrong = {
     POSTHORN_WEBHOOK_ALLOWED_HOSTS: 'localhost:3000,localhost:65536',
     POSTHORN_BASE_URL: 'https://user:hunter2@messages.example.com',
     POSTHORN_OPT_IN_KEYWORDS: 'Start,stop',
+    DATABASE_URL: 'postgres://user:50%off@localhost/posthorn',
   }
 
   assert.throws(

@@ -92,7 +92,8 @@ function failure(error: unknown, terminal: Terminal): number {
 /** What a command says of what ended it: a sentence, or of something that nobody expected all that is known. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Refusal || error instanceof Problem || error instanceof DatabaseRefused) return error.message
-  if (isUnreachable(error))
+  // FATAL is what PostgreSQL says instead of opening a session: of a parameter in the URL that it does not know, for example
+  if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

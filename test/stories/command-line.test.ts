@@ -102,6 +102,7 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
     run('accounts', 'create', '--name', '   '),
     run('accounts', 'create', '--name', 'x', '--owner-email', 'nonsense'),
     runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor']),
+    runWith({ DATABASE_URL: `${env['DATABASE_URL']!}?schema=public` }, ['accounts', 'list']),
     runWith({ POSTHORN_DATA_DIR: import.meta.filename }, ['accounts', 'list']),
     runWith({ DATABASE_URL: env['DATABASE_URL']!, POSTHORN_DATA_DIR: import.meta.filename }, ['accounts', 'list']),
   ])
