@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
+import { Refusal } from '../../contract/refusal.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeLog } from '../log.ts'
 import type { Detour } from './binaries.ts'
@@ -81,6 +82,32 @@ test('a pid file whose number belongs to another program by now keeps nobody fro
   closing(t, () => second.stop())
 
   assert.equal((await ask(t, second.url, 'select 1')).length, 1)
+})
+
+test('a data folder that cannot be used is refused in one line that says what is wrong with it', async (t) => {
+  const occupied = folder(t)
+  await writeFile(join(occupied, 'postgres'), 'a file')
+  const dataDir = folder(t)
+  await (await startEmbedded({ dataDir, log, throwaway: true })).stop()
+  const refusal = async (dir: string) => {
+    const error = await startEmbedded({ dataDir: dir, log, throwaway: true }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    assert.ok(error instanceof Refusal, String(error))
+    assert.equal(error.message.includes('\n'), false)
+    return error.message
+  }
+
+  assert.match(await refusal(occupied), /cannot be put into .*postgres: .*Move away what is there/)
+  await rename(join(dataDir, 'postgres/posthorn.password'), join(dataDir, 'password'))
+  assert.match(await refusal(dataDir), /The password of the embedded database cannot be read: .* Restore .* from a backup\./)
+  await rename(join(dataDir, 'password'), join(dataDir, 'postgres/posthorn.password'))
+  await rename(join(dataDir, 'postgres/global/pg_control'), join(dataDir, 'pg_control'))
+  assert.match(await refusal(dataDir), /did not start: .*could not find the database system \(.*postgres\.log\)$/)
+  await rename(join(dataDir, 'pg_control'), join(dataDir, 'postgres/global/pg_control'))
+  await writeFile(join(dataDir, 'postgres/PG_VERSION'), '9\n')
+  assert.match(await refusal(dataDir), /did not start: .*incompatible/)
 })
 
 test('a cluster that lost its database gets a new one', async (t) => {

@@ -155,16 +155,24 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
   const deadline = holder.clock.now() + readyWithinMs
   await makeCluster(holder)
   for (;;) {
-    const password = (await readFile(join(holder.folder, 'posthorn.password'), 'utf8')).trim()
+    const password = await passwordOf(holder)
     const running = (await runningPostmaster(holder.folder)) ?? (await launch(holder, port))
     if (running?.ready === true) {
       const server = { ...running, password }
       const held = await holdServer(server, lost).catch((error: unknown) => notHeld(error, server))
       if (held !== undefined) return held
     }
-    if (holder.clock.now() > deadline) throw new Error(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
+    if (holder.clock.now() > deadline) throw new Refusal(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
     await holder.clock.sleep(running === undefined ? retryMs : pollMs)
   }
+}
+
+async function passwordOf({ folder }: Holder): Promise<string> {
+  const path = join(folder, 'posthorn.password')
+  const written = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new Refusal(`The password of the embedded database cannot be read: ${error.message}. Restore ${path} from a backup.`)
+  })
+  return written.trim()
 }
 
 const urlOf = (server: Address, name: string): string => `postgres://posthorn:${server.password}@127.0.0.1:${server.port}/${name}`
@@ -203,7 +211,8 @@ const openSession = (server: Address, name: string, options: { onclose?: () => v
 async function notHeld(error: unknown, server: Address): Promise<undefined> {
   const { code } = error as { code?: string }
   if (code === '3D000') await makeDatabase(server)
-  if (code === '28P01') throw new Error('The database under the data folder does not accept its own password: posthorn.password was changed.', { cause: error })
+  if (code === '28P01')
+    throw new Refusal('The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.')
 }
 
 /** initdb has made one called postgres, which nobody else needs: its name is changed in a moment, another one would be copied in a tenth of a second. */
@@ -268,8 +277,13 @@ async function explainExit(holder: Holder, code: string, from: number): Promise<
   const written = (await readFile(logFile(holder))).subarray(from).toString()
   // another process was quicker, a killed server's children are still there, or the port was taken
   if (/lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)) return undefined
-  const reason = written.split('\n').findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? code
-  throw new Error(`The embedded database did not start: ${reason.trim()} (${logFile(holder)})`)
+  throw new Refusal(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
+}
+
+/** The line that tells most of what a program of PostgreSQL wrote before it gave up. */
+function reasonIn(written: string): string | undefined {
+  const lines = written.split('\n').filter((line) => line.trim() !== '')
+  return (lines.findLast((line) => /FATAL|PANIC|error/i.test(line)) ?? lines.find((line) => /could not/.test(line)) ?? lines.at(-1))?.trim()
 }
 
 function exitOf(child: ChildProcess): Promise<string> {
@@ -292,8 +306,9 @@ async function makeCluster(holder: Holder): Promise<void> {
     await giveTo(programs, password)
     await initdb(holder, fresh, password)
     await rename(password, join(fresh, 'posthorn.password'))
-    await rename(fresh, folder).catch(async (error: unknown) => {
-      if (!(await isThere(join(folder, 'PG_VERSION')))) throw error
+    await rename(fresh, folder).catch(async (error: Error) => {
+      if (!(await isThere(join(folder, 'PG_VERSION'))))
+        throw new Refusal(`The embedded database cannot be put into ${folder}: ${error.message}. Move away what is there, or set POSTHORN_DATA_DIR.`)
     })
     if (options.throwaway !== true) await Promise.all([folder, dirname(folder)].map(syncNames))
   } finally {
@@ -323,7 +338,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
     const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
     options.onStarted?.()
     const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
-    if (ended !== 'it ended with 0') throw new Error(`The embedded database could not be made: ${errors.trim() || output.trim() || ended}`)
+    if (ended !== 'it ended with 0') throw new Refusal(`The embedded database could not be made: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`)
   } finally {
     await password.close()
   }
