@@ -1,5 +1,6 @@
 /** Whose address a request comes from, and whether a list of addresses and ranges covers it (decisions 2). */
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -19,10 +20,10 @@ function parseRange(entry: string): [Address, number] | undefined {
 }
 
 /** True for text that an address list takes. */
-export const isAddressRange = (entry: string): boolean => strictNotation.test(entry) && parseRange(entry) !== undefined
+export const isAddressRange = (entry: string): boolean => isPlain(entry.replace(/\/\d{1,3}$/, '')) && !entry.includes('%') && parseRange(entry) !== undefined
 
-/** ipaddr.js also reads octal and short forms such as `10.1`; a list of them would say something else than its writer meant. */
-const strictNotation = /^(\d{1,3}(\.\d{1,3}){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)(\/\d{1,3})?$/
+/** ipaddr.js also reads octal (`010.0.0.1` is 8.0.0.1) and short forms such as `10.1`: what says something else than its writer meant is no address here. */
+const isPlain = (address: string): boolean => isIP(address) !== 0
 
 /** The list of these entries; entries that are no addresses cover nothing. */
 export function addressList(entries: readonly string[]): AddressList {
@@ -43,7 +44,7 @@ function covers(address: Address, network: Address, bits: number): boolean {
 /** An IPv4-mapped IPv6 address counts as the IPv4 address that it carries. */
 function parseAddress(text: string): Address | undefined {
   try {
-    return ipaddr.process(text)
+    return isPlain(text) ? ipaddr.process(text) : undefined
   } catch {
     return undefined // the library's way of saying that it is no address
   }
