@@ -1,5 +1,6 @@
 /** A client of the API as small as can be: what was answered, as data. */
 import { request } from 'undici'
+import { assertDocumented } from './documented.ts'
 
 export interface Answered {
   readonly status: number
@@ -31,7 +32,9 @@ export function apiClient(base_url: string, key?: string): Api {
     })
     const text = await answer.body.text()
     const flat = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
-    return { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
+    const answered = { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
+    assertDocumented(method, path, answered)
+    return answered
   }
   const withBody =
     (method: string) =>
