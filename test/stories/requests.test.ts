@@ -116,6 +116,23 @@ test('bodies that are no JSON object get the catalogue error, whatever else is w
   )
 })
 
+test('a body that is not read as JSON is told why: it is empty, packed, or of no or another content type', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const say = async (headers: Record<string, string>, body: string | Uint8Array) => {
+    const { error } = (await api.send('POST', '/v1/contact_lists', headers, body)).body
+    return [error.code, error.message.split('. ')[0]]
+  }
+
+  assert.deepEqual(await say({}, ''), ['invalid_json', 'The body is empty'])
+  assert.deepEqual(await say({ 'content-type': 'application/json', 'content-encoding': 'gzip' }, '{}'), [
+    'invalid_json',
+    'The body comes packed, as its Content-Encoding says',
+  ])
+  assert.deepEqual(await say({ 'content-type': 'text/plain' }, '{}'), ['invalid_json', 'The body has another Content-Type'])
+  assert.deepEqual(await say({}, Buffer.from('{}')), ['invalid_json', 'The body has no Content-Type'])
+})
+
 test('JSON in UTF-8 is taken with its charset said or not', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

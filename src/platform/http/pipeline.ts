@@ -239,10 +239,11 @@ const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
 /** The body; JSON that holds what no field may is a Problem in its place, for the key is looked at first. Throws what is no JSON. */
 function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): Record<string, unknown> | Problem {
   if (bytes.length === 0 && prepared.bodyOptional) return {}
-  if (!isJsonType(raw.headers['content-type']) || !isPlainEncoding(raw.headers['content-encoding'])) {
+  const { 'content-type': type, 'content-encoding': encoding } = raw.headers
+  if (!isJsonType(type) || !isPlainEncoding(encoding)) {
     // an operation without fields takes whatever comes along
     if (prepared.route.body === undefined) return {}
-    throw new Problem('invalid_json', 'The body must be sent unpacked, with the header Content-Type: application/json.')
+    throw notJson(bytes, type, encoding)
   }
   try {
     return parseBody(bytes, prepared.route.items_apart)
@@ -250,6 +251,16 @@ function bodyOf(prepared: PreparedRoute, raw: IncomingMessage, bytes: Buffer): R
     if (error instanceof Problem && error.code !== 'invalid_json') return error
     throw error
   }
+}
+
+function notJson(bytes: Buffer, type: string | undefined, encoding: string | undefined): Problem {
+  if (bytes.length === 0) return new Problem('invalid_json', 'The body is empty. Send a JSON object with the header Content-Type: application/json.')
+  if (!isPlainEncoding(encoding))
+    return new Problem('invalid_json', 'The body comes packed, as its Content-Encoding says. Send it unpacked, without that header.')
+  return new Problem(
+    'invalid_json',
+    `The body ${type === undefined ? 'has no Content-Type' : 'has another Content-Type'}. Send JSON in UTF-8 with the header Content-Type: application/json.`,
+  )
 }
 
 const namedMax = 20
