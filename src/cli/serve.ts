@@ -93,6 +93,7 @@ async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Met
 
 /** Starts everything and says so; on an empty database it makes the first account. */
 async function run(cli: Cli, command: Command, app: App, config: Config, stop: AbortSignal, log: Log): Promise<void> {
+  const first = await firstAccount(app, config)
   await app.start()
   try {
     await app.server.listen({ host: config.host, port: config.port })
@@ -100,12 +101,8 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
     await app.stop()
     throw notListening(config, error)
   }
-  if (stop.aborted) return
-  // made once it can be told: keys that nobody saw would be lost
-  const first = await firstAccount(app).catch(async (error: unknown) => {
-    await app.stop()
-    throw error
-  })
+  // keys that were made are told, stopping or not
+  if (stop.aborted && first === undefined) return
   log.info({ base_url: config.base_url }, 'listening')
   if (first !== undefined) cli.print(command, { json: { base_url: config.base_url, ...first }, text: welcome(config, first) })
   else cli.print(command, { json: { base_url: config.base_url }, text: `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.` })
@@ -121,9 +118,11 @@ interface FirstAccount {
 }
 
 /** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
-async function firstAccount(app: App): Promise<FirstAccount | undefined> {
+async function firstAccount(app: App, config: Config): Promise<FirstAccount | undefined> {
   const { accounts } = app.services
   if ((await accounts.list()).length > 0) return undefined
+  // a start that cannot listen will not come to tell the keys, and nobody would ever see them
+  await freeAddress(config)
   const lock = await app.platform.pool.reserve()
   try {
     await lock`select pg_advisory_lock(${advisoryLocks.first_account})`
@@ -154,13 +153,19 @@ Send a message with the test key; nothing is delivered or billed:
 /** A port of 0 is settled before anything is told the address. */
 async function withPort(config: Config): Promise<Config> {
   if (config.port !== 0) return config
+  const port = await freeAddress(config)
+  return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
+}
+
+/** The port that can be listened on. Throws a Refusal where none can. */
+async function freeAddress(config: Config): Promise<number> {
   const probe = createServer()
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(0, config.host, resolve)).catch((error: unknown) => {
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, config.host, resolve)).catch((error: unknown) => {
     throw notListening(config, error)
   })
   const { port } = probe.address() as AddressInfo
   await new Promise((resolve) => probe.close(resolve))
-  return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
+  return port
 }
 
 /** Aborts at the first SIGTERM or SIGINT; one that comes a second later ends the process at once. Sooner it is the same one, told twice: to the group and by npm. */
