@@ -81,6 +81,8 @@ test('an id means the same under a key however its characters are escaped in the
 
   assert.equal(first.status, 200)
   assert.deepEqual([again.status, again.headers['idempotent-replayed'], again.body], [200, 'true', first.body])
+  for (const odd of ['%00', '%F0%9F%94%91', 'a%2Fb', '%25'])
+    assert.deepEqual(codeOf(await api.post(`/v1/messages/${odd}/cancel`, undefined, keyed('a'))), [404, 'resource_missing'], odd)
 })
 
 test('a key belongs to account and mode', async (t) => {

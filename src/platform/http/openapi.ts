@@ -240,7 +240,8 @@ function headers(status: number, route: Route): Json {
   const names = ['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
   if (status === 429) names.push('Retry-After')
   if (route.method === 'POST' && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
-  if (route.body !== undefined && (status < 400 || ![401, 403, 413, 429].includes(status))) names.push('Service-Ignored-Fields')
+  if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true && ![401, 413, 429].includes(status))
+    names.push('Service-Ignored-Fields')
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 

@@ -228,9 +228,11 @@ function operate(
   return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
 }
 
-/** Method and path with its ids, however their characters were escaped. */
+/** Method and path with its ids, in one way of escaping whichever the client chose. */
 const operationOf = (route: Route, request: FastifyRequest): string =>
-  `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (request.params as Record<string, string>)[name] ?? '')}`
+  `${route.method} ${route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(((request.params as Record<string, string>)[name] ?? '').toWellFormed()),
+  )}`
 
 /** A streamed body is not held in memory: its length and kind stand for it until it has been read, then its digest as well. */
 const streamFingerprint = (request: FastifyRequest, query: unknown): string =>
