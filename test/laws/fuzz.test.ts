@@ -94,7 +94,8 @@ function requestOf(route: Route) {
     .array(
       fc
         .array(
-          anything.map((value) => String(value)),
+          // not every object has a text of its own: `toString` may be one of its fields
+          anything.map((value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))),
           { maxLength: 4 },
         )
         .map((cells) => cells.join(',')),
