@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import Stripe from 'stripe'
+import { recordEvents } from '../../src/platform/outbox.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 import type { Receiver } from '../kit/receiver.ts'
 
@@ -309,4 +310,22 @@ test('a delivery whose event is no longer kept ends as such', async (t) => {
   await pass(world, 60_000)
 
   assert.deepEqual([(await deliveries(account, endpoint.id))[0].status, (await deliveries(account, endpoint.id))[0].error], ['failed', 'event_expired'])
+})
+
+test('an endpoint that another process is just taking is left to it', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const endpoint = await subscribe(account, receiver)
+  const event = { account_id: account.id as `acc_${string}`, mode: 'test', type: 'message.sent', object_id: 'msg_1', object: {} } as const
+  await recordEvents(world.pool, [{ ...event, id: world.platform.ids('evt'), created_at: world.clock.iso() }])
+  while ((await deliveries(account, endpoint.id)).length === 0) await world.tick('fan-out')
+
+  await world.pool.begin(async (other) => {
+    await other`select 1 from webhook_turns for update`
+    await world.tick('deliver')
+  })
+  const meanwhile = receiver.received.length
+  await world.settle()
+
+  assert.equal(meanwhile, 0)
+  assert.equal(receiver.received.length, 1)
 })

@@ -10,7 +10,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
 import { eventBodies } from './bodies.ts'
 import { dropPending, endWithoutEvent } from './delivery-store.ts'
-import { aheadOf, circuitAt, jobOf, learn, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
+import { aheadOf, circuitAt, jobOf, learn, lookAgain, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
 import * as store from './lane-store.ts'
 import { settling } from './settling.ts'
 import { spanBook, type Taker } from './spans.ts'
@@ -161,15 +161,13 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     const ready: Hand[] = []
     for (const { endpoint_id, owner } of due) {
       const known = hands.get(endpoint_id)
-      // without an owner there is no endpoint any more: what is left for it is dropped by whoever finds it
       if (owner !== process_id && owner !== null) {
         if (known !== undefined) forget(known)
         continue
       }
       const hand = known ?? newHand(endpoint_id, now)
       hands.set(endpoint_id, hand)
-      hand.more = true
-      hand.used_at = now
+      lookAgain(hand, owner === process_id, now)
       ready.push(hand)
     }
     return ready
@@ -188,6 +186,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       if (hand === undefined) continue
       // what was read under the old version may have been dropped since
       reread(hand)
+      if (!hand.taken && row.status === 'active') forget(hand)
       hand.account_id = row.account_id
       hand.mode = row.mode
       hand.version = row.version

@@ -46,6 +46,8 @@ export interface Hand {
   account_id: string
   mode: string
   version: number
+  /** Its turn is this process's; false: nobody's, as far as this process could see. */
+  taken: boolean
   active: boolean
   target: Target | undefined
   /** Failed attempts in a row, as far as this process knows. */
@@ -67,6 +69,7 @@ export interface Hand {
 
 export const newHand = (endpoint_id: string, now: number): Hand => ({
   endpoint_id,
+  taken: false,
   account_id: '',
   mode: '',
   version: 0,
@@ -83,6 +86,17 @@ export const newHand = (endpoint_id: string, now: number): Hand => ({
   started_at: 0,
   used_at: now,
 })
+
+/**
+ * Something is due for the endpoint, whose turn is this process's or nobody's. Nobody's: either there is no endpoint any more, and what is left for it is
+ * dropped by whoever finds it, or another process is just taking it; reading the endpoint tells which.
+ */
+export function lookAgain(hand: Hand, taken: boolean, now: number): void {
+  hand.taken = taken
+  if (!taken) hand.version = 0
+  hand.more = true
+  hand.used_at = now
+}
 
 /** Whether the endpoint's own rules let one more attempt begin now. */
 export function mayBegin(hand: Hand, now: number): boolean {
