@@ -29,7 +29,7 @@ async function start(t: TestContext, answer: Answer) {
   const poster = httpPoster({ clock: hasty, resolve: nameResolver(), allowed_hosts: [receiver.host] })
   closing(t, () => poster.close())
   /** A run of the command: `end` is its Ctrl-C. */
-  const run = async (more: { key?: string; events?: string[]; base_url?: string } = {}) => {
+  const run = async (more: { key?: string; events?: string[]; signal?: AbortSignal } = {}) => {
     const end = new AbortController()
     const lines: string[] = []
     const listener = await makeListener({
@@ -118,4 +118,20 @@ test('events of other types are passed over, and a refused key ends the command'
 
   assert.deepEqual(idsOf(receiver.requests), [wanted])
   await assert.rejects(run({ key: `${account.key.slice(0, -1)}x` }), /refuses to show its events \(401\)/)
+})
+
+test('a listener that is ended before the service answers leaves its secret, and the next one begins with what happens from then on', async (t) => {
+  const { world, account, receiver, run } = await start(t, respond(200))
+  await happen(world, account)
+  while ((await account.api.get('/v1/events')).body.data.length < 1) continue
+  const ended = await run({ signal: AbortSignal.abort() })
+  await ended.following
+
+  const running = await run()
+  const later = await happen(world, account)
+  await receiver.arrived(1)
+  await running.end()
+
+  assert.deepEqual(idsOf(receiver.requests), [later])
+  assert.equal(running.secret, ended.secret)
 })

@@ -29,8 +29,8 @@ export interface ListenerOptions {
 /** What survives a restart. */
 interface State {
   readonly secret: string
-  /** The last event that was acknowledged or passed over; empty: the start of the feed. */
-  cursor: string
+  /** The last event that was acknowledged or passed over; empty: the start of the feed; null: what happens once the service can be reached. */
+  cursor: string | null
 }
 
 export interface Listener {
@@ -50,7 +50,8 @@ export async function makeListener(options: ListenerOptions): Promise<Listener> 
   await makeFolder(options.folder, 0o700).catch((error: Error) => {
     throw notKept(options.folder, error)
   })
-  const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: await newest(options) }
+  const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: null }
+  state.cursor ??= await newest(options)
   await writeState(file, state).catch((error: Error) => {
     throw notKept(options.folder, error)
   })
@@ -63,7 +64,7 @@ const notKept = (folder: string, error: Error): Refusal =>
 async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
   const { signal, clock } = options
   const key = hmacKey(state.secret)
-  while (!signal.aborted) {
+  while (!signal.aborted && state.cursor !== null) {
     const query = `order=asc&limit=${pageSize}${state.cursor === '' ? '' : `&starting_after=${state.cursor}`}`
     const answer = await ask<{ data: Event[] }>(options, `/v1/events?${query}`)
     if (answer === 'unknown_cursor') {
@@ -121,10 +122,10 @@ async function forward(options: ListenerOptions, key: ReturnType<typeof hmacKey>
   }
 }
 
-/** The id of the newest event, or nothing when there is none. */
-async function newest(options: ListenerOptions): Promise<string> {
+/** The id of the newest event, or nothing when there is none; null when the listener was ended before the service answered. */
+async function newest(options: ListenerOptions): Promise<string | null> {
   const answer = await ask<{ data: Event[] }>(options, '/v1/events?limit=1')
-  return answer === undefined || answer === 'unknown_cursor' ? '' : (answer.data[0]?.id ?? '')
+  return answer === undefined || answer === 'unknown_cursor' ? null : (answer.data[0]?.id ?? '')
 }
 
 /** Asks the service until it answers; undefined when the listener was ended before. */
@@ -158,7 +159,8 @@ async function get({ base_url, key, signal }: ListenerOptions, path: string): Pr
 async function readState(file: string): Promise<State | null> {
   try {
     const state = JSON.parse(await readFile(file, 'utf8')) as Partial<State>
-    return typeof state.secret === 'string' && typeof state.cursor === 'string' ? { secret: state.secret, cursor: state.cursor } : null
+    const { secret, cursor } = state
+    return typeof secret === 'string' && (typeof cursor === 'string' || cursor === null) ? { secret, cursor } : null
   } catch {
     return null // the first start
   }
