@@ -125,6 +125,15 @@ test('resets, early ends and nonsense are told apart', async (t) => {
   assert.equal((await against(t, (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`))).outcome.error?.code, 'response_invalid')
 })
 
+test('an interim answer that nothing asked for, and a status that is none, are told as what they are', async (t) => {
+  const asked = await against(t, (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+  assert.equal(asked.outcome.error?.code, 'response_invalid')
+  assert.match(asked.outcome.error!.message, /100 Continue/)
+  const none = await against(t, (socket) => void socket.write('HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n'))
+  assert.equal(none.outcome.error?.code, 'response_invalid')
+  assert.doesNotMatch(none.outcome.error!.message, /\n/)
+})
+
 test('a refused connection, a name that does not resolve and a failing TLS handshake are told apart', async (t) => {
   const port = await closedPort()
   const refused = poster(t, { allowed_hosts: [`127.0.0.1:${port}`] })

@@ -31,16 +31,19 @@ export function postErrorOf(error: unknown): PostError {
   if (isLookup(cause) || dnsCodes.test(code)) return { code: 'dns_failed', message: `The host name could not be resolved (${code || text}).` }
   if (tlsCodes.test(code) || text.includes('before secure TLS connection'))
     return { code: 'tls_failed', message: `The TLS handshake failed: ${text.slice(0, 300)} (${code}).` }
+  // what the client says of 100 Continue
+  if (text === 'bad response')
+    return { code: 'response_invalid', message: 'The receiver answered 100 Continue, which nothing asked for, instead of a final status.' }
   if (code === 'ECONNREFUSED') return { code: 'connection_refused', message: 'Nothing accepts connections at this host and port.' }
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection could not be opened in time.' }
   if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/.test(code))
     return { code: 'host_unreachable', message: `No route leads to the host (${code}).` }
   if (
-    /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_NOT_SUPPORTED)/.test(code) ||
+    /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_NOT_SUPPORTED|ERR_ASSERTION)/.test(code) ||
     text.includes('bad upgrade') ||
     (cause instanceof Error && cause.name === 'HTTPParserError')
   ) {
-    return { code: 'response_invalid', message: `The answer is not valid HTTP (${text.slice(0, 200)}).` }
+    return { code: 'response_invalid', message: `The answer is not valid HTTP (${text.split('\n', 1)[0]!.slice(0, 200)}).` }
   }
   if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|ECONNABORTED)$/.test(code))
     return { code: 'connection_reset', message: 'The receiver closed the connection before its answer was complete.' }

@@ -218,3 +218,15 @@ test('shutting down gives back what hangs, uncounted, and finishes what does not
   const [turn] = await world.pool`select owner, failures from webhook_turns where endpoint_id = ${endpoint_id}`
   assert.deepEqual({ ...turn }, { owner: null, failures: 0 })
 })
+
+test('shutting down in the middle of an attempt on request blames nobody, and leaves it to be made', async (t) => {
+  const { world, account, receiver, endpoint_id } = await facing(t, () => undefined)
+  const asking = account.api.post(`/v1/webhook_endpoints/${endpoint_id}/test`)
+  await receiver.arrived(1)
+  await world.clock.advance(1_000)
+
+  await passUntil(world, Promise.all([world.app.stop(), asking]))
+
+  const [row] = await world.pool`select attempts, error, scheduled from webhook_retries where endpoint_id = ${endpoint_id}`
+  assert.deepEqual({ ...row }, { attempts: 0, error: null, scheduled: true })
+})

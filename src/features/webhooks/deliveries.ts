@@ -23,8 +23,8 @@ export interface DeliveryService {
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
   /** One attempt now; resolves after it, at the latest after 5 seconds. */
   retry(tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
-  /** Resolves when no attempt is under way any more. */
-  idle(): Promise<void>
+  /** Gives up what is under way, uncounted: the lane makes it later. Resolves when nothing is any more. */
+  stop(): Promise<void>
 }
 
 /** How long a caller waits for an attempt. */
@@ -42,6 +42,7 @@ export interface DeliveryDeps {
 export function deliveryService({ platform, poster, random, disableFailing }: DeliveryDeps): DeliveryService {
   const { clock, pool, ids, settings, secrets, metrics, log } = platform
   const underWay = new Set<Promise<void>>()
+  const end = new AbortController()
 
   async function attempt(endpoint: EndpointRow, delivery: DeliveryRow, scheduled: boolean): Promise<void> {
     const event = await store.findEvent(pool, endpoint, delivery.event_id)
@@ -53,7 +54,9 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
       headers: deliveryHeaders(target, event, body, started_at),
       body,
       timeout_ms: settings.webhook_timeout_ms,
+      signal: end.signal,
     })
+    if (outcome.error?.code === 'aborted') return
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
     const done = settlementOf({ endpoint_id: endpoint.id, id: delivery.id, attempts: delivery.attempts, scheduled, started_at }, outcome, {
       clock,
@@ -145,7 +148,8 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
       })
       return await attemptAndAnswer(tenant, endpoint, delivery, false)
     },
-    async idle() {
+    async stop() {
+      end.abort()
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }

@@ -29,7 +29,7 @@ export interface WebhookService {
   rollSecret(sql: Db, tenant: Tenant, id: string, expire_previous_in_seconds: number): Promise<WebhookEndpointWithSecret>
   /** Disables an endpoint that failed too often in a row, and tells the owner. Nothing happens when that is no longer true. */
   disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void>
-  /** Waits for attempts on request, then closes every connection. */
+  /** Gives up attempts on request, uncounted, and closes every connection. */
   close(): Promise<void>
   readonly deliveries: DeliveryService
   readonly poster: HttpPoster
@@ -77,8 +77,8 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     disableFailing,
     deliveries,
     async close() {
-      // closing ends what still hangs
-      await Promise.all([deliveries.idle(), poster.close()])
+      await deliveries.stop()
+      await poster.close()
     },
     async create(sql, caller, input) {
       await checkEndpoint(input, rule)
