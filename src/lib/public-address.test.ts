@@ -166,3 +166,19 @@ test('text that is no URL is told apart from one that is not public', () => {
   for (const text of ['', 'example.com', '/hook', 'https://', 'https://[::1', 'https://exa mple.com/', 'https://1.2.3.256/'])
     assert.equal(urlRefusal(text, []), 'unparsable', text)
 })
+
+test('what the URL parser would have to mend is no URL, unless it is refused for where it leads', () => {
+  for (const text of [
+    ' https://example.com/',
+    'https://example.com/\n',
+    'https://exam\tple.com/',
+    'https://example.com/a b',
+    'https:example.com',
+    'https:/example.com',
+    'https:\\\\example.com',
+  ])
+    assert.equal(urlRefusal(text, []), 'unparsable', text)
+  assert.equal(urlRefusal(' http://localhost:4000/', ['localhost:4000']), 'unparsable')
+  for (const text of ['https:127.0.0.1', 'https:////10.0.0.1/', ' https://[::1]/ ', 'https://127.0.0.1\n'])
+    assert.equal(urlRefusal(text, []), 'private_address', text)
+})

@@ -64,6 +64,9 @@ export function hostPort(url: URL): string {
 /** True when the operator allows this `host:port`, public or not, https or not. */
 export const isAllowed = (url: URL, allowed: readonly string[]): boolean => allowed.includes(hostPort(url))
 
+/** What the URL parser passes over or mends: blanks, and a host without two slashes before it. */
+const lenient = /\s|^https?:(?!\/\/[^/\\])/i
+
 /**
  * Why a URL may not be called, read from its text alone, or null. The URL parser has already turned decimal, octal, hexadecimal
  * and full-width spellings of IPv4 into dots. Documentation ranges pass here and are refused on connecting.
@@ -73,11 +76,12 @@ export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'not_https'
   if (url.username !== '' || url.password !== '') return 'user_info'
-  if (isAllowed(url, allowed)) return null
+  const mended = lenient.test(text) ? 'unparsable' : null
+  if (isAllowed(url, allowed)) return mended
   if (url.protocol !== 'https:') return 'not_https'
   const host = url.hostname.toLowerCase()
-  if (isLiteral(host)) return addressKind(host) === 'private' ? 'private_address' : null
-  return localNames.test(host) ? 'local_name' : null
+  if (isLiteral(host)) return addressKind(host) === 'private' ? 'private_address' : mended
+  return localNames.test(host) ? 'local_name' : mended
 }
 
 /** True for a URL host that is an IP address rather than a name. */

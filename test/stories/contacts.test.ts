@@ -349,6 +349,8 @@ test('contacts are found by every filter, newest first', async (t) => {
   assert.deepEqual(await ids('query=%2B1415'), [bob.id])
   assert.deepEqual(await ids('query=1415'), [bob.id])
   assert.deepEqual(await ids('query=%25'), [])
+  const blank = await api.get('/v1/contacts?query=%20')
+  assert.deepEqual([blank.status, blank.body.error.code, blank.body.error.param], [400, 'parameter_invalid', 'query'])
   assert.deepEqual(await ids(`created_after=${ada.created_at}`), [eve.id, bob.id])
   assert.deepEqual(await ids(`created_before=${bob.created_at}`), [ada.id])
   assert.deepEqual(await ids(`updated_after=${bob.updated_at}`), [eve.id])

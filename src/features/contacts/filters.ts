@@ -65,6 +65,8 @@ function readConsent(text: string, labels: string[], without: string[]): void {
 }
 
 function readPrefix(text: string, filters: Writable<ContactFilters>): void {
+  if (text.trim() === '')
+    throw invalid('query', 'invalid_value', '`query` is blank. Give it the beginning of a name, phone number or e-mail address, or leave it out.')
   filters.name_prefix = foldText(text.trim())
   const digits = text.replace(/[\s.()/-]/g, '')
   if (/^\+?\d{1,15}$/.test(digits)) filters.phone_prefix = digits.startsWith('+') ? digits : `+${digits}`

@@ -78,7 +78,7 @@ export async function checkEndpoint(
 async function checkUrl(text: string, rule: Parameters<typeof checkEndpoint>[1]): Promise<void> {
   const refusal = urlRefusal(text, rule.allowed_hosts)
   if (refusal === 'unparsable')
-    throw invalid('url', 'invalid_format', '`url` is not an absolute URL. Write it with scheme and host: https://example.com/webhooks.')
+    throw invalid('url', 'invalid_format', '`url` is not an absolute URL. Write it with scheme and host and without blanks: https://example.com/webhooks.')
   if (refusal !== null) throw notPublic(refusals[refusal])
   const parsed = new URL(text)
   if (isAllowed(parsed, rule.allowed_hosts) || isLiteral(parsed.hostname)) return
