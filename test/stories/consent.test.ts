@@ -208,6 +208,18 @@ test('an opt-out outlives its contact, and the next contact with the number star
   await world.invariants()
 })
 
+test('the history of a contact that starts opted out names the request that opted out, not the one that made the contact', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const first = await api.post('/v1/contacts', { phone, consent: { sms: 'opted_out' } })
+  await api.delete(`/v1/contacts/${first.body.id}`)
+
+  const second = await api.post('/v1/contacts', { phone })
+
+  const [change] = (await api.get(`/v1/contacts/${second.body.id}/consent_history`)).body.data
+  assert.deepEqual([change.status, change.source, change.request_id], ['opted_out', 'api', first.headers['x-request-id']])
+})
+
 test('a blocked contact is written to on no channel until it is unblocked', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

@@ -74,6 +74,7 @@ function adopt(contact: Touched, type: string, found: consentStore.SuppressionRo
     source: found.reason,
     occurred_at: found.created_at,
     message_id: found.message_id,
+    request_id: found.request_id,
   })
   contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
 }
@@ -91,8 +92,8 @@ export async function settleConsequences(
   const history: consentStore.ConsentChangeRow[] = []
   const request_id = context.request_id ?? null
   for (const { row, moves } of touched) {
-    for (const { channel_type, status, source, message_id, occurred_at } of moves)
-      history.push({ contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id, occurred_at })
+    for (const { channel_type, status, source, message_id, occurred_at, request_id: cause = request_id } of moves)
+      history.push({ contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id: cause, occurred_at })
   }
   await consentStore.insertConsentChanges(tx, tenant, history, context.at)
   const counted = new Counted()

@@ -26,8 +26,8 @@ export interface SaveItem {
   readonly message_id?: string
 }
 
-/** A change of consent with the inbound message behind it. */
-export type CausedMove = ConsentMove & { readonly message_id: string | null }
+/** A change of consent with the inbound message behind it, and the request where it is not the one in hand. */
+export type CausedMove = ConsentMove & { readonly message_id: string | null; readonly request_id?: string | null }
 
 export type RefusalReason = 'contact_exists' | 'contact_limit_reached' | 'resource_missing' | 'address_missing' | 'too_many_tags' | 'too_many_attributes'
 
