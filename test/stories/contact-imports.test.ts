@@ -60,6 +60,17 @@ test('a file becomes contacts, and its progress and rejected rows can be read', 
   await world.invariants()
 })
 
+test('a file may name its delimiter in the line before its header, as Excel writes it', async (t) => {
+  const { world, account, api } = await start(t)
+
+  const done = await imported(world, account, '\uFEFFsep=|\r\nphone|first_name|last_name\r\n+15005551011|Ada, Countess|Lovelace\r\n+1500|X|Y\r\n')
+
+  const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
+  assert.deepEqual([done.status, done.created, done.rejected], ['completed', 1, 1])
+  assert.equal((await everyContact(account))[0].full_name, 'Ada, Countess Lovelace')
+  assert.match(errors.body, /\r\n'\+1500\|X\|Y\|4\|rejected\|/)
+})
+
 test('importing the same file again updates the same contacts, and rows of one contact follow each other', async (t) => {
   const { world, account } = await start(t)
   const csv = 'phone,email,first_name,tags\n+15005551011,,Ada,a\n,only@example.com,Bob,x\n+1 500 555 1011,,Ada Maria,b\n,ONLY@example.com,Robert,y\n'
@@ -108,6 +119,8 @@ test('a file that is no CSV is refused with the reason, and nothing of it stays'
     ['spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1'), 400, 'parameter_invalid', 'file'],
     ['NUL', 'phone\n+1500\0\n', 400, 'parameter_invalid', 'file'],
     ['open quote', `${rows(2000)}"+1500,B\n`, 400, 'parameter_invalid', 'file'],
+    ['carriage returns alone', 'phone,first_name\r+15005551011,Ada\r', 400, 'parameter_invalid', 'file'],
+    ['a delimiter named and nothing more', 'sep=;\r\n', 400, 'parameter_invalid', 'file'],
     ['unknown column', 'phone,shoe size\n+15005551011,9\n', 400, 'parameter_invalid', 'header[1]'],
     ['no address', 'first_name\nAda\n', 400, 'parameter_missing', 'header'],
     ['JSON', '{"phone":"+15005551011"}', 400, 'parameter_invalid', 'file'],

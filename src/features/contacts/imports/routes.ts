@@ -55,7 +55,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     summary: 'Import contacts from a CSV file',
     description:
       'The body is the file itself (`Content-Type: text/csv`), or a form (`multipart/form-data`) with the file in the field `file` and the parameters in the query or in fields before it. UTF-8, with or without BOM; ' +
-      'comma, semicolon or tab. The first row names the columns: contact fields, `attributes.<key>`, `consent.<channel type>`, `identifiers.<channel type>`, `tags` with `;` between; common spellings are understood, an unknown column is refused. ' +
+      'comma, semicolon or tab, or what a line `sep=;` before the header names. The first row names the columns: contact fields, `attributes.<key>`, `consent.<channel type>`, `identifiers.<channel type>`, `tags` with `;` between; common spellings are understood, an unknown column is refused. ' +
       'Rows create contacts or update them, found by phone number, else by identifier, else by e-mail address; an empty cell changes nothing, tags are added. An opt-out is never undone. ' +
       'A file that is no CSV is refused as a whole. Rows are applied in the background: read the import to see how far it is.',
     query: uploadQuery,

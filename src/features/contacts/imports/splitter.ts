@@ -69,7 +69,11 @@ export class Splitter {
       start = end
     }
     if (this.#kept.length - this.#recordAt > this.#options.record_length_max) {
-      throw new SplitError(this.#row, `Row ${this.#row} does not end: a quote was opened there and not closed, or the file is no CSV.`)
+      const reason =
+        this.#state === 'quoted'
+          ? 'does not end: a quote was opened there and not closed, or the file is no CSV.'
+          : `has more than ${this.#options.record_length_max} characters, which no contact can hold. Shorten it or leave it out.`
+      throw new SplitError(this.#row, `Row ${this.#row} ${reason}`)
     }
     this.#kept = this.#kept.slice(start)
     this.#at -= start

@@ -131,6 +131,9 @@ class FileReader {
   #head = ''
   #splitter: Splitter | undefined
   #header: string[] = []
+  #headerRow = 1
+  /** Named by the file itself; else the one that the header uses. */
+  #named: string | undefined
   #delimiter = ','
 
   constructor(options: UploadOptions, target: UploadTarget) {
@@ -174,10 +177,17 @@ class FileReader {
       return
     }
     const rest = this.#head.slice(end)
+    const named = this.#headerRow === 1 ? separatorLine.exec(this.#head.slice(0, end))?.[1] : undefined
+    if (named !== undefined) {
+      this.#named = named
+      this.#headerRow = 2
+      this.#head = rest
+      return await this.#take('')
+    }
     this.#readHeader(this.#head.slice(0, end))
     this.#splitter = new Splitter(
       { delimiters: this.#delimiter, rows_max: this.#target.rows_per_piece, piece_length: pieceLength, record_length_max: importLimits.record_length_max },
-      2,
+      this.#headerRow + 1,
     )
     this.#head = ''
     await this.#take(rest)
@@ -185,7 +195,9 @@ class FileReader {
 
   #readHeader(text: string): void {
     if (text.trim() === '') throw fileProblem('invalid_format', 'The first row is blank. It must name the columns.')
-    this.#delimiter = delimiterOf(text)
+    if (/\r(?!\n|$)/.test(text.replaceAll(/"[^"]*"/g, '')))
+      throw fileProblem('invalid_format', 'The rows end with carriage returns alone. Save the sheet as CSV in UTF-8, whose rows end with a line feed.')
+    this.#delimiter = this.#named ?? delimiterOf(text)
     const [row] = readRows({ text, first_row: 1 }, this.#delimiter)
     if (row === undefined || row.broken !== undefined) throw fileProblem('invalid_format', `The first row cannot be read. ${row?.broken ?? ''}`)
     if (row.cells.length > importLimits.columns_max)
@@ -215,6 +227,9 @@ class FileReader {
 
 /** Characters after which a piece ends whatever its rows: applying it must not take long. */
 const pieceLength = 256 * 1024
+
+/** The line before the header by which Excel knows the delimiter. */
+const separatorLine = /^sep=([,;\t|])\r?\n$/i
 
 /** Behind the first line end that stands in no quotes. */
 function endOfRecord(text: string): number | null {
