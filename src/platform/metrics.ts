@@ -47,7 +47,12 @@ export function makeMetrics(ofProcess = false) {
       registers,
     }),
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
-    pool_connections: new Gauge({ name: 'posthorn_pool_connections', help: 'Database connections by state (in_use, max).', labelNames: ['state'], registers }),
+    pool_connections: new Gauge({
+      name: 'posthorn_pool_connections',
+      help: 'Database connections of this process by state (in_use, max), and what waits for one (waiting).',
+      labelNames: ['state'],
+      registers,
+    }),
     group_commit_rows: new Histogram({
       name: 'posthorn_group_commit_rows',
       help: 'Messages that one commit took.',

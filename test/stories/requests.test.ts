@@ -5,6 +5,7 @@ import { text as textOf } from 'node:stream/consumers'
 import test from 'node:test'
 import { openPool } from '../../src/platform/database/pool.ts'
 import type { Answered } from '../kit/api.ts'
+import { closing } from '../kit/closing.ts'
 import { startWorld } from '../kit/world.ts'
 
 const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
@@ -384,6 +385,20 @@ test('the operator pages answer without a key', async (t) => {
 
   assert.deepEqual([health.status, ready.status], [200, 200])
   assert.match(metrics.body, /posthorn_request_duration_seconds_count\{method="GET",route="\/v1\/me",status="200"\} 1/)
+})
+
+test('the metrics tell how this process uses its database connections, not what others do', async (t) => {
+  const world = await startWorld(t)
+  const other = openPool(world.database_url, { max: 3 })
+  closing(t, () => other.end({ timeout: 1 }))
+  await Promise.all([other`select pg_sleep(0.01)`, other`select pg_sleep(0.01)`, other`select pg_sleep(0.01)`])
+
+  const shown = async () => (await world.api().get('/metrics')).body.match(/posthorn_pool_connections\{.*\} \d+/g).map((line: string) => line.slice(25))
+  const idle = await shown()
+  const working = await world.pool.begin(async () => await shown())
+
+  assert.deepEqual(idle, ['{state="in_use"} 0', '{state="waiting"} 0', '{state="max"} 10'])
+  assert.deepEqual(working, ['{state="in_use"} 1', '{state="waiting"} 0', '{state="max"} 10'])
 })
 
 /** Lets the clock run until the work is done. */

@@ -17,11 +17,10 @@ export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
     name: 'measure-queues',
     every_ms: 5000,
     async run() {
-      const { dispatch, scheduled, reports, connections } = await measureDepths(pool, isoTime(clock.now()))
+      const { dispatch, scheduled, reports } = await measureDepths(pool, isoTime(clock.now()))
       metrics.queue_depth.set({ queue: 'dispatch' }, dispatch)
       metrics.queue_depth.set({ queue: 'scheduled' }, scheduled)
       metrics.queue_depth.set({ queue: 'reports' }, reports)
-      metrics.pool_connections.set({ state: 'in_use' }, connections)
       return 0
     },
   },

@@ -149,15 +149,13 @@ export interface Depths {
   dispatch: number
   scheduled: number
   reports: number
-  connections: number
 }
 
-/** What an operator asks at night: how much is due, planned and unread, and how many sessions the database serves. */
+/** What an operator asks at night: how much is due, planned and unread. */
 export async function measureDepths(sql: Db, at: string): Promise<Depths> {
   const [row] = await sql<Depths[]>`
     select count(*) filter (where due_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where due_at > ${at} and process_id is null) as scheduled,
-      (select count(*) from provider_reports) as reports,
-      (select count(*) from pg_stat_activity where datname = current_database()) as connections
+      (select count(*) from provider_reports) as reports
     from dispatch_jobs`
   return row!
 }

@@ -2,7 +2,7 @@
  * The PostgreSQL driver, repaired while it is loaded. postgres 3.4.9, its newest release, mishandles a connection that dies: a
  * late write ends the process (its issue 1208), what was left half-written keeps the connection from ever working again, and a
  * transaction that outlives its connection goes on inside another one's (1216). Each repair names the text it replaces, so
- * that a release which changes that text is noticed at once. Two changes are for speed: no Nagle, and the warmest connection first.
+ * that a release which changes that text is noticed at once. Two changes are for speed: no Nagle, and the warmest connection first; one lets metrics see how the pool is used.
  */
 import { registerHooks } from 'node:module'
 import type postgres from 'postgres'
@@ -115,6 +115,17 @@ const repairs: readonly Repair[] = [
     by: `    function handler(q) {
       lost ? q.reject(lost) : c.queue === full
         ? queue.push(q)`,
+  },
+  {
+    // how the pool is used can be seen
+    file: '/postgres/src/index.js',
+    text: `    options,
+    reserve,
+`,
+    by: `    options,
+    use: () => ({ in_use: busy.length + full.length + reserved.length, waiting: queries.length, max: options.max }),
+    reserve,
+`,
   },
 ]
 

@@ -49,6 +49,18 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   }) as Pool
 }
 
+export interface PoolUse {
+  /** Connections that work on a statement, or belong to a transaction. */
+  readonly in_use: number
+  /** Statements and transactions that wait for a connection. */
+  readonly waiting: number
+  /** Connections at most. */
+  readonly max: number
+}
+
+/** How the pool is used at this moment. */
+export const poolUse = (pool: Pool): PoolUse => (pool as Pool & { use(): PoolUse }).use()
+
 /** `2026-01-31 09:30:00.1+00` as `2026-01-31T09:30:00.100Z`; what lies below a millisecond is cut off. */
 export function isoText(text: string): string {
   if (text.length < 19 || text[4] !== '-' || text[10] !== ' ') return text

@@ -1,5 +1,6 @@
 /** What operators and their monitors ask for, outside of `/v1`: `/healthz`, `/readyz`, `/metrics`. */
 import type { FastifyInstance } from 'fastify'
+import { poolUse } from '../database/pool.ts'
 import type { Platform } from '../platform.ts'
 
 const readyWithinMs = 2_000
@@ -16,7 +17,8 @@ export function mountOperatorPages(server: FastifyInstance, platform: Platform, 
       .send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
   })
   server.get('/metrics', also, async (_request, reply) => {
-    const { registry } = platform.metrics
+    const { registry, pool_connections } = platform.metrics
+    for (const [state, count] of Object.entries(poolUse(platform.pool))) pool_connections.set({ state }, count)
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
