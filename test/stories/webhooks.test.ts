@@ -297,6 +297,26 @@ test('what was already read for an endpoint that is then disabled is not sent, a
   await world.invariants()
 })
 
+test('of what was pending when an endpoint was disabled nothing is sent once it is enabled, however much it was', async (t) => {
+  const { world, account, receiver } = await start(t)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  await world.pool`
+    insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, due_at, created_at)
+    select endpoint_id, left(id, 20) || lpad(n::text, 10, '0'), account_id, mode, event_id, event_type, attempts, due_at, created_at
+    from webhook_retries, generate_series(1, 10100) n`
+  receiver.always({ status: 200 })
+  receiver.received.length = 0
+
+  for (const status of ['disabled', 'active']) await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status })
+  await pass(world, 60_000)
+
+  assert.equal(receiver.received.length, 0)
+  await world.invariants()
+})
+
 test('a delivery whose event is no longer kept ends as such', async (t) => {
   const { world, account, receiver } = await start(t)
   receiver.always({ status: 500 })

@@ -133,11 +133,13 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
       const updated = await transact(sql, async (tx) => {
         const before = await lock(tx, tenant, id)
         const after = changed(platform, before, change)
-        if (after.status !== before.status || after.status === 'disabled') await drop(tx, id)
+        const enabled = before.status === 'disabled' && after.status === 'active'
+        if (enabled) await dropAll(tx, id)
+        else if (after.status === 'disabled') await drop(tx, id)
         await store.updateEndpoint(tx, after)
         if (after.status === 'disabled') await store.removeSubscriptions(tx, tenant, id)
         else await store.writeSubscriptions(tx, after, before.status === 'disabled')
-        if (before.status === 'disabled' && after.status === 'active') await store.clearFailures(tx, id)
+        if (enabled) await store.clearFailures(tx, id)
         return endpointObject(after)
       })
       platform.wake('deliver')
@@ -173,9 +175,14 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
 }
 
 /** Ends what is on its way to an endpoint: first what a process has in memory, then what waits; so nothing slips from one to the other. */
-async function drop(sql: Db, endpoint_id: string): Promise<void> {
+async function drop(sql: Db, endpoint_id: string): Promise<number> {
   await dropHanded(sql, endpoint_id)
-  await dropPending(sql, endpoint_id, droppedAtOnce)
+  return await dropPending(sql, endpoint_id, droppedAtOnce)
+}
+
+/** Whatever is left: from the next moment on it would be sent. */
+async function dropAll(sql: Db, endpoint_id: string): Promise<void> {
+  while ((await drop(sql, endpoint_id)) > 0) continue
 }
 
 /** 32 random bytes; the whole text is the HMAC key, so that Stripe's public verifier takes our header unchanged. */
