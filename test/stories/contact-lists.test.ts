@@ -101,6 +101,11 @@ test('what is wrong with a list is refused by name, and another account has none
 
   assert.deepEqual(await refused('/v1/contact_lists', {}), [400, 'parameter_missing', 'name'])
   assert.deepEqual(await refused('/v1/contact_lists', { name: '  ' }), [400, 'parameter_invalid', 'name'])
+  const all = await api.post('/v1/contact_lists', { name: ' ', description: 5, metadata: { a: 'x'.repeat(17_000) } })
+  assert.deepEqual(
+    all.body.error.details.map((detail: { param: string }) => detail.param),
+    ['description', 'name', 'metadata'],
+  )
   assert.deepEqual(await refused('/v1/contact_lists', { name: 'x'.repeat(121) }), [400, 'parameter_invalid', 'name'])
   assert.deepEqual(await refused('/v1/contact_lists', { name: 'L', metadata: { a: 'x'.repeat(17_000) } }), [400, 'parameter_invalid', 'metadata'])
   assert.deepEqual(await refused(`/v1/contact_lists/${list.id}/members`, {}), [400, 'parameter_missing', 'contacts'])

@@ -66,6 +66,24 @@ test('what is wrong with a contact is told all at once, and nothing is kept', as
     return { status, code: error?.code, params: (error?.details ?? []).map((detail: { param: string; code: string }) => `${detail.param}:${detail.code}`) }
   }
 
+  const everything = [
+    'phone:invalid_format',
+    'email:invalid_format',
+    'locale:invalid_format',
+    'timezone:invalid_value',
+    'identifiers.sms:invalid_format',
+    'identifiers.telegram:too_short',
+    'identifiers.fax:unknown_field',
+    'consent.sms:invalid_value',
+    'consent.pigeon:unknown_field',
+    'consent.whatsapp.status:missing_field',
+    'consent.whatsapp.source:invalid_value',
+    'consent.whatsapp.occurred_at:invalid_format',
+    'tags[0]:too_short',
+    'tags[1]:too_long',
+    'attributes["Bad Key"]:invalid_format',
+  ]
+
   assert.deepEqual(await refused({}), { status: 400, code: 'parameter_missing', params: ['phone:missing_field'] })
   assert.deepEqual(await refused({ first_name: 'Ada' }), { status: 400, code: 'parameter_missing', params: ['phone:missing_field'] })
   assert.deepEqual(await refused({ phone: 5 }), { status: 400, code: 'parameter_invalid', params: ['phone:invalid_type'] })
@@ -76,16 +94,21 @@ test('what is wrong with a contact is told all at once, and nothing is kept', as
       timezone: 'Mars/Base',
       locale: 'x',
       consent: { sms: 'yes', pigeon: 'opted_in', whatsapp: { source: 'me', occurred_at: 'now' } },
-      identifiers: { sms: '1', telegram: '' },
+      identifiers: { sms: '1', telegram: '', fax: '1' },
       attributes: { 'Bad Key': 1, deep: {} },
       tags: ['', 'x'.repeat(65)],
     }),
     {
       status: 400,
       code: 'parameter_invalid',
-      params: ['attributes.deep:invalid_type'],
+      params: ['attributes.deep:invalid_type', ...everything],
     },
   )
+  assert.deepEqual(await refused({ phone: '0151 2345', first_name: 5, tags: [5, ''], email: 'nobody', attributes: [] }), {
+    status: 400,
+    code: 'parameter_invalid',
+    params: ['first_name:invalid_type', 'tags[0]:invalid_type', 'attributes:invalid_type', 'phone:invalid_format', 'email:invalid_format'],
+  })
   assert.deepEqual(
     await refused({
       phone: '0151 2345',
@@ -100,23 +123,7 @@ test('what is wrong with a contact is told all at once, and nothing is kept', as
     {
       status: 400,
       code: 'parameter_invalid',
-      params: [
-        'phone:invalid_format',
-        'email:invalid_format',
-        'locale:invalid_format',
-        'timezone:invalid_value',
-        'identifiers.sms:invalid_format',
-        'identifiers.telegram:too_short',
-        'identifiers.fax:unknown_field',
-        'consent.sms:invalid_value',
-        'consent.pigeon:unknown_field',
-        'consent.whatsapp.status:missing_field',
-        'consent.whatsapp.source:invalid_value',
-        'consent.whatsapp.occurred_at:invalid_format',
-        'tags[0]:too_short',
-        'tags[1]:too_long',
-        'attributes["Bad Key"]:invalid_format',
-      ],
+      params: everything,
     },
   )
   assert.deepEqual(await refused({ email: 'a@b.cd', metadata: { text: 'x'.repeat(17_000) } }), {

@@ -63,6 +63,7 @@ test('rules that do not fit are refused with every place and reason, and nothing
   const nameless = await api.post('/v1/segments', { rules: vips })
   const blank = await api.post('/v1/segments', { name: '  ', rules: vips })
   const text = await api.post('/v1/segments', { name: 'x', rules: 'all' })
+  const several = await api.post('/v1/segments', { rules: wrong, description: 5 })
 
   for (const answer of [refused, kept]) {
     assert.deepEqual([answer.status, answer.body.error.code, answer.body.error.param], [400, 'parameter_invalid', 'rules.conditions[0].field'])
@@ -71,6 +72,10 @@ test('rules that do not fit are refused with every place and reason, and nothing
       ['rules.conditions[0].field invalid_value', 'rules.conditions[1].operator invalid_value', 'rules.conditions[2].value invalid_type'],
     )
   }
+  assert.deepEqual(
+    several.body.error.details.map((detail: { param: string }) => detail.param),
+    ['name', 'description', 'rules.conditions[0].field', 'rules.conditions[1].operator', 'rules.conditions[2].value'],
+  )
   assert.deepEqual([nameless.body.error.code, nameless.body.error.param], ['parameter_missing', 'name'])
   assert.deepEqual([blank.body.error.code, blank.body.error.param], ['parameter_invalid', 'name'])
   assert.deepEqual([text.body.error.code, text.body.error.param], ['parameter_invalid', 'rules'])

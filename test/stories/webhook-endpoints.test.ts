@@ -96,6 +96,11 @@ test('each wrong field is refused by name, before the url is looked at', async (
     const refused = await api.post('/v1/webhook_endpoints', body)
     assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.param], [400, code, param], JSON.stringify(body).slice(0, 100))
   }
+  const all = await api.post('/v1/webhook_endpoints', { url, events: ['*', '*'], description: 5, metadata: { x: 'y'.repeat(17_000) }, source: 'nope' })
+  assert.deepEqual(
+    all.body.error.details.map((detail: { param: string }) => detail.param),
+    ['description', 'events', 'metadata', 'source'],
+  )
   const { body: endpoint } = await api.post('/v1/webhook_endpoints', { url, events: ['*'] })
   for (const [body, code] of [
     [{ status: 'paused' }, 'parameter_invalid'],

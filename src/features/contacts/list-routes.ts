@@ -10,7 +10,7 @@ import {
 } from '../../contract/resources/contact.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
-import type { ListBody, ListService } from './lists.ts'
+import { listFailures, type ListBody, type ListService } from './lists.ts'
 
 const tag = 'Contact lists'
 
@@ -22,6 +22,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     tag,
     summary: 'Create a contact list',
     body: ContactListCreation,
+    inspect: listFailures,
     replies: { 201: ContactList },
     errors: [],
     handler: async ({ caller, body, sql }) => reply(201, await lists.create(sql, caller, body as ListBody)),
@@ -58,6 +59,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     summary: 'Update a contact list',
     description: 'Absent fields stay; `metadata` is replaced whole.',
     body: ContactListUpdate,
+    inspect: listFailures,
     replies: { 200: ContactList },
     errors: ['resource_missing'],
     handler: async ({ caller, params, body, sql }) => reply(200, await lists.update(sql, caller, params['id']!, body as ListBody)),

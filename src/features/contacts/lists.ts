@@ -1,5 +1,6 @@
 /** Contact lists: people put together by hand. Owns their transactions. */
 import type { Tenant } from '../../contract/caller.ts'
+import type { Detail } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, missing } from '../../contract/problem.ts'
@@ -8,6 +9,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
+import { throwFailures } from './contact-input.ts'
 import { insertDeltas } from './counter-store.ts'
 import * as store from './list-store.ts'
 import { idExisted, insertTombstone } from './store.ts'
@@ -44,23 +46,13 @@ export function listService(platform: Platform) {
 
   async function create(sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> {
     const id = platform.ids('lst')
-    await store.insertList(
-      sql,
-      tenant,
-      id,
-      { name: nameOf(body.name ?? ''), description: body.description ?? '', metadata: metadataOf(body.metadata ?? {}) },
-      now(),
-    )
+    await store.insertList(sql, tenant, id, { name: '', description: '', metadata: {}, ...fieldsOf(body) }, now())
     return await get(sql, tenant, id)
   }
 
   async function update(sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> {
     if (!isId('lst', id)) throw missing('contact list', id)
-    const fields = {
-      ...(body.name === undefined ? {} : { name: nameOf(body.name) }),
-      ...(body.description === undefined ? {} : { description: body.description ?? '' }),
-      ...(body.metadata === undefined ? {} : { metadata: metadataOf(body.metadata ?? {}) }),
-    }
+    const fields = fieldsOf(body)
     if (Object.keys(fields).length > 0 && !(await store.updateList(sql, tenant, id, fields, now()))) throw missing('contact list', id)
     return await get(sql, tenant, id)
   }
@@ -155,14 +147,21 @@ function missingOf(asked: readonly string[], found: readonly string[]): string[]
   return asked.filter((id) => !there.has(id))
 }
 
-function nameOf(text: string): string {
-  const name = text.trim()
-  if (name === '') throw invalid('name', 'too_short', '`name` must not be empty.')
-  return name
+/** What a schema cannot say about a list. */
+export function listFailures({ name, metadata }: ListBody): Detail[] {
+  const found: Detail[] = []
+  if (name?.trim() === '') found.push({ param: 'name', code: 'too_short', message: '`name` must not be empty.' })
+  if (Buffer.byteLength(JSON.stringify(metadata ?? null)) > limits.metadata_bytes_max)
+    found.push({ param: 'metadata', code: 'too_long', message: '`metadata` must have at most 16 KB as JSON.' })
+  return found
 }
 
-function metadataOf(metadata: Record<string, unknown>): Record<string, unknown> {
-  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadata_bytes_max)
-    throw invalid('metadata', 'too_long', '`metadata` must have at most 16 KB as JSON.')
-  return metadata
+/** What a body sets; throws every failure at once. */
+function fieldsOf(body: ListBody) {
+  throwFailures(listFailures(body))
+  return {
+    ...(body.name === undefined ? {} : { name: body.name.trim() }),
+    ...(body.description === undefined ? {} : { description: body.description ?? '' }),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata ?? {} }),
+  }
 }

@@ -65,6 +65,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     description:
       'One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. Somebody who opted out before, as a stranger or as a contact deleted since, starts as `opted_out`, unless `consent` says otherwise.',
     body: ContactCreation,
+    inspect: contacts.failuresOf,
     replies: { 201: Contact },
     errors: ['parameter_missing', 'contact_exists', 'contact_limit_reached'],
     handler: async ({ caller, body, sql }) => reply(201, await contacts.create(sql, caller, body as ContactBody)),
@@ -93,6 +94,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     description:
       '201 when created, 200 when updated. Works as an update, except that `tags` are added. A known number keeps its spelling. An opt-out never changes unless `consent` names its channel type. Updates work at the contact cap, too.',
     body: ContactUpsert,
+    inspect: contacts.failuresOf,
     replies: { 200: Contact, 201: Contact },
     errors: ['contact_exists', 'contact_limit_reached'],
     handler: async ({ caller, body, sql }) => {
@@ -131,6 +133,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     description:
       '`attributes`, `identifiers` and `consent` are merged by key, null removes; `tags` and `metadata` are replaced; absent fields stay. `opted_out` takes effect at once: scheduled messages of that channel type fail with `recipient_blocked` and are refunded.',
     body: ContactUpdate,
+    inspect: contacts.failuresOf,
     replies: { 200: Contact },
     errors: ['parameter_missing', 'resource_missing', 'contact_exists'],
     handler: async ({ caller, params, body, sql }) => reply(200, await contacts.update(sql, caller, params['id']!, body as ContactBody)),

@@ -1,5 +1,6 @@
 /** What contacts mean: created, updated, found, tagged and deleted. Owns their transactions; other features enter here. */
 import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Detail } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
 import { contactLimits, contactObject, type ConsentChange, type Contact, type ContactRow, type Windows } from '../../contract/resources/contact.ts'
@@ -9,7 +10,7 @@ import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { activity } from './activity.ts'
-import { checkedContact, readTags, throwFailures, type ContactBody } from './contact-input.ts'
+import { checkedContact, readContact, readTags, throwFailures, type ContactBody } from './contact-input.ts'
 import { addressesOf, foldText, type ContactChange } from './contact.ts'
 import { Counted } from './consequences.ts'
 import * as consentStore from './consent-store.ts'
@@ -60,6 +61,9 @@ export function contactService(platform: Platform) {
       return { created: result!.outcome === 'created', contact: await shown(tx, caller, result!.row) }
     })
   }
+
+  /** Everything that is wrong with what a body says of a contact. */
+  const failuresOf = (body: ContactBody): readonly Detail[] => readContact(body, { at: now() }).failures
 
   const create = async (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
     (await saveOne(sql, caller, { kind: 'create', change: checkedContact(body, { at: now() }) })).contact
@@ -239,6 +243,7 @@ export function contactService(platform: Platform) {
   const folding: Chore = { name: 'fold-contact-counters', every_ms: 1000, run: () => foldCounters(platform.pool, foldKeys) }
 
   return {
+    failuresOf,
     create,
     upsert,
     update,

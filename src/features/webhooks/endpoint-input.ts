@@ -1,5 +1,6 @@
 /** What a client may say about a webhook endpoint, and the checks that a schema cannot make. */
 import { Type, type Static } from 'typebox'
+import type { Detail } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
@@ -61,17 +62,26 @@ export const RollSecret = Type.Object({
 /** How long a creation waits for the name servers; a name that does not resolve by then is accepted. */
 const lookupMs = 3_000
 
+/** What a schema cannot say about an endpoint, its url aside. */
+export function endpointFailures({ events, metadata, source }: EndpointChange & { source?: string | null }): Detail[] {
+  const found: Detail[] = []
+  const refuse = (param: string, code: Detail['code'], message: string) => void found.push({ param, code, message })
+  if (events !== undefined && events.length > 1 && events.includes('*'))
+    refuse('events', 'invalid_value', '`*` stands for every event type: give it alone, or list the types.')
+  if (Buffer.byteLength(JSON.stringify(metadata ?? null)) > limits.metadata_bytes_max)
+    refuse('metadata', 'too_long', '`metadata` may take up to 16 KB as JSON.')
+  if (source !== undefined && source !== null && !isId('src', source))
+    refuse('source', 'invalid_format', '`source` is the id of an integration source: `src_` and 26 characters.')
+  return found
+}
+
 /** Checks beyond the schema. The url comes last: other fields are validated first (decisions 9). */
 export async function checkEndpoint(
   input: EndpointChange & { source?: string | null },
   rule: { allowed_hosts: readonly string[]; resolve: Resolve; sleep: (ms: number, signal: AbortSignal) => Promise<void> },
 ): Promise<void> {
-  if (input.events !== undefined && input.events.length > 1 && input.events.includes('*'))
-    throw invalid('events', 'invalid_value', '`*` stands for every event type: give it alone, or list the types.')
-  if (input.metadata !== undefined && input.metadata !== null && Buffer.byteLength(JSON.stringify(input.metadata)) > limits.metadata_bytes_max)
-    throw invalid('metadata', 'too_long', '`metadata` may take up to 16 KB as JSON.')
-  if (input.source !== undefined && input.source !== null && !isId('src', input.source))
-    throw invalid('source', 'invalid_format', '`source` is the id of an integration source: `src_` and 26 characters.')
+  const [first, ...others] = endpointFailures(input)
+  if (first !== undefined) throw Problem.invalid([first, ...others])
   if (input.url !== undefined) await checkUrl(input.url, rule)
 }
 

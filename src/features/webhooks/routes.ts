@@ -4,7 +4,7 @@ import { deliveryStatuses, WebhookDelivery } from '../../contract/resources/webh
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
-import { EndpointChange, EndpointCreation, RollSecret } from './endpoint-input.ts'
+import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoint-input.ts'
 import type { WebhookService } from './service.ts'
 
 const tag = 'Webhook endpoints'
@@ -26,6 +26,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
       'From now on the endpoint receives every event of its mode that it subscribes to, signed with `secret`, which is shown only here. `url` must be https and lead to a public address; ' +
       'a host name that does not resolve yet is accepted, and every attempt checks the address it connects to.',
     body: EndpointCreation,
+    inspect: endpointFailures,
     replies: { 201: WebhookEndpointWithSecret },
     errors: ['webhook_url_not_public', 'webhook_endpoint_limit_reached'],
     handler: async ({ caller, body, sql }) => reply(201, await webhooks.create(sql, caller, body)),
@@ -64,6 +65,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
       'Absent fields stay; `events`, `filters` and `metadata` are replaced whole; null clears `filters`, `metadata` and `verification_token`. `status` `disabled` ends what is pending as failed; ' +
       '`active` enables a disabled endpoint again, its count of failures starts anew, and what happened meanwhile is never sent.',
     body: EndpointChange,
+    inspect: endpointFailures,
     replies: { 200: WebhookEndpoint },
     errors: ['resource_missing', 'webhook_url_not_public'],
     handler: async ({ caller, params, body, sql }) => reply(200, await webhooks.update(sql, caller, params['id']!, body)),

@@ -188,7 +188,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const details: Detail[] = []
     const query = prepared.readQuery(request.query as RawQuery, request.url, details)
     const given = read instanceof Problem ? undefined : read
-    if (prepared.checkBody !== undefined && given !== undefined) details.push(...prepared.checkBody(given))
+    if (prepared.checkBody !== undefined && given !== undefined) details.push(...failuresOf(prepared.checkBody(given), given, route))
     const misshapen = read instanceof Problem ? read : details.length > 0 ? Problem.invalid(details as [Detail, ...Detail[]]) : undefined
     if (misshapen !== undefined) {
       // the key is looked at before the shape: a known one decides
@@ -203,6 +203,15 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
     return send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
   }
+}
+
+/** What the schema refuses, and with it what the handler would refuse of the rest: of a value of the wrong type nothing else can be said. */
+function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }: Route): Detail[] {
+  if (found.length === 0 || inspect === undefined) return found
+  const told = new Set(found.map(({ param }) => param))
+  const mistyped = new Set([...told].filter((param) => !param.includes('.')).map((param) => param.split('[', 1)[0]))
+  const rest = Object.fromEntries(Object.entries(given).filter(([field]) => !mistyped.has(field)))
+  return [...found, ...inspect(rest).filter(({ param }) => !told.has(param))]
 }
 
 function operate(

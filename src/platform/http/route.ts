@@ -2,7 +2,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Mode } from '../../contract/caller.ts'
-import type { ErrorCode } from '../../contract/errors.ts'
+import type { Detail, ErrorCode } from '../../contract/errors.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { Db } from '../database/sql.ts'
 
@@ -55,6 +55,11 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly body_optional?: boolean
   /** The handler validates the body itself (the accepting door, which has rounds of its own); the schema is for the documents. */
   readonly body_unchecked?: boolean
+  /**
+   * What the handler would refuse beyond the schema, of the fields that the body holds. Asked only where the schema refuses something, so that one
+   * round tells everything; the handler checks for itself.
+   */
+  readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
   /** The array of the body whose items are judged each on its own: one that no field may hold reaches the handler as an `UnfitItem`. */
   readonly items_apart?: string
   /** Top-level body fields that count as known although the schema does not name them (a message's content types). */

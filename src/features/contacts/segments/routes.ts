@@ -2,7 +2,7 @@
 import { Segment, SegmentCreation, SegmentDeleted, SegmentPreview, SegmentUpdate } from '../../../contract/resources/segment.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
-import type { SegmentService } from './service.ts'
+import { segmentFailures, type SegmentService } from './service.ts'
 
 const tag = 'Segments'
 
@@ -15,6 +15,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     summary: 'Create a segment',
     description: 'The rules are checked as a whole; a refusal names every place that does not fit. A list that the rules name must exist (404).',
     body: SegmentCreation,
+    inspect: segmentFailures,
     replies: { 201: Segment },
     errors: ['resource_missing'],
     handler: async ({ caller, body, sql }) => reply(201, await segments.create(sql, caller, body)),
@@ -51,6 +52,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     summary: 'Update a segment',
     description: 'Absent fields stay; `rules` are replaced whole. A list that the stored rules name may be named again although it has been deleted.',
     body: SegmentUpdate,
+    inspect: segmentFailures,
     replies: { 200: Segment },
     errors: ['parameter_missing', 'resource_missing'],
     handler: async ({ caller, params, body, sql }) => reply(200, await segments.update(sql, caller, params['id']!, body)),

@@ -50,14 +50,22 @@ export const isGroup = (node: Group | Condition): node is Group => 'match' in no
  * there are: a contact's, unless rules over other data are read.
  */
 export function parseRules(input: unknown, param = 'rules', fieldOf: (name: string) => Field | null = contactField): ParsedRules {
+  const { root, reading } = readRules(input, param, fieldOf)
+  const [first, ...rest] = reading.failures
+  if (first !== undefined) throw Problem.invalid([first, ...rest])
+  return { root: root!, lists: reading.lists }
+}
+
+/** Everything that `parseRules` would refuse. */
+export const rulesFailures = (input: unknown): readonly Detail[] => readRules(input, 'rules', contactField).reading.failures
+
+function readRules(input: unknown, param: string, fieldOf: (name: string) => Field | null) {
   const reading: Reading = { failures: [], lists: [], conditions: 0, fieldOf }
   const root = readGroup(input, param, 1, reading)
   if (reading.conditions > ruleLimits.conditions) {
     fail(reading, param, 'too_many', `${param} holds ${reading.conditions} conditions; write at most ${ruleLimits.conditions}.`)
   }
-  const [first, ...rest] = reading.failures
-  if (first !== undefined) throw Problem.invalid([first, ...rest.slice(0, 99)])
-  return { root: root!, lists: reading.lists }
+  return { root, reading }
 }
 
 interface Reading {

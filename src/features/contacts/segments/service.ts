@@ -1,16 +1,18 @@
 /** What segments mean: rules checked when they are saved, and looked up afresh whenever somebody asks who fits them (decisions 10). */
 import type { Caller, Tenant } from '../../../contract/caller.ts'
+import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
-import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { invalid, missing } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
 import { segmentObject, type Segment, type SegmentPreview, type SegmentRow } from '../../../contract/resources/segment.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { throwFailures } from '../contact-input.ts'
 import { idExisted, insertTombstone } from '../store.ts'
 import { predicate, type Fragment } from './predicate.ts'
-import { parseRules, type ListMention, type ParsedRules } from './rules.ts'
+import { parseRules, rulesFailures, type ListMention, type ParsedRules } from './rules.ts'
 import * as store from './store.ts'
 
 export interface SegmentBody {
@@ -31,15 +33,15 @@ export function segmentService(platform: Platform) {
   const { clock, ids } = platform
   return {
     async create(sql: Db, caller: Tenant, body: SegmentBody & { name: string; rules: Record<string, unknown> }): Promise<Segment> {
-      const parsed = parseRules(body.rules)
-      await refuseUnknownLists(sql, caller, parsed.lists, [])
+      throwFailures(segmentFailures(body))
+      await refuseUnknownLists(sql, caller, parseRules(body.rules).lists, [])
       const at = isoTime(clock.now())
       const { account_id, mode } = caller
       const row: SegmentRow = {
         account_id,
         mode,
         id: ids('seg'),
-        name: checkedName(body.name),
+        name: body.name.trim(),
         description: (body.description ?? '').trim(),
         rules: body.rules,
         created_at: at,
@@ -64,6 +66,7 @@ export function segmentService(platform: Platform) {
 
     /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
     async update(sql: Db, caller: Tenant, id: string, body: SegmentBody): Promise<Segment> {
+      throwFailures(segmentFailures(body))
       const parsed = body.rules === undefined ? undefined : parseRules(body.rules)
       return await transact(sql, async (tx) => {
         const row = isId('seg', id) ? await store.lockSegment(tx, caller, id) : null
@@ -71,7 +74,7 @@ export function segmentService(platform: Platform) {
         if (parsed !== undefined) await refuseUnknownLists(tx, caller, parsed.lists, parseRules(row.rules).lists)
         const next: SegmentRow = {
           ...row,
-          name: body.name === undefined ? row.name : checkedName(body.name),
+          name: body.name?.trim() ?? row.name,
           description: body.description === undefined ? row.description : (body.description ?? '').trim(),
           rules: body.rules ?? row.rules,
           updated_at: isoTime(clock.now()),
@@ -142,11 +145,8 @@ async function refuseUnknownLists(sql: Db, tenant: Tenant, mentions: readonly Li
   if (unknown !== undefined) throw missing('contact list', unknown.list_id, unknown.param)
 }
 
-function checkedName(name: string): string {
-  if (name.trim() === '')
-    throw new Problem('parameter_invalid', 'The name is blank. Give the segment a name.', {
-      param: 'name',
-      details: [{ param: 'name', code: 'too_short', message: 'The name is blank.' }],
-    })
-  return name.trim()
+/** What a schema cannot say about a segment. */
+export function segmentFailures({ name, rules }: SegmentBody): Detail[] {
+  const blank: Detail[] = name?.trim() === '' ? [{ param: 'name', code: 'too_short', message: 'The name is blank. Give the segment a name.' }] : []
+  return rules === undefined ? blank : [...blank, ...rulesFailures(rules)]
 }
