@@ -58,6 +58,11 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     if (row === null) throw missing('webhook endpoint', id)
     return row
   }
+  /** Drops what waits for a disabled endpoint, slice by slice: the event feed stands still behind every transaction. */
+  async function emptyDisabled(sql: Db, tenant: Tenant, id: string): Promise<void> {
+    const slice = async (tx: Db) => ((await lock(tx, tenant, id)).status === 'disabled' ? await drop(tx, id) : 0)
+    while ((await transact(sql, slice)) > 0) continue
+  }
   async function disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void> {
     const disabled = await transact(pool, async (tx) => {
       const row = await store.lockEndpoint(tx, tenant as Tenant, id)
@@ -130,12 +135,12 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     async update(sql, tenant, id, change) {
       if (!isId('we', id) || (await store.findEndpoint(sql, tenant, id)) === null) throw missing('webhook endpoint', id)
       await checkEndpoint(change, rule)
+      if (change.status === 'active') await emptyDisabled(sql, tenant, id)
       const updated = await transact(sql, async (tx) => {
         const before = await lock(tx, tenant, id)
         const after = changed(platform, before, change)
         const enabled = before.status === 'disabled' && after.status === 'active'
-        if (enabled) await dropAll(tx, id)
-        else if (after.status === 'disabled') await drop(tx, id)
+        if (enabled || after.status === 'disabled') await drop(tx, id)
         await store.updateEndpoint(tx, after)
         if (after.status === 'disabled') await store.removeSubscriptions(tx, tenant, id)
         else await store.writeSubscriptions(tx, after, before.status === 'disabled')
@@ -178,11 +183,6 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
 async function drop(sql: Db, endpoint_id: string): Promise<number> {
   await dropHanded(sql, endpoint_id)
   return await dropPending(sql, endpoint_id, droppedAtOnce)
-}
-
-/** Whatever is left: from the next moment on it would be sent. */
-async function dropAll(sql: Db, endpoint_id: string): Promise<void> {
-  while ((await drop(sql, endpoint_id)) > 0) continue
 }
 
 /** 32 random bytes; the whole text is the HMAC key, so that Stripe's public verifier takes our header unchanged. */
