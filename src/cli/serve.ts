@@ -18,8 +18,9 @@ import { openSecrets } from '../platform/secrets.ts'
 import { words } from './arguments.ts'
 import type { Cli, Register } from './program.ts'
 
-/** A stop finishes what is in hand for so long; then it ends as it is (decisions 13: 10 s). */
+/** A stop ends within this time (decisions 13: 10 s): what is in hand is finished for the first part of it, the rest is the database's. */
 const stopWithinMs = 9_000
+const finishWithinMs = 7_000
 /** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
 const poolConnections = 12
 const sameSignalMs = 1_000
@@ -50,6 +51,7 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
+  let stopBy: number | undefined
   let finished = true
   let closed = true
   try {
@@ -62,10 +64,11 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)
+    stopBy = clock.now() + stopWithinMs
     finished = await finish(app, log)
   } finally {
     // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
-    closed = await inTime(clock, async () => {
+    closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), async () => {
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
@@ -189,14 +192,14 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     else stop.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** False when the work takes longer than stopping may; it is not waited for any more. */
-async function inTime(clock: Clock, work: () => Promise<void>): Promise<boolean> {
+/** False when the work takes longer; it is not waited for any more. */
+async function inTime(clock: Clock, ms: number, work: () => Promise<void>): Promise<boolean> {
   const late = new AbortController()
-  return await Promise.race([work().then(() => true), clock.sleep(stopWithinMs, late.signal).then(() => false)]).finally(() => late.abort())
+  return await Promise.race([work().then(() => true), clock.sleep(ms, late.signal).then(() => false)]).finally(() => late.abort())
 }
 
 async function finish(app: App, log: Log): Promise<boolean> {
-  const finished = await inTime(app.platform.clock, () => app.stop())
+  const finished = await inTime(app.platform.clock, finishWithinMs, () => app.stop())
   if (finished) log.info('stopped')
   else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
   return finished

@@ -3,8 +3,8 @@ import type { Clock } from './clock.ts'
 
 export interface Lane {
   readonly name: string
-  /** One pass; resolves to the number of jobs it worked on, 0 when there was nothing to do. */
-  tick(): Promise<number>
+  /** One pass; resolves to the number of jobs it worked on, 0 when there was nothing to do. A long one ends soon once `stopping` aborts. */
+  tick(stopping?: AbortSignal): Promise<number>
   /** Milliseconds to wait when a pass found nothing; `wake` ends the wait. */
   readonly idle_ms: number
 }
@@ -39,7 +39,7 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
       while (!signal.aborted) {
         woken = false
         try {
-          if ((await lane.tick()) > 0) woken = true
+          if ((await lane.tick(signal)) > 0) woken = true
           failures = 0
         } catch (error) {
           onError(error, lane.name)

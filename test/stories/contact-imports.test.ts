@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { importsLane } from '../../src/features/contacts/imports/worker.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
@@ -281,6 +282,19 @@ test('an import whose connections are cut again and again ends with every row co
   assert.deepEqual([done.status, done.processed, done.created, done.updated, done.rejected], ['completed', rows, 8000, 1000, 0])
   assert.equal((await world.pool`select count(*)::int as n from contacts`)[0]!['n'], 8000)
   await world.invariants()
+})
+
+test('an import stands back between two pieces when its process stops, and goes on with another', async (t) => {
+  const { world, account, api } = await start(t)
+  const { body } = await send(account, 'phone\n+15005551011\n')
+
+  const applied = await importsLane(world.platform).tick(AbortSignal.abort())
+  const stopped = await api.get(`/v1/contact_imports/${body.id}`)
+  await world.settle()
+
+  assert.equal(applied, 1)
+  assert.deepEqual([stopped.body.status, stopped.body.processed], ['pending', 0])
+  assert.equal((await api.get(`/v1/contact_imports/${body.id}`)).body.status, 'completed')
 })
 
 test('two processes at one import apply every row once', async (t) => {

@@ -219,6 +219,24 @@ test('shutting down gives back what hangs, uncounted, and finishes what does not
   assert.deepEqual({ ...turn }, { owner: null, failures: 0 })
 })
 
+test('what ended beside an attempt that hangs is on record after a shutdown, which does not wait for more', async (t) => {
+  const { world, account, receiver, endpoint_id } = await facing(t, (socket, request, index) => void (index === 0 || respond(200)(socket, request, index)))
+  await happen(world, account, 2)
+  const ticking = world.tick('deliver')
+  await receiver.arrived(2)
+  await passUntil(world, ticking)
+
+  const passed = await passUntil(world, world.app.stop())
+
+  assert.ok(passed < 5_000, `${passed} ms`)
+  const rows = await world.pool`select status, attempts from webhook_deliveries where endpoint_id = ${endpoint_id}`
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [{ status: 'delivered', attempts: 1 }],
+  )
+  assert.equal((await world.pool`select 1 from webhook_queue where endpoint_id = ${endpoint_id}`).length, 1)
+})
+
 test('shutting down in the middle of an attempt on request blames nobody, and leaves it to be made', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(t, () => undefined)
   const asking = account.api.post(`/v1/webhook_endpoints/${endpoint_id}/test`)

@@ -337,12 +337,13 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     if (outcome.error?.code === 'aborted') {
       hand.underWay.delete(job)
       release(hand, job)
-      return tellIdle()
+      return outcomes.soon()
     }
     learn(hand, job, outcome, clock.now())
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
     outcomes.add({ hand, job, failed: outcome.error !== null, settlement: settlementOf(job, outcome, { clock, settings, random: deps.random }) })
-    if (underWay === 0) outcomes.soon()
+    // when the process stops, no pass comes by any more that would write it down
+    if (underWay === 0 || stopping) outcomes.soon()
   }
 
   async function failing(endpoint_id: string, failures: number): Promise<void> {
@@ -366,6 +367,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     async stop(grace_ms = 3_000) {
       stopping = true
       outcomes.giveUp()
+      outcomes.soon()
       await reading?.catch(() => undefined)
       const enough = new AbortController()
       await Promise.race([idle(), clock.sleep(grace_ms, enough.signal)])

@@ -24,7 +24,7 @@ const failed = {
 export const importsLane = (platform: Platform): Lane => ({
   name: 'imports',
   idle_ms: 2000,
-  async tick() {
+  async tick(stopping) {
     const { pool, clock, process_id } = platform
     const now = clock.now()
     const job = await store.claimJob(pool, process_id, isoTime(now), isoTime(now + leaseMs), isoTime(now - limits.process_silent_ms))
@@ -32,7 +32,7 @@ export const importsLane = (platform: Platform): Lane => ({
     let done = false
     try {
       const row = await store.findImport(pool, job, job.import_id)
-      const applied = row === null ? 0 : await work(platform, row)
+      const applied = row === null ? 0 : await work(platform, row, stopping)
       done = true
       return applied
     } catch (error) {
@@ -55,10 +55,10 @@ interface Turn {
 }
 
 /** One turn of an import; resolves to the pieces applied, or 1 where it only ended. */
-async function work(platform: Platform, row: ContactImportRow): Promise<number> {
+async function work(platform: Platform, row: ContactImportRow, stopping: AbortSignal | undefined): Promise<number> {
   const turn: Turn = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
   const { running, failures } = turn
-  const started = await startPieces(platform, turn).catch((error: unknown) => {
+  const started = await startPieces(platform, turn, stopping).catch((error: unknown) => {
     failures.push(error)
     return { pieces: 0, ended: false }
   })
@@ -69,10 +69,11 @@ async function work(platform: Platform, row: ContactImportRow): Promise<number> 
 }
 
 /** Starts pieces in order, as many at once as may be; `ended` when none is left to start. */
-async function startPieces(platform: Platform, turn: Turn): Promise<{ pieces: number; ended: boolean }> {
+async function startPieces(platform: Platform, turn: Turn, stopping: AbortSignal | undefined): Promise<{ pieces: number; ended: boolean }> {
   const { row, running, failures } = turn
   let after = -1
   for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
+    if (stopping?.aborted === true) return { pieces, ended: false }
     const next = await store.nextPiece(platform.pool, row.id, after)
     if (next === null) return { pieces, ended: true }
     const piece = cutPiece(next, row)
