@@ -68,7 +68,7 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     finished = await finish(app, log)
   } finally {
     // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
-    closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), async () => {
+    closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), log, async () => {
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
@@ -192,14 +192,18 @@ const stopped = (stop: AbortSignal): Promise<void> =>
     else stop.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** False when the work takes longer; it is not waited for any more. */
-async function inTime(clock: Clock, ms: number, work: () => Promise<void>): Promise<boolean> {
+/** False when the work fails, as where the database is gone, or takes longer; it is not waited for any more. */
+async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<void>): Promise<boolean> {
   const late = new AbortController()
-  return await Promise.race([work().then(() => true), clock.sleep(ms, late.signal).then(() => false)]).finally(() => late.abort())
+  const failed = (error: unknown) => {
+    log.warn({ err: error }, 'an error came up while stopping')
+    return false
+  }
+  return await Promise.race([work().then(() => true, failed), clock.sleep(ms, late.signal).then(() => false)]).finally(() => late.abort())
 }
 
 async function finish(app: App, log: Log): Promise<boolean> {
-  const finished = await inTime(app.platform.clock, finishWithinMs, () => app.stop())
+  const finished = await inTime(app.platform.clock, finishWithinMs, log, () => app.stop())
   if (finished) log.info('stopped')
   else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
   return finished

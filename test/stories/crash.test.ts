@@ -69,6 +69,21 @@ test(
   },
 )
 
+test('SIGTERM ends the service within ten seconds, also when its database has just died', { timeout: 60_000 }, async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
+  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+  const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })
+  closing(t, () => service.kill('service'))
+  await service.start()
+
+  await service.kill('database')
+  const before = clock.now()
+  const code = await service.stop()
+
+  assert.equal(code, 0)
+  assert.ok(clock.now() - before < 10_000, `${clock.now() - before} ms`)
+})
+
 async function makeKey(service: ServiceProcess): Promise<string> {
   const account = JSON.parse((await service.command('accounts', 'create', '--name', 'Crash', '--json')).stdout) as { id: string }
   const key = JSON.parse((await service.command('keys', 'create', '--account', account.id, '--mode', 'test', '--scopes', 'all', '--json')).stdout) as {
