@@ -19,8 +19,8 @@ import { words } from './arguments.ts'
 import type { Cli, Register } from './program.ts'
 
 /** A stop ends within this time (decisions 13: 10 s): what is in hand is finished for the first part of it, the rest is the database's. */
-const stopWithinMs = 9_000
-const finishWithinMs = 7_000
+const stopWithinMs = 8_500
+const finishWithinMs = 6_500
 /** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
 const poolConnections = 12
 const sameSignalMs = 1_000
