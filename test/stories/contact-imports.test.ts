@@ -120,6 +120,8 @@ test('a file that is no CSV is refused with the reason, and nothing of it stays'
     ['spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1'), 400, 'parameter_invalid', 'file'],
     ['NUL', 'phone\n+1500\0\n', 400, 'parameter_invalid', 'file'],
     ['open quote', `${rows(2000)}"+1500,B\n`, 400, 'parameter_invalid', 'file'],
+    ['open quote in the header', '"phone,first_name\n+15005551011,Ada\n', 400, 'parameter_invalid', 'file'],
+    ['quotes over lines in the header', 'phone"\n"first_name\n+15005551011,Ada\n', 400, 'parameter_invalid', 'file'],
     ['carriage returns alone', 'phone,first_name\r+15005551011,Ada\r', 400, 'parameter_invalid', 'file'],
     ['a delimiter named and nothing more', 'sep=;\r\n', 400, 'parameter_invalid', 'file'],
     ['unknown column', 'phone,shoe size\n+15005551011,9\n', 400, 'parameter_invalid', 'header[1]'],

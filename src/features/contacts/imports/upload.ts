@@ -53,7 +53,8 @@ export async function receiveFile(
     request.unpipe()
     request.resume() // thrown away, so that the client can read the answer
     if (error instanceof Problem) throw error
-    if (request.errored !== null || request.destroyed) throw new Problem('invalid_json', 'The body ended before it was complete. Send it again.')
+    if (!request.complete && (request.errored !== null || request.destroyed))
+      throw new Problem('invalid_json', 'The body ended before it was complete. Send it again.')
     throw error
   }
 }
@@ -153,6 +154,7 @@ class FileReader {
     await this.#take(this.#decode())
     if (this.#splitter === undefined && this.#head.trim() === '') throw fileProblem('too_short', 'The file is empty. Its first row must name the columns.')
     if (this.#splitter === undefined) await this.#take('\n')
+    if (this.#splitter === undefined) throw fileProblem('invalid_format', 'The first row does not end: a quote was opened in it and not closed.')
     await this.#keep(this.#cut(() => this.#splitter!.end()))
     return { delimiter: this.#delimiter, header: this.#header, bytes: this.#bytes, total: this.#total, sha256: this.#hash.digest('base64url') }
   }
@@ -198,7 +200,7 @@ class FileReader {
     if (/\r(?!\n|$)/.test(text.replaceAll(/"[^"]*"/g, '')))
       throw fileProblem('invalid_format', 'The rows end with carriage returns alone. Save the sheet as CSV in UTF-8, whose rows end with a line feed.')
     this.#delimiter = this.#named ?? delimiterOf(text)
-    const [row] = readRows({ text, first_row: 1 }, this.#delimiter)
+    const [row] = this.#cut(() => readRows({ text, first_row: 1 }, this.#delimiter))
     if (row === undefined || row.broken !== undefined) throw fileProblem('invalid_format', `The first row cannot be read. ${row?.broken ?? ''}`)
     if (row.cells.length > importLimits.columns_max)
       throw fileProblem('too_many', `The file has ${row.cells.length} columns; ${importLimits.columns_max} are the most.`)
@@ -207,7 +209,7 @@ class FileReader {
     this.#target.onHeader(this.#header, this.#options)
   }
 
-  #cut(cut: () => Piece[]): Piece[] {
+  #cut<T>(cut: () => T): T {
     try {
       return cut()
     } catch (error) {
