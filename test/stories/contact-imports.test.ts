@@ -177,6 +177,13 @@ test('a form brings the file and its parameters', async (t) => {
     ]),
   )
   const broken = await post('--b\r\nnonsense')
+  const plain = await post(
+    form([
+      ['consent_declared', 'true'],
+      ['file', csv],
+    ]),
+  )
+  const nameless = await post('--b\r\ncontent-disposition: form-data\r\n\r\nx\r\n--b--\r\n')
   await world.settle()
 
   assert.equal(taken.status, 202, JSON.stringify(taken.body))
@@ -190,6 +197,8 @@ test('a form brings the file and its parameters', async (t) => {
   assert.deepEqual([unknown.status, unknown.body.error.param], [400, 'country'])
   assert.deepEqual([late.status, late.body.error.param], [400, 'default_country'])
   assert.deepEqual([broken.status, broken.body.error.code], [400, 'invalid_json'])
+  assert.deepEqual([plain.status, plain.body.error.param, plain.body.error.details[0].code], [400, 'file', 'invalid_type'])
+  assert.deepEqual([nameless.status, nameless.body.error.details[0].code], [400, 'unknown_field'])
 })
 
 test('an opt-out is never undone by an import, neither of a contact nor of a stranger', async (t) => {

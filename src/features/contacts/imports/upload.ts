@@ -68,22 +68,15 @@ async function receiveForm(request: IncomingMessage, given: UploadOptions, targe
   let reading: Promise<UploadedFile> | undefined
   const form = openForm(request)
   await new Promise<void>((resolve, reject) => {
-    form.on('field', (name, value) => {
-      if (formFields.includes(name) && (reading === undefined || name === 'consent_declared')) fields[name] = value
-      else if (formFields.includes(name)) reject(invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`))
-      else
-        reject(
-          invalid(
-            name.slice(0, 80),
-            'unknown_field',
-            `The form has a field ${JSON.stringify(name.slice(0, 80))} that is not known here. Known are file, consent_declared, default_country and columns.`,
-          ),
-        )
+    form.on('field', (name: string | undefined, value) => {
+      const known = name !== undefined && formFields.includes(name)
+      if (known && (reading === undefined || name === 'consent_declared')) fields[name] = value
+      else reject(misplaced(name ?? '', known))
     })
-    form.on('file', (name, stream, { filename }) => {
+    form.on('file', (name: string | undefined, stream, { filename }) => {
       if (name !== 'file') {
         stream.resume()
-        reject(invalid(name.slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'))
+        reject(invalid((name ?? '').slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'))
         return
       }
       reading = readFile(stream.iterator({ destroyOnReturn: false }), given.file_name ?? filename ?? null, { ...given, ...fields }, target)
@@ -102,6 +95,18 @@ async function receiveForm(request: IncomingMessage, given: UploadOptions, targe
   if (reading === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the CSV there.')
   const options = { ...given, ...fields }
   return { file: await reading, options }
+}
+
+/** Why a field of a form is refused. */
+function misplaced(name: string, known: boolean): Problem {
+  if (known) return invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`)
+  if (name === 'file') return invalid('file', 'invalid_type', 'The field `file` holds no file. Send it with a file name, as `-F file=@people.csv` does.')
+  const shown = name.slice(0, 80)
+  return invalid(
+    shown,
+    'unknown_field',
+    `The form has a field ${JSON.stringify(shown)} that is not known here. Known are file, consent_declared, default_country and columns.`,
+  )
 }
 
 function openForm(request: IncomingMessage) {
