@@ -59,6 +59,7 @@ create table channels (
   constraint channels_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'disabled'::text])))
 );
 CREATE INDEX channels_account ON public.channels USING btree (account_id, mode, id);
+CREATE INDEX channels_disconnected ON public.channels USING btree (id) WHERE ((connection_status = 'disconnected'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX channels_identifier ON public.channels USING btree (type, identifier) WHERE (deleted_at IS NULL);
 
 create table consent_changes (

@@ -9,7 +9,7 @@ import { billingService } from './features/billing/service.ts'
 import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
 import { channelService } from './features/channels/service.ts'
-import { channelChores } from './features/channels/worker.ts'
+import { channelChores, reconnectLane } from './features/channels/worker.ts'
 import { exportRoutes } from './features/contacts/export-routes.ts'
 import { exportService } from './features/contacts/export.ts'
 import { importInvariants } from './features/contacts/imports/invariants.ts'
@@ -23,6 +23,7 @@ import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { takeCallback } from './features/messages/callbacks.ts'
 import { door } from './features/messages/door.ts'
+import { failWaiting } from './features/messages/held-queues.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
 import { cancelForOptOut } from './features/messages/opt-out.ts'
 import { queueBound } from './features/messages/queue-bound.ts'
@@ -115,6 +116,7 @@ function compose(platform: Platform, dispatches: boolean, alone: () => boolean) 
   const webhooks = webhookService(platform)
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
+  platform.reactions.on('channel_deleted', failWaiting(platform))
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, withdraw: dispatch.withdraw }))
 
   const routes: Route[] = [
@@ -132,6 +134,7 @@ function compose(platform: Platform, dispatches: boolean, alone: () => boolean) 
   ]
   const lanes: Lane[] = [
     dispatch.lane,
+    reconnectLane(platform, channels),
     reportsLane({ platform, billing, channels, contacts, recent: handedOver }),
     fanOutLane(platform, deliver.taker),
     deliver.lane,

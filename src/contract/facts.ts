@@ -27,12 +27,16 @@ export interface InboundFact extends Tenant {
   readonly received_at: string
 }
 
+export interface ChannelDeletedFact extends Tenant {
+  readonly channel_id: string
+}
+
 export interface FactPayloads {
   /** The recipient may no longer be written to on this channel type. */
   opted_out: ConsentFact
   inbound_stored: InboundFact
   messages_moved: MessageMovedFact
-  channel_deleted: Tenant & { readonly channel_id: string }
+  channel_deleted: ChannelDeletedFact
   account_suspended: { readonly account_id: string }
   contact_deleted: Tenant & { readonly contact_id: string }
 }

@@ -72,7 +72,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     summary: 'Retrieve a channel',
     replies: { 200: Channel },
     errors: ['resource_missing'],
-    handler: async ({ caller, params }) => reply(200, channels.object(await channels.get(caller, params['id']!))),
+    handler: async ({ caller, params, sql }) => reply(200, await channels.read(sql, caller, params['id']!)),
   }),
   route({
     method: 'PATCH',
@@ -80,6 +80,8 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     scope: 'channels:write',
     tag,
     summary: 'Update a channel',
+    description:
+      'Only the fields given change; `settings` is replaced whole. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again.',
     body: ChannelChange,
     replies: { 200: Channel },
     errors: ['resource_missing', 'live_mode_required'],
@@ -92,6 +94,8 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     scope: 'channels:write',
     tag,
     summary: 'Delete a channel',
+    description:
+      'Sends are 404 from now on. Messages that still wait on the channel, scheduled ones too, become `failed` with `channel_not_connected` and are refunded.',
     replies: { 200: Deleted },
     errors: ['resource_missing', 'live_mode_required'],
     handler: async ({ caller, params, sql }) => {

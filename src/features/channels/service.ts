@@ -37,9 +37,15 @@ export interface ChannelCreation {
 
 export type ChannelService = ReturnType<typeof channelService>
 
+/** Whether messages may go out on a channel: it is active, and linked to its provider. */
+export const isUp = ({ status, connection_status }: Pick<ChannelRow, 'status' | 'connection_status'>): boolean =>
+  status === 'active' && connection_status === 'connected'
+
 export function channelService(platform: Platform) {
   const { pool, clock, ids, secrets, settings } = platform
   const cache = new Map<string, { row: ChannelRow | null; until: number }>()
+  // what was read before a change must not be remembered after it
+  let changes = 0
 
   const sandboxRow = (tenant: Tenant, type: ChannelType): ChannelRow => ({
     account_id: tenant.account_id,
@@ -68,9 +74,10 @@ export function channelService(platform: Platform) {
     const key = `${tenant.account_id}|${id}`
     const known = cache.get(key)
     if (known !== undefined && known.until > clock.now()) return known.row
+    const before = changes
     const row = await store.findChannel(pool, tenant, id)
     if (cache.size >= cachedChannelsMax) cache.clear()
-    cache.set(key, { row, until: clock.now() + limits.cache_ms })
+    if (before === changes) cache.set(key, { row, until: clock.now() + limits.cache_ms })
     return row
   }
 
@@ -81,6 +88,14 @@ export function channelService(platform: Platform) {
     const row = await find(tenant, id)
     if (row === null) throw missing('channel', id)
     return row
+  }
+
+  /** The channel as it stands, whatever another process has changed a moment ago. */
+  async function read(sql: Db, tenant: Tenant, id: string): Promise<Channel> {
+    if (tenant.mode === 'test') return object(await get(tenant, id))
+    const row = isId('ch', id) ? await store.findChannel(sql, tenant, id) : null
+    if (row === null) throw missing('channel', id)
+    return object(row)
   }
 
   const object = (row: ChannelRow): Channel => ({
@@ -146,6 +161,7 @@ export function channelService(platform: Platform) {
   }
 
   function forget(tenant: Tenant, id: string): void {
+    changes += 1
     cache.delete(`${tenant.account_id}|${id}`)
   }
 
@@ -220,6 +236,7 @@ export function channelService(platform: Platform) {
     })
     forget(tenant, id)
     if (changed === null) throw missing('channel', id)
+    platform.wake('dispatch')
     return object(changed)
   }
 
@@ -231,6 +248,7 @@ export function channelService(platform: Platform) {
       await platform.reactions.publish(tx, 'channel_deleted', [{ account_id: tenant.account_id, mode: tenant.mode, channel_id: id }])
     })
     forget(tenant, id)
+    platform.wake('dispatch')
   }
 
   /** Tries the channel's link again; answers the channel once it is connected. */
@@ -246,10 +264,13 @@ export function channelService(platform: Platform) {
   async function setConnection(sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> {
     const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
     const channel = await transact(sql, async (tx) => {
-      const before = await store.findChannel(tx, tenant, row.id)
-      if (before === null) throw missing('channel', row.id)
-      if (before.connection_status === connection_status) return object(before)
-      const changed = object((await store.updateChannel(tx, tenant, row.id, { connection_status }))!)
+      const written = await store.changeConnection(tx, tenant, row.id, connection_status)
+      if (written === null) {
+        const unchanged = await store.findChannel(tx, tenant, row.id)
+        if (unchanged === null) throw missing('channel', row.id)
+        return object(unchanged)
+      }
+      const changed = object(written)
       await recordEvents(tx, [
         {
           id: ids('evt'),
@@ -263,7 +284,7 @@ export function channelService(platform: Platform) {
       return changed
     })
     forget(tenant, row.id)
-    platform.wake('fan-out')
+    platform.wake('fan-out', 'dispatch')
     return channel
   }
 
@@ -285,8 +306,8 @@ export function channelService(platform: Platform) {
     find,
     findForCallback,
     get,
+    read,
     list,
-    object,
     connection,
     templates,
     create,
@@ -353,7 +374,8 @@ const withRate = (type: ChannelType, given: Record<string, unknown>): Record<str
 async function tryConnection(adapter: Adapter, connection: Connection): Promise<string> {
   const answer = (await adapter.connect?.(connection, AbortSignal.timeout(connectTimeout_ms))) ?? { kind: 'connected' as const }
   if (answer.kind === 'refused') throw new Problem('upstream_rejected', `The provider refused the credentials: ${answer.message}`)
-  if (answer.kind === 'unavailable') throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was created: ${answer.message}`)
+  if (answer.kind === 'unavailable')
+    throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${answer.message} Try again with backoff.`)
   const told = answer.kind === 'connected' ? answer.identifier : undefined
   const identifier = connection.identifier === '' ? told : connection.identifier
   if (identifier === undefined) throw invalid('identifier', 'missing_field', 'Give the identifier of the sender; this provider does not tell it.')

@@ -69,7 +69,6 @@ export interface ChannelChange {
   status?: 'active' | 'disabled'
   settings?: Record<string, unknown>
   capabilities?: readonly string[]
-  connection_status?: ChannelRow['connection_status']
 }
 
 /** Changes what is given; null when the channel is gone. */
@@ -78,12 +77,32 @@ export async function updateChannel(sql: Db, { account_id, mode }: Tenant, id: s
     update channels set
       name = coalesce(${change.name ?? null}, name),
       status = coalesce(${change.status ?? null}, status),
-      connection_status = coalesce(${change.connection_status ?? null}, connection_status),
       settings = coalesce(${change.settings === undefined ? null : JSON.stringify(change.settings)}::text::json, settings),
       capabilities = coalesce(${change.capabilities === undefined ? null : [...change.capabilities]}::text[], capabilities)
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null
     returning *`
   return channel ?? null
+}
+
+/** Writes a link that has changed; null where it had not, and where the channel is gone. */
+export async function changeConnection(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  id: string,
+  connection_status: ChannelRow['connection_status'],
+): Promise<ChannelRow | null> {
+  const [channel] = await sql<ChannelRow[]>`
+    update channels set connection_status = ${connection_status}
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null and connection_status <> ${connection_status}
+    returning *`
+  return channel ?? null
+}
+
+/** Channels without their link, of all accounts. */
+export async function listDisconnected(sql: Db, rows_max: number): Promise<ChannelRow[]> {
+  return await sql<
+    ChannelRow[]
+  >`select * from channels where connection_status = 'disconnected' and status = 'active' and deleted_at is null order by id limit ${rows_max}`
 }
 
 export async function deleteChannel(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<boolean> {

@@ -1,8 +1,18 @@
-/** What happens to channels by itself: after a rotation of the secret key their credentials come under the current one. */
+/** What happens to channels by themselves: a lost link is tried again, and after a rotation of the secret key credentials come under the current one. */
+import type { Tenant } from '../../contract/caller.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Lane } from '../../lib/loop.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { listSealed, reseal } from './rotation-store.ts'
+import type { ChannelService } from './service.ts'
+import { listDisconnected, type ChannelRow } from './store.ts'
 
 const pageRows = 500
+const lookEvery_ms = 1000
+/** A link is tried again after one second, two, four, … and then once a minute (decisions 7). */
+const firstWait_ms = 1000
+const waitMax_ms = 60_000
+const triedAtOnce = 20
 
 export const channelChores = (platform: Platform): Chore[] => [{ name: 'channel credentials', every_ms: 60_000, run: () => resealAll(platform) }]
 
@@ -17,5 +27,38 @@ async function resealAll({ pool, secrets }: Platform): Promise<number> {
     }
     if (channels.length < pageRows) return changed
     after = channels.at(-1)!.id
+  }
+}
+
+/** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. */
+export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect'>): Lane {
+  let waits = new Map<string, { readonly failures: number; readonly next_ms: number }>()
+
+  async function tryAgain(row: ChannelRow): Promise<boolean> {
+    const tenant: Tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+    try {
+      await channels.reconnect(pool, tenant, row.id)
+      return true
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const failures = (waits.get(row.id)?.failures ?? 0) + 1
+      waits.set(row.id, { failures, next_ms: clock.now() + Math.min(firstWait_ms * 2 ** Math.min(failures, 10), waitMax_ms) })
+      log.warn({ err: error, channel_id: row.id, failures }, 'a lost channel could not be reconnected; it is tried again')
+      return false
+    }
+  }
+
+  return {
+    name: 'reconnect',
+    idle_ms: lookEvery_ms,
+    async tick() {
+      const now = clock.now()
+      const lost = await listDisconnected(pool, pageRows)
+      // what stands again, and what is gone, is forgotten
+      waits = new Map(lost.map(({ id }) => [id, waits.get(id) ?? { failures: 0, next_ms: now + firstWait_ms }]))
+      const due = lost.filter(({ id }) => waits.get(id)!.next_ms <= now).slice(0, triedAtOnce)
+      const tried = await Promise.all(due.map(tryAgain))
+      return tried.filter(Boolean).length
+    },
   }
 }

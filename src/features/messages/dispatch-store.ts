@@ -53,6 +53,31 @@ export async function claimJobs(
     order by c.due_at, m.id`
 }
 
+/** Claims jobs of these queues whose messages have outlived their validity; those without one of their own were created, or due, until `created_until`. */
+export async function claimExpired(
+  sql: Db,
+  claim: { queues: readonly string[]; at: string; created_until: string; lease_until: string; process_id: string; rows_max: number },
+): Promise<ClaimedRow[]> {
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.due_at from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
+      where j.process_id is null and j.queue = any(${[...claim.queues]}::text[]) and j.due_at <= ${claim.at}
+        and case when m.expires_at is null then greatest(m.created_at, m.send_at) <= ${claim.created_until} else m.expires_at <= ${claim.at} end
+      limit ${claim.rows_max} for update of j skip locked
+    ),
+    claimed as (
+      update dispatch_jobs j set process_id = ${claim.process_id}, due_at = ${claim.lease_until} from picked where j.message_id = picked.message_id
+      returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
+    )
+    select m.*, c.attempts as job_attempts, c.due_at as job_due_at
+    from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id`
+}
+
+/** Makes due at once what waits in these queues for its time. */
+export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<void> {
+  await sql`update dispatch_jobs set due_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and due_at > ${at}`
+}
+
 /**
  * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
  * repeated: it is `sending` from here on, and no longer to be cancelled.

@@ -14,7 +14,7 @@ import { smsEncoding } from '../../lib/gsm.ts'
 import { UnfitItem } from '../../platform/http/body.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
-import type { ChannelRow, ChannelService } from '../channels/service.ts'
+import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
 import type { QueueBound } from './queue-bound.ts'
 import { refusalOf } from './refusals.ts'
@@ -190,11 +190,14 @@ export function checkRecipient(channel_type: string, to: string): Detail[] {
 function knownBeforehand({ channels }: ItemDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
   const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content })
   if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message)
-  if (channel.status === 'active' && channel.connection_status === 'connected') return null
-  return new Problem(
-    'channel_not_connected',
-    `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Reconnect it, then send again.`,
-  )
+  return isUp(channel) ? null : new Problem('channel_not_connected', `The channel ${channel.id} is ${whyDown(channel)}, then send again.`)
+}
+
+/** What keeps a channel from sending, and what to do about it. */
+function whyDown({ id, status, connection_status }: ChannelRow): string {
+  if (status === 'disabled') return `disabled. Set its \`status\` to \`active\` with PATCH /v1/channels/${id}`
+  if (status !== 'active') return `${status}. Wait until it is active`
+  return `${connection_status}. Wait until its link stands again, or try it with POST /v1/channels/${id}/reconnect`
 }
 
 /** The times that the door gives an item, for the moment of its commit. */

@@ -4,11 +4,12 @@ import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Outcome } from '../channels/adapter.ts'
-import type { ChannelRow, ChannelService } from '../channels/service.ts'
+import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
 import { backlog as newBacklog } from './backlog.ts'
 import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
+import { heldQueues, loseChannels } from './held-queues.ts'
 import type { Handoff } from './unit.ts'
 import { applyMoves } from './moves.ts'
 import { reportWakes } from './report-wakes.ts'
@@ -55,6 +56,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const inHand = new Set<string>()
   const unmarked = unmarkedHandOvers()
   const perQueue = new Map<string, number>()
+  const held = heldQueues(platform, channels)
   const leases = channelLeases(platform)
   const rates = channelRates()
   const settlements: Settlement[] = []
@@ -96,13 +98,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     tookOver_ms = now
     const lost = waiting.drop((job) => job.lease_until_ms - leaseMargin_ms <= now)
     for (const job of lost) inHand.delete(job.row.id)
-    if (lost.length > 0)
-      await store.releaseJobs(
-        pool,
-        process_id,
-        lost.map(({ row }) => row.id),
-        isoTime(now),
-      )
+    if (lost.length > 0) await giveBack(lost, now)
     await leases.renew()
     const taken = await store.takeOverJobs(pool, process_id, isoTime(now), isoTime(now - limits.process_silent_ms))
     if (taken > 0) log.warn({ jobs: taken }, 'took over messages that another process had claimed')
@@ -116,11 +112,17 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     const due = await store.listDueQueues(pool, isoTime(now), queueCursor, queuesMax)
     queueCursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
     if (due.length === 0) return 0
-    const wanted = due.filter(({ mode, channel_id }) => mode === 'live' && !leases.holds(channel_id)).map(({ channel_id }) => channel_id)
-    await leases.take([...new Set(wanted)])
-    const queues = due.filter(({ mode, channel_id }) => mode === 'test' || leases.holds(channel_id)).map(({ queue }) => queue)
-    if (queues.length === 0) return 0
+    const open = await held.open(due)
     const lease_until_ms = now + lease_ms
+    const expired = await held.expired(isoTime(lease_until_ms), room)
+    for (const job of takenIn(expired, lease_until_ms)) {
+      began(job)
+      finish({ job, outcome: { kind: 'expired' }, at_ms: now })
+    }
+    const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !leases.holds(channel_id)).map(({ channel_id }) => channel_id)
+    await leases.take([...new Set(wanted)])
+    const queues = open.filter(({ mode, channel_id }) => mode === 'test' || leases.holds(channel_id)).map(({ queue }) => queue)
+    if (queues.length === 0) return expired.length
     const rows = await store.claimJobs(pool, {
       queues,
       at: isoTime(now),
@@ -129,12 +131,17 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       each_max: Math.max(10, Math.ceil(room / queues.length)),
       rows_max: room,
     })
-    for (const { job_attempts, job_due_at, ...row } of rows) {
-      if (inHand.has(row.id) || (row.status === 'queued' && unmarked.refuses(row.id))) continue
+    for (const job of takenIn(rows, lease_until_ms)) waiting.add(queueOf(job.row), job)
+    return rows.length + expired.length
+  }
+
+  /** The jobs of claimed rows, in hand from here on; those that are so already, or are being cancelled, left out. */
+  function takenIn(rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] {
+    return rows.flatMap(({ job_attempts, job_due_at, ...row }) => {
+      if (inHand.has(row.id) || (row.status === 'queued' && unmarked.refuses(row.id))) return []
       inHand.add(row.id)
-      waiting.add(queueOf(row), { row, attempts: job_attempts, due_ms: Date.parse(job_due_at), lease_until_ms })
-    }
-    return rows.length
+      return [{ row, attempts: job_attempts, due_ms: Date.parse(job_due_at), lease_until_ms }]
+    })
   }
 
   function takeReady(): Job[] {
@@ -147,42 +154,51 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
 
   const running = () => inHand.size - waiting.size
 
+  const began = ({ row }: Job) => void perQueue.set(queueOf(row), (perQueue.get(queueOf(row)) ?? 0) + 1)
+
   async function handOver(jobs: readonly Job[]): Promise<void> {
-    for (const { row } of jobs) perQueue.set(queueOf(row), (perQueue.get(queueOf(row)) ?? 0) + 1)
+    for (const job of jobs) began(job)
     try {
       const ready = await prepare(jobs)
       const signal = AbortSignal.timeout(sendTimeout_ms)
       await Promise.all(ready.map(({ job, channel }) => perform(job, channel, signal)))
     } catch (error) {
       log.error({ err: error }, 'messages could not be handed over; they are claimed again')
-      await store
-        .releaseJobs(
-          pool,
-          process_id,
-          jobs.map(({ row }) => row.id),
-          isoTime(clock.now() + 1000),
-        )
-        .catch(() => undefined)
+      await giveBack(jobs, clock.now() + 1000).catch(() => undefined)
       for (const job of jobs) release(job)
     }
     await settled()
   }
+
+  /** Frees claimed jobs in the table, uncounted. */
+  const giveBack = async (jobs: readonly Job[], due_ms: number): Promise<void> =>
+    await store.releaseJobs(
+      pool,
+      process_id,
+      jobs.map(({ row }) => row.id),
+      isoTime(due_ms),
+    )
 
   /** Sorts out what must not be handed over, and marks the rest as `sending`. */
   async function prepare(jobs: readonly Job[]): Promise<{ job: Job; channel: ChannelRow }[]> {
     const now = clock.now()
     const blocked = await blockedAmong(jobs.filter((job) => now - Date.parse(job.row.created_at) > recheckAfter_ms))
     const ready: { job: Job; channel: ChannelRow }[] = []
+    const down: Job[] = []
     for (const job of jobs) {
       const tenant = { account_id: job.row.account_id as Tenant['account_id'], mode: job.row.mode }
       const channel = await channels.find(tenant, job.row.channel_id)
-      if (channel !== null) rates.set(channel.id, channels.rateOf(channel))
+      rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
       if (job.row.status !== 'queued' && job.row.status !== 'sending') finish({ job, outcome: { kind: 'gone' }, at_ms: now })
       else if (validUntil(job) <= now) finish({ job, outcome: { kind: 'expired' }, at_ms: now })
       else if (blocked.has(job.row.id)) finish({ job, outcome: { kind: 'blocked' }, at_ms: now })
       else if (channel === null) finish({ job, outcome: { kind: 'channel_deleted' }, at_ms: now })
+      else if (!isUp(channel)) down.push(job)
       else ready.push({ job, channel })
     }
+    // they wait in the table until the channel is up again
+    await giveBack(down, now)
+    for (const job of down) release(job)
     return await markSending(ready, now)
   }
 
@@ -310,6 +326,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       try {
         await settle(deps, batch)
         failures = 0
+        await loseChannels(platform, channels, batch)
         for (const { job } of batch) release(job)
         platform.wake('reports', 'fan-out')
         wakes.plan(batch)
@@ -359,12 +376,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       wakes.stop()
       const given = waiting.drop(() => true)
       for (const job of given) inHand.delete(job.row.id)
-      await store.releaseJobs(
-        pool,
-        process_id,
-        given.map(({ row }) => row.id),
-        isoTime(clock.now()),
-      )
+      await giveBack(given, clock.now())
       while (running() > 0) {
         await settled()
         await clock.sleep(20)

@@ -45,6 +45,14 @@ function receipt(provider_id: string, move: 'deliver' | 'open' | 'fail'): Report
 async function send(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
   const latency_ms = connection.settings['latency_ms']
   if (typeof latency_ms === 'number') await delay(Math.min(latency_ms, 30_000), undefined, { signal }).catch(() => undefined)
+  if (connection.settings['offline'] === true)
+    return {
+      kind: 'refused',
+      code: 'channel_not_connected',
+      provider_code: 'simulator_offline',
+      message: 'The simulated provider is offline.',
+      channel_lost: true,
+    }
   const digits = /^\+1999555(\d{4})$/.exec(message.to)?.[1]
   return (digits === undefined ? undefined : outcomes[digits])?.(message) ?? accepted(message, ['deliver'])
 }
@@ -83,6 +91,8 @@ export const simulator: Adapter = {
   real: false,
   send,
   receive: (callback, connection) => readCallback(callback, connection),
-  connect: async ({ credentials }) =>
-    credentials['refuse'] === true ? { kind: 'refused', message: 'The simulated provider refuses these credentials.' } : { kind: 'connected' },
+  connect: async ({ credentials, settings }) => {
+    if (credentials['refuse'] === true) return { kind: 'refused', message: 'The simulated provider refuses these credentials.' }
+    return settings['offline'] === true ? { kind: 'unavailable', message: 'The simulated provider is offline.' } : { kind: 'connected' }
+  },
 }
