@@ -45,7 +45,7 @@ test('a whatsapp message opens the 24-hour window of its channel, and the contac
 
   const message = (await wrote(api, 'Hello', { channel: 'ch_test_whatsapp' })).body
   const open = (await api.get(`/v1/contacts/${message.contact_id}`)).body.windows
-  await world.clock.advance(24 * 3600_000)
+  await world.clock.advance(24 * 3600_000 + 1)
   const closed = (await api.get(`/v1/contacts/${message.contact_id}`)).body.windows
 
   assert.deepEqual(open, { ch_test_whatsapp: { window_expires_at: new Date(Date.parse(message.created_at) + 24 * 3600_000).toISOString() } })
@@ -115,7 +115,7 @@ test('only a whole message is a keyword, in the languages that the operator list
   }
 })
 
-test('a tapped button whose id or title is a keyword counts as that keyword', async (t) => {
+test('a tapped button opts in nobody, and stops whatever its other text says', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
   const tapped = (from: string, button_reply: object) =>
@@ -124,11 +124,16 @@ test('a tapped button whose id or title is a keyword counts as that keyword', as
   const byId = (await tapped('+4915112345671', { id: 'STOP', title: 'No more, please' })).body
   const byTitle = (await tapped('+4915112345672', { id: 'b2', title: 'Stop' })).body
   const neither = (await tapped('+4915112345673', { id: 'b1', title: 'Yes, please' })).body
+  const despite = (await tapped('+4915112345674', { id: 'help', title: 'STOP' })).body
+  const answer = (await tapped('+4915112345675', { id: 'start', title: 'Yes' })).body
+  await tapped('+4915112345671', { id: 'home_yes', title: 'Yes' })
 
   for (const [message, status] of [
     [byId, 'opted_out'],
     [byTitle, 'opted_out'],
     [neither, undefined],
+    [despite, 'opted_out'],
+    [answer, undefined],
   ] as const) {
     assert.equal((await api.get(`/v1/contacts/${message.contact_id}`)).body.consent.whatsapp?.status, status)
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -191,6 +192,32 @@ test('free-form outside the service window is refused on live whatsapp, and a te
   assert.equal(template.status, 202)
 })
 
+test('the service window is open until 24 hours after the last inbound message, to the millisecond', async (t) => {
+  const { world, api } = await liveWorld(t)
+  const creation = { type: 'whatsapp', provider: 'simulator', name: 'WA', identifier: '+4915100000002', credentials: { callback_secret: 'secret' } }
+  const whatsapp = (await api.post('/v1/channels', creation)).body.id
+  const told = JSON.stringify({ reports: [{ kind: 'inbound', provider_id: 'in-1', from: '+4915112345678', type: 'text', content: { body: 'Hi' } }] })
+  const signature = createHmac('sha256', 'secret').update(told).digest('hex')
+  const taken = await api.send('POST', `/hooks/channels/${whatsapp}`, { 'x-simulator-signature': signature }, told)
+  await world.settle()
+  const send = async (more: object = {}, headers: Record<string, string> = {}) =>
+    (await api.post('/v1/messages', text(whatsapp, '+4915112345678', more), headers)).status
+
+  await world.clock.advance(24 * 3600_000)
+  const last = [await send(), await send({}, { 'idempotency-key': 'a' })]
+  await world.clock.advance(1)
+  const late = [await send(), await send({}, { 'idempotency-key': 'b' })]
+
+  assert.equal(taken.status, 200)
+  assert.deepEqual(
+    [last, late],
+    [
+      [202, 202],
+      [422, 422],
+    ],
+  )
+})
+
 test('an opt-out takes the recipient out of what waits, and refuses what comes', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
@@ -248,4 +275,22 @@ test('a message of a dead process is taken over and goes out', async (t) => {
 
   assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'delivered')
   await world.invariants()
+})
+
+test('a text on sms tells its parts and alphabet, whichever way it went', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const shown = []
+
+  for (const body of ['Hi', 'x'.repeat(161), 'Grüße 👋', '[€]'.repeat(40)]) {
+    const out = (await api.post('/v1/messages', text('ch_test_sms', undefined, { text: { body } }))).body
+    const back = (await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: '+4915112345678', text: { body } })).body
+    const kept = (await api.get(`/v1/messages/${back.id}`)).body
+    shown.push([out, back, kept].map(({ segments, encoding }) => `${segments} ${encoding}`))
+  }
+  const elsewhere = (await api.post('/v1/test/inbound_messages', { channel: 'ch_test_whatsapp', from: '+4915112345678', text: { body: 'Hi' } })).body
+
+  const each = (words: string) => [words, words, words]
+  assert.deepEqual(shown, [each('1 gsm7'), each('2 gsm7'), each('1 ucs2'), each('2 gsm7')])
+  assert.deepEqual([elsewhere.segments, elsewhere.encoding], [null, null])
 })

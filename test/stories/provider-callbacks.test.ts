@@ -129,3 +129,30 @@ test('a report that cannot be applied holds no other up, and is given up after a
   assert.equal((await world.pool`select id from provider_reports`).length, 0)
   await world.invariants()
 })
+
+test('receipts of one message that come together count in their order: after a failure nothing does', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const credentials = { callback_secret: 's3cret' }
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const shown = []
+
+  for (const moves of [
+    ['fail', 'deliver', 'open'],
+    ['deliver', 'fail', 'open'],
+  ]) {
+    const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
+    await world.settle()
+    const body = JSON.stringify({ reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
+    await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+    await world.settle()
+    const { status, billing, delivered_at } = (await api.get(`/v1/messages/${sent.body.id}`)).body
+    shown.push([status, billing.refunded, delivered_at !== null])
+  }
+
+  assert.deepEqual(shown, [
+    ['failed', true, false],
+    ['read', false, true],
+  ])
+  await world.invariants()
+})

@@ -1,4 +1,4 @@
-/** Keywords that people write back: a whole message, or a tapped button, that stops, starts or asks for help (decisions 5 and 7). Pure. */
+/** Keywords that people write back: a whole message that stops, starts or asks for help, or a tapped button that stops (decisions 5 and 7). Pure. */
 import type { Settings } from '../../platform/settings.ts'
 
 export type Keyword = 'opt_out' | 'opt_in' | 'help'
@@ -25,7 +25,8 @@ export function keywordReader(lists: KeywordLists): (type: string, content: unkn
     if (typeof content !== 'object' || content === null) return null
     const fields = content as Record<string, unknown>
     if (type === 'text') return look(fields['body'])
-    if (type === 'button_reply') return look(fields['id']) ?? look(fields['title'])
+    // a tapped "Yes" answers the question above it, and is no wish to be written to again
+    if (type === 'button_reply') return look(fields['id']) === 'opt_out' || look(fields['title']) === 'opt_out' ? 'opt_out' : null
     return null
   }
 }

@@ -233,7 +233,7 @@ export function contactService(platform: Platform) {
       for (const { address, channel_id, expires_at } of windows) {
         if (!own.has(address)) continue
         const before = open[channel_id]?.window_expires_at ?? null
-        const until = expires_at > at ? expires_at : null
+        const until = expires_at >= at ? expires_at : null
         open[channel_id] = { window_expires_at: before !== null && (until === null || before > until) ? before : until }
       }
       return contactObject(row, open)

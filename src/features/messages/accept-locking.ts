@@ -62,7 +62,7 @@ async function standings(sql: Db, rows: readonly AcceptRow[], at: string): Promi
     from (${inputOf(sql, rows)}) i
     left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
     left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
-    left join service_windows w on i.windowed and w.account_id = i.account_id and w.mode = i.mode and w.address = i.address and w.channel_id = i.channel_id and w.expires_at > ${at}`
+    left join service_windows w on i.windowed and w.account_id = i.account_id and w.mode = i.mode and w.address = i.address and w.channel_id = i.channel_id and w.expires_at >= ${at}`
 }
 
 export type LockedOutcome =

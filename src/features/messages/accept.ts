@@ -85,7 +85,7 @@ const questions = (sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: 
     closed: windows ? sql`when i.windowed and w.address is null then 'policy_violation'` : sql``,
     windows: windows
       ? sql`left join lateral (
-        select address from service_windows where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at > ${at} limit 1
+        select address from service_windows where i.windowed and account_id = i.account_id and mode = i.mode and address = i.address and channel_id = i.channel_id and expires_at >= ${at} limit 1
       ) w on true`
       : sql``,
     keys: keys

@@ -8,7 +8,7 @@ import { recordEvents } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { ChannelRow } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
-import { smsEncoding } from '../../lib/gsm.ts'
+import { smsEncoding, type SmsShape } from '../../lib/gsm.ts'
 import { insertMessages } from './accept-locking.ts'
 
 export interface NewInbound extends Tenant {
@@ -99,6 +99,7 @@ async function onlyFresh<T extends { inbound: NewInbound; id: string }>(tx: Db, 
 }
 
 function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string | null): MessageRow {
+  const sms = smsOf(inbound)
   return {
     account_id: inbound.account_id,
     mode: inbound.mode,
@@ -122,8 +123,8 @@ function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string |
     origin_type: 'inbound',
     origin_id: null,
     reply_to: inbound.reply_to,
-    segments: null,
-    encoding: null,
+    segments: sms?.segments ?? null,
+    encoding: sms?.encoding ?? null,
     priority: 'normal',
     send_at: null,
     expires_at: null,
@@ -137,11 +138,17 @@ function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string |
   }
 }
 
+/** How a text came as SMS; null for anything else. */
+function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
+  const body = type === 'text' ? (content as { body?: unknown }).body : undefined
+  return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
+}
+
 async function insertInbound(tx: Db, rows: readonly MessageRow[]): Promise<void> {
   await tx`
-    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, contact_id, origin_type, reply_to, created_at, updated_at)
-    select account_id, mode, id, channel_id, channel_type, 'inbound', "to", "from", type, content, 'received', '{}', 'wallet', 0, contact_id, 'inbound', reply_to, created_at, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, channel_type text, "to" text, "from" text, type text, content json, contact_id text, reply_to text, created_at timestamptz)`
+    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, contact_id, origin_type, reply_to, segments, encoding, created_at, updated_at)
+    select account_id, mode, id, channel_id, channel_type, 'inbound', "to", "from", type, content, 'received', '{}', 'wallet', 0, contact_id, 'inbound', reply_to, segments, encoding, created_at, created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, channel_type text, "to" text, "from" text, type text, content json, contact_id text, reply_to text, segments smallint, encoding text, created_at timestamptz)`
 }
 
 /** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */

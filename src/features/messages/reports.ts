@@ -119,8 +119,10 @@ const takeOne = async (tx: Db, { due_at, id }: ReportRow): Promise<ReportRow[]> 
 /** Applies the receipts of messages that this process remembers and that are one step with one event; resolves to how many. */
 async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<number> {
   if (deps.platform.reactions.has('messages_moved')) return 0
+  // a failure is applied under locks, and what came after it must not overtake it
+  const failing = new Set(due.flatMap(({ provider_id, report }) => (report.kind === 'receipt' && report.move === 'fail' ? [provider_id] : [])))
   const receivings = due.flatMap(({ id, place, channel_id, provider_id, report }): Receiving[] => {
-    const remembered = report.kind === 'receipt' && report.move !== 'fail' ? rememberedMove(deps, { channel_id, provider_id, report }, at) : undefined
+    const remembered = report.kind === 'receipt' && !failing.has(provider_id) ? rememberedMove(deps, { channel_id, provider_id, report }, at) : undefined
     const step = remembered === undefined ? null : stepOf(remembered.row, [remembered])
     return step?.told.length === 1 ? [{ ...writeOf(deps.platform, step), report_id: id, place }] : []
   })

@@ -28,7 +28,7 @@ export async function findStanding(sql: Db, recipient: Recipient, at: string): P
     select
       exists (select from suppressions where account_id = ${account_id} and mode = ${mode} and channel_type = ${channel_type} and address_hash = ${suppression})
         or exists (select from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = ${address} and blocked) as blocked,
-      exists (select from service_windows where account_id = ${account_id} and mode = ${mode} and address = ${address} and channel_id = ${channel_id} and expires_at > ${at}) as window_open`
+      exists (select from service_windows where account_id = ${account_id} and mode = ${mode} and address = ${address} and channel_id = ${channel_id} and expires_at >= ${at}) as window_open`
   return standing!
 }
 
