@@ -51,7 +51,10 @@ test('everything that is wrong with a channel to be connected is told at once', 
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live' })
 
-  const refused = await api.post('/v1/channels', sender('?', { credentials: { refuse: 'yes', callback_secret: 7 }, settings: { max_messages_per_second: 0 } }))
+  const refused = await api.post(
+    '/v1/channels',
+    sender('?', { credentials: { refuse: 'yes', callback_secret: 7 }, settings: { max_messages_per_second: 0, mms: 'yes' } }),
+  )
 
   assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.param], [400, 'parameter_invalid', 'identifier'])
   assert.deepEqual(
@@ -61,6 +64,7 @@ test('everything that is wrong with a channel to be connected is told at once', 
       'credentials.refuse invalid_type',
       'credentials.callback_secret invalid_type',
       'settings.max_messages_per_second invalid_value',
+      'settings.mms invalid_type',
     ],
   )
 })

@@ -344,3 +344,42 @@ test('an opt-out counts for every address of the contact on that channel type', 
   assert.equal((await api.post('/v1/messages', sms())).status, 202)
   await world.invariants()
 })
+
+test('who has stopped marketing gets no marketing template, at acceptance or later, and everything else', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const template = (name: string, more: object = {}) => ({
+    channel: 'ch_test_whatsapp',
+    to: phone,
+    type: 'template',
+    template: { name, language: { code: 'en_US' } },
+    ...more,
+  })
+  const templates = (await api.get('/v1/channels/ch_test_whatsapp/templates')).body.data as { name: string; category: string }[]
+  const marketing = templates.find(({ category }) => category === 'MARKETING')!.name
+  const ada = (await api.post('/v1/contacts', { phone })).body
+  const planned = (await api.post('/v1/messages', template(marketing, { send_at: new Date(world.clock.now() + 60_000).toISOString() }))).body
+
+  await api.patch(`/v1/contacts/${ada.id}`, { consent: { whatsapp: { marketing: 'opted_out' } } })
+  const refused = await api.post('/v1/messages', template(marketing))
+  const others = [
+    await api.post('/v1/messages', template('hello_world')),
+    await api.post('/v1/messages', template('anything')),
+    await api.post('/v1/messages', { ...sms(), channel: 'ch_test_whatsapp' }),
+  ]
+  const stranger = await api.post('/v1/messages', template(marketing, { to: '+4915112345679' }))
+  await world.clock.advance(61_000)
+  await world.settle()
+  const late = (await api.get(`/v1/messages/${planned.id}`)).body
+  await api.patch(`/v1/contacts/${ada.id}`, { consent: { whatsapp: { marketing: 'opted_in' } } })
+  const resumed = await api.post('/v1/messages', template(marketing))
+
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'recipient_blocked'])
+  assert.match(refused.body.error.message, /marketing/)
+  assert.deepEqual(
+    [...others, stranger, resumed].map(({ status }) => status),
+    [202, 202, 202, 202, 202],
+  )
+  assert.deepEqual([late.status, late.error.code, late.billing.refunded], ['failed', 'recipient_blocked', true])
+  await world.invariants()
+})

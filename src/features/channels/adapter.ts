@@ -114,6 +114,8 @@ export interface Adapter {
   send(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome>
   /** What is known beforehand to be refused, asked at acceptance. */
   refuses?(message: { readonly to: string; readonly type: string; readonly content: unknown }): { readonly code: ErrorCode; readonly message: string } | null
+  /** Whether a template is known to be marketing, which a recipient may have stopped alone; asked without a network. */
+  isMarketing?(template: string): boolean
   /** Tries the credentials: at creation and reconnect. */
   connect?(
     connection: Connection,

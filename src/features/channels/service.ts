@@ -1,10 +1,9 @@
 /** What channels mean: the sandbox ones that always stand, the connected ones, their templates and their link to the provider. */
 import type { Caller, Tenant } from '../../contract/caller.ts'
-import type { Detail } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
-import { channelTypes, isPhoneChannel, type Channel, type ChannelType, type Template } from '../../contract/resources/channel.ts'
+import { channelTypes, type Channel, type ChannelType, type Template } from '../../contract/resources/channel.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { validator } from '../../contract/validation.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -14,6 +13,7 @@ import { transact, violatedConstraint, type Db } from '../../platform/database/s
 import type { Adapter, Connection } from './adapter.ts'
 import { sandboxTemplates } from './providers/sandbox.ts'
 import { adapterOf, connectable } from './registry.ts'
+import { wrongIdentifier, wrongSettings } from './channel-input.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 
@@ -227,8 +227,8 @@ export function channelService(platform: Platform) {
     change: { name?: string; status?: 'active' | 'disabled'; settings?: Record<string, unknown> },
   ): Promise<Channel> {
     const row = await getChangeable(tenant, id)
-    const [failure] = wrongSettings(change.settings)
-    if (failure !== undefined) throw Problem.invalid([failure])
+    const [failure, ...more] = wrongSettings(change.settings)
+    if (failure !== undefined) throw Problem.invalid([failure, ...more])
     const rate = change.settings === undefined ? undefined : withRate(row.type, change.settings)
     const changed = await store.updateChannel(sql, tenant, id, {
       ...change,
@@ -295,6 +295,10 @@ export function channelService(platform: Platform) {
     return row
   }
 
+  /** Whether a message is marketing, which its recipient may have stopped while everything else passes (decisions 7). */
+  const isMarketing = (row: ChannelRow, type: string, content: unknown): boolean =>
+    type === 'template' && adapterOf(row.provider)?.isMarketing?.((content as { name: string }).name) === true
+
   /** Messages a second that may be handed over on this channel; null: as many as come. */
   const rateOf = (row: ChannelRow): number | null => {
     if (row.provider === 'sandbox') return null
@@ -316,6 +320,7 @@ export function channelService(platform: Platform) {
     reconnect,
     setConnection,
     rateOf,
+    isMarketing,
     adapterOf: (row: ChannelRow) => adapterOf(row.provider),
   }
 }
@@ -344,26 +349,6 @@ function chooseAdapter(creation: ChannelCreation, simulatorAllowed: boolean): { 
       ? 'This installation has no provider for it yet; send with a test key on the sandbox channel instead.'
       : `Use one of ${choices.map((choice) => choice.provider).join(', ')}.`
   throw invalid('provider', creation.provider === undefined ? 'missing_field' : 'invalid_value', `Name a provider that carries ${type}. ${offered}`)
-}
-
-const phone = /^\+[1-9]\d{6,14}$/
-const shortCode = /^\d{3,8}$/
-const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
-
-function wrongIdentifier(type: ChannelType, identifier: string | undefined): Detail[] {
-  if (identifier === undefined || !isPhoneChannel(type)) return []
-  if (phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier)))) return []
-  const message =
-    type === 'sms'
-      ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.'
-      : 'Give an E.164 number such as +4915112345678.'
-  return [{ param: 'identifier', code: 'invalid_format', message }]
-}
-
-function wrongSettings(given: Record<string, unknown> | undefined): Detail[] {
-  const rate = given?.['max_messages_per_second'] ?? 1
-  if (typeof rate === 'number' && Number.isInteger(rate) && rate >= 1 && rate <= 100_000) return []
-  return [{ param: 'settings.max_messages_per_second', code: 'invalid_value', message: 'Give a whole number of messages per second from 1 to 100000.' }]
 }
 
 const withRate = (type: ChannelType, given: Record<string, unknown>): Record<string, unknown> => ({

@@ -26,7 +26,7 @@ import * as store from './store.ts'
 
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export type { ProviderConsent, Received } from './inbound.ts'
-export type { ContactChange } from './contact.ts'
+export { marketingType, type ContactChange } from './contact.ts'
 export type { SaveContext, SaveItem, SaveResult } from './saving.ts'
 
 export type ContactService = ReturnType<typeof contactService>

@@ -15,7 +15,7 @@ import { UnfitItem } from '../../platform/http/body.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
-import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
+import { addressKeyOf, marketingType, suppressionHash } from '../contacts/service.ts'
 import type { QueueBound } from './queue-bound.ts'
 import { refusalOf } from './refusals.ts'
 import { findMessage, findStanding } from './store.ts'
@@ -129,8 +129,18 @@ export async function itemFor(
     ignores_suppression: false,
     sandbox: channel.provider === 'sandbox',
   }
+  if (deps.channels.isMarketing(channel, body.type, content) && (await hasStoppedMarketing(deps, item)))
+    throw new Problem('recipient_blocked', stoppedMarketing)
   if (refusal !== null) throw (await refusedBefore(deps, item)) ?? refusal
   return item
+}
+
+const stoppedMarketing = 'The recipient has stopped marketing on this channel. Do not retry; templates that are no marketing may still be sent.'
+
+async function hasStoppedMarketing({ platform }: ItemDeps, item: Item): Promise<boolean> {
+  const channel_type = marketingType(item.channel_type)
+  const suppression = suppressionHash(platform.secrets, item, channel_type, item.address)
+  return (await findStanding(platform.pool, { ...item, channel_type, suppression }, isoTime(platform.clock.now()))).blocked
 }
 
 /** Consent and window go before connection and funds (decisions 1, "For a message"); the door looks at them in the statement that accepts. */

@@ -5,7 +5,7 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Outcome } from '../channels/adapter.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
-import { addressKeyOf, suppressionHash } from '../contacts/service.ts'
+import { addressKeyOf, marketingType, suppressionHash } from '../contacts/service.ts'
 import { backlog as newBacklog } from './backlog.ts'
 import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
@@ -209,22 +209,23 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   async function blockedAmong(jobs: readonly Job[]): Promise<Set<string>> {
-    return await store.listBlocked(
-      pool,
-      jobs
-        .filter(({ row }) => row.origin_type !== 'inbound')
-        .map(({ row }) => {
-          const key = addressKeyOf(row.channel_type, row.to)
-          const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
-          return {
-            ...tenant,
-            message_id: row.id,
-            channel_type: row.channel_type,
-            ...key,
-            suppression: suppressionHash(platform.secrets, tenant, row.channel_type, key.address),
-          }
-        }),
-    )
+    const asked = await Promise.all(jobs.filter(({ row }) => row.origin_type !== 'inbound').map(({ row }) => standingsOf(row)))
+    return await store.listBlocked(pool, asked.flat())
+  }
+
+  /** What would keep a message from its recipient: an opt-out of its channel type, and of marketing where it is that. */
+  async function standingsOf(row: Job['row']) {
+    const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+    const key = addressKeyOf(row.channel_type, row.to)
+    const channel = row.type === 'template' ? await channels.find(tenant, row.channel_id) : null
+    const isMarketing = channel !== null && channels.isMarketing(channel, row.type, row.content)
+    return [row.channel_type, ...(isMarketing ? [marketingType(row.channel_type)] : [])].map((channel_type) => ({
+      ...tenant,
+      message_id: row.id,
+      channel_type,
+      ...key,
+      suppression: suppressionHash(platform.secrets, tenant, channel_type, key.address),
+    }))
   }
 
   /** Writes `sending` where the provider takes its time, unless this process is alone and so can tell by itself; a message that was cancelled meanwhile is dropped. */

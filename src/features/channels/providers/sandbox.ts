@@ -93,11 +93,11 @@ function textOf(message: OutboundMessage): string {
 }
 
 const sampleTime = '2026-01-01T00:00:00.000Z'
-const sample = (name: string, status: string, body: string, rejected_reason: string | null = null): TemplateRecord => ({
+const sample = (name: string, status: string, body: string, category = 'UTILITY', rejected_reason: string | null = null): TemplateRecord => ({
   provider_id: name,
   name,
   language: 'en_US',
-  category: 'UTILITY',
+  category,
   status,
   parameter_format: 'POSITIONAL',
   components: [{ type: 'BODY', text: body }],
@@ -110,9 +110,11 @@ export const sandboxTemplates: readonly TemplateRecord[] = [
   sample('hello_world', 'APPROVED', 'Hello {{1}}'),
   sample('order_update', 'APPROVED', 'Your order {{1}} is now {{2}}.'),
   sample('appointment_reminder', 'PENDING', 'See you on {{1}} at {{2}}.'),
-  sample('flash_sale', 'REJECTED', 'Only today: {{1}} off!', 'PROMOTIONAL'),
-  sample('winter_offer', 'PAUSED', 'Winter offer: {{1}}'),
+  sample('flash_sale', 'REJECTED', 'Only today: {{1}} off!', 'MARKETING', 'PROMOTIONAL'),
+  sample('winter_offer', 'PAUSED', 'Winter offer: {{1}}', 'MARKETING'),
 ]
+
+const marketing = new Set(sandboxTemplates.filter(({ category }) => category === 'MARKETING').map(({ name }) => name))
 
 export const sandbox: Adapter = {
   provider: 'sandbox',
@@ -123,4 +125,5 @@ export const sandbox: Adapter = {
   real: false,
   send: async (message) => send(message),
   refuses: ({ to }) => refusals[magic(to)] ?? null,
+  isMarketing: (template) => marketing.has(template),
 }

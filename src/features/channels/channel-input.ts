@@ -1,0 +1,33 @@
+/** What a caller writes of a channel, looked at before its provider is asked. Pure. */
+import type { Detail } from '../../contract/errors.ts'
+import { isPhoneChannel, type ChannelType } from '../../contract/resources/channel.ts'
+
+const phone = /^\+[1-9]\d{6,14}$/
+const shortCode = /^\d{3,8}$/
+const alphanumeric = /^(?=.*[A-Za-z])[A-Za-z0-9 &._-]{1,11}$/
+
+/** What is wrong with the sender of a channel of this type. */
+export function wrongIdentifier(type: ChannelType, identifier: string | undefined): Detail[] {
+  if (identifier === undefined || !isPhoneChannel(type)) return []
+  if (phone.test(identifier) || (type === 'sms' && (shortCode.test(identifier) || alphanumeric.test(identifier)))) return []
+  const message =
+    type === 'sms'
+      ? 'Give an E.164 number such as +4915112345678, a short code, or up to 11 letters and digits.'
+      : 'Give an E.164 number such as +4915112345678.'
+  return [{ param: 'identifier', code: 'invalid_format', message }]
+}
+
+/** What is wrong with settings that every provider knows. */
+export function wrongSettings(given: Record<string, unknown> | undefined): Detail[] {
+  const rate = given?.['max_messages_per_second'] ?? 1
+  const failures: Detail[] = []
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > 100_000)
+    failures.push({
+      param: 'settings.max_messages_per_second',
+      code: 'invalid_value',
+      message: 'Give a whole number of messages per second from 1 to 100000.',
+    })
+  if (typeof (given?.['mms'] ?? false) !== 'boolean')
+    failures.push({ param: 'settings.mms', code: 'invalid_type', message: 'Give true where the sender can carry attachments, else false.' })
+  return failures
+}
