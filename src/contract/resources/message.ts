@@ -7,6 +7,8 @@ export const messageStatuses = ['queued', 'sending', 'sent', 'delivered', 'read'
 export type MessageStatus = (typeof messageStatuses)[number]
 export const priorities = ['high', 'normal', 'low'] as const
 export type Priority = (typeof priorities)[number]
+/** The order in which priorities go. */
+export const ranks: Readonly<Record<Priority, 0 | 1 | 2>> = { high: 0, normal: 1, low: 2 }
 export const originTypes = ['api', 'campaign', 'automation', 'console', 'inbound'] as const
 export type OriginType = (typeof originTypes)[number]
 

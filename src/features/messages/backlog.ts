@@ -1,10 +1,13 @@
 /** Messages in the memory of this process, waiting for their turn: fair across queues, priority first, within each channel's rate. */
+import { ranks, type Priority } from '../../contract/resources/message.ts'
 import type { Job } from './settle.ts'
 
 export interface Backlog {
   /** The number of jobs waiting. */
   readonly size: number
   has(message_id: string): boolean
+  /** How many of a queue wait with this priority. */
+  count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
   /**
    * Takes up to `count` jobs, one queue after the other, priority first. `allowance` tells how many jobs of a queue may go
@@ -14,8 +17,6 @@ export interface Backlog {
   /** Removes jobs that the predicate names. */
   drop(predicate: (job: Job) => boolean): Job[]
 }
-
-const ranks = { high: 0, normal: 1, low: 2 } as const
 
 export function backlog(): Backlog {
   // per queue one list for each priority; insertion order is turn order
@@ -36,6 +37,7 @@ export function backlog(): Backlog {
       return ids.size
     },
     has: (message_id) => ids.has(message_id),
+    count: (queue, priority) => queues.get(queue)?.[ranks[priority]].length ?? 0,
     add(queue, job) {
       if (ids.has(job.row.id)) return
       ids.add(job.row.id)

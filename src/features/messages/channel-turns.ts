@@ -38,6 +38,8 @@ export interface ChannelRates {
   set(channel_id: string, rate: number | null): void
   /** How many of the wanted messages may go now; they are counted as gone. */
   take(channel_id: string, now_ms: number, wanted: number): number
+  /** How many may go in so many seconds, at least one; Infinity where as many as come, and where the rate is not known yet. */
+  within(channel_id: string, seconds: number): number
 }
 
 /** A bucket for each channel that holds at most a second's worth. Until the rate of a channel is set, its messages go one by one. */
@@ -46,6 +48,7 @@ export function channelRates(): ChannelRates {
   const buckets = new Map<string, { readonly spent: number; readonly at_ms: number }>()
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
+    within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
     take(channel_id, now_ms, wanted) {
       const rate = rates.get(channel_id)
       if (rate === null) return wanted

@@ -1,7 +1,7 @@
 /** SQL of the dispatch lane: due queues, claims, leases and take-overs. Lanes work across tenants. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
-import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { jsonRows, lines, type Db } from '../../platform/database/sql.ts'
 
 export interface DueQueue {
   queue: string
@@ -29,20 +29,31 @@ export interface ClaimedRow extends MessageRow {
   job_due_at: string
 }
 
-/** Claims due jobs of these queues, priority first, at most `each_max` a queue and priority. */
+/** How many jobs of a queue and priority (its rank) may be claimed. */
+export interface Room {
+  readonly queue: string
+  readonly rank: number
+  readonly jobs_max: number
+}
+
+/** Claims due jobs, priority first, at most `rows_max`. */
 export async function claimJobs(
   sql: Db,
-  claim: { queues: readonly string[]; at: string; lease_until: string; process_id: string; each_max: number; rows_max: number },
+  claim: { rooms: readonly Room[]; at: string; lease_until: string; process_id: string; rows_max: number },
 ): Promise<ClaimedRow[]> {
+  if (claim.rooms.length === 0) return []
+  const column = (of: (room: Room) => string | number) => lines(claim.rooms.map(of))
   return await sql<ClaimedRow[]>`
     with picked as materialized (
-      select j.message_id, j.due_at from unnest(${[...claim.queues]}::text[]) q(queue)
-      cross join (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
+      select j.message_id, j.due_at from (
+        select unnest(split_lines(${column((room) => room.queue)})) as queue, unnest(split_lines(${column((room) => room.rank)}))::smallint as priority,
+          unnest(split_lines(${column((room) => room.jobs_max)}))::int as jobs_max
+      ) r
       cross join lateral (
-        select message_id, due_at from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and due_at <= ${claim.at}
-        order by due_at, message_id limit ${claim.each_max} for update skip locked
+        select message_id, due_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and due_at <= ${claim.at}
+        order by due_at, message_id limit r.jobs_max for update skip locked
       ) j
-      order by p.priority, j.due_at limit ${claim.rows_max}
+      order by r.priority, j.due_at limit ${claim.rows_max}
     ),
     claimed as (
       update dispatch_jobs j set process_id = ${claim.process_id}, due_at = ${claim.lease_until} from picked where j.message_id = picked.message_id

@@ -19,10 +19,11 @@ export interface HeldQueues {
 const lookEvery_ms = 1000
 /** Looking through long queues takes at most this part of the time. */
 const share = 20
+const rememberedMax = 10_000
 
 export function heldQueues({ pool, clock, process_id }: Platform, channels: ChannelService): HeldQueues {
   let held: string[] = []
-  let next_ms = 0
+  const lookAgain_ms = new Map<string, number>()
   return {
     async open(due) {
       const states = await Promise.all(
@@ -39,17 +40,14 @@ export function heldQueues({ pool, clock, process_id }: Platform, channels: Chan
     },
     async expired(lease_until, rows_max) {
       const now = clock.now()
-      if (held.length === 0 || now < next_ms || rows_max <= 0) return []
-      const rows = await claimExpired(pool, {
-        queues: held,
-        at: isoTime(now),
-        created_until: isoTime(now - limits.message_validity_ms),
-        lease_until,
-        process_id,
-        rows_max,
-      })
-      // there may be more
-      next_ms = rows.length === rows_max ? 0 : clock.now() + Math.max(lookEvery_ms, (clock.now() - now) * share)
+      const queues = held.filter((queue) => (lookAgain_ms.get(queue) ?? 0) <= now)
+      if (queues.length === 0 || rows_max <= 0) return []
+      const created_until = isoTime(now - limits.message_validity_ms)
+      const rows = await claimExpired(pool, { queues, at: isoTime(now), created_until, lease_until, process_id, rows_max })
+      if (lookAgain_ms.size > rememberedMax) lookAgain_ms.clear()
+      const next_ms = clock.now() + Math.max(lookEvery_ms, (clock.now() - now) * share)
+      // where there are more, they are looked for at once
+      if (rows.length < rows_max) for (const queue of queues) lookAgain_ms.set(queue, next_ms)
       return rows
     },
   }

@@ -2,14 +2,12 @@
 import type { ErrorCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
-import type { MessageRow } from '../../contract/resources/message.ts'
+import { ranks, type MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { IdMaker } from '../../lib/ids.ts'
 import type { AcceptRow } from './accept.ts'
 import type { StoredReply, UnitKey } from './accept-locking.ts'
 import { timesOf, type Item } from './item.ts'
-
-const ranks = { high: 0, normal: 1, low: 2 } as const
 
 export type ItemOutcome = { readonly kind: 'accepted'; readonly row: MessageRow } | { readonly kind: 'refused'; readonly code: ErrorCode }
 

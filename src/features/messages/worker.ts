@@ -1,12 +1,13 @@
 /** The dispatch lane: claims due messages, hands them to their providers with no transaction open, and settles what came of it. */
 import type { Tenant } from '../../contract/caller.ts'
 import { limits } from '../../contract/limits.ts'
+import { priorities, ranks, type Priority } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Outcome } from '../channels/adapter.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
-import { addressKeyOf, marketingType, suppressionHash } from '../contacts/service.ts'
 import { backlog as newBacklog } from './backlog.ts'
+import { blockedAmong } from './blocked.ts'
 import { channelLeases, channelRates } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
 import { heldQueues, loseChannels } from './held-queues.ts'
@@ -43,6 +44,9 @@ const inFlightPerQueueMax = 400
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
+const busyLookEvery_ms = 200
+/** A channel's messages are kept in memory for so many seconds at its rate; the others wait in the table. */
+const keptSeconds = 3
 const patience_ms = 50
 /** A provider that takes longer to answer has its messages marked as `sending` meanwhile. */
 const markAfter_ms = 300
@@ -64,14 +68,19 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const wakes = reportWakes(platform)
   let stopping = false
   let tookOver_ms = 0
+  let looked_ms = 0
   let queueCursor = ''
 
   const queueOf = (row: { account_id: string; channel_id: string }) => `${row.account_id}:${row.channel_id}`
 
-  function takes(item: { account_id: string; channel_id: string; sandbox: boolean }): boolean {
+  function takes(item: { account_id: string; channel_id: string; sandbox: boolean; priority: Priority }): boolean {
     if (stopping || !deps.inMemory || waiting.size >= memoryMax) return false
-    return item.sandbox || leases.holds(item.channel_id)
+    return item.sandbox || (leases.holds(item.channel_id) && roomOf(item, item.priority) > 0)
   }
+
+  /** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
+  const roomOf = (row: { account_id: string; channel_id: string }, priority: Priority): number =>
+    Math.ceil(rates.within(row.channel_id, keptSeconds)) - waiting.count(queueOf(row), priority)
 
   const lane: Lane = {
     name: 'dispatch',
@@ -107,8 +116,10 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   /** Claims due jobs of the queues whose channels this process may dispatch; resolves to how many. */
   async function claim(): Promise<number> {
     const room = Math.min(memoryMax - waiting.size, memoryPerTickMax)
-    if (waiting.size >= memoryPerTickMax || room <= 0) return 0
     const now = clock.now()
+    // with much to do in memory the table is looked at now and then, for the sake of other queues
+    if (room <= 0 || (waiting.size >= memoryPerTickMax && now - looked_ms < busyLookEvery_ms)) return 0
+    looked_ms = now
     const due = await store.listDueQueues(pool, isoTime(now), queueCursor, queuesMax)
     queueCursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
     if (due.length === 0) return 0
@@ -121,14 +132,18 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     }
     const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !leases.holds(channel_id)).map(({ channel_id }) => channel_id)
     await leases.take([...new Set(wanted)])
-    const queues = open.filter(({ mode, channel_id }) => mode === 'test' || leases.holds(channel_id)).map(({ queue }) => queue)
-    if (queues.length === 0) return expired.length
+    const mine = open.filter(({ mode, channel_id }) => mode === 'test' || leases.holds(channel_id))
+    const each_max = Math.max(10, Math.ceil(room / Math.max(1, mine.length)))
     const rows = await store.claimJobs(pool, {
-      queues,
+      rooms: mine.flatMap((queue) =>
+        priorities.flatMap((priority) => {
+          const jobs_max = Math.min(each_max, roomOf(queue, priority))
+          return jobs_max <= 0 ? [] : [{ queue: queue.queue, rank: ranks[priority], jobs_max }]
+        }),
+      ),
       at: isoTime(now),
       lease_until: isoTime(lease_until_ms),
       process_id,
-      each_max: Math.max(10, Math.ceil(room / queues.length)),
       rows_max: room,
     })
     for (const job of takenIn(rows, lease_until_ms)) waiting.add(queueOf(job.row), job)
@@ -147,7 +162,9 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   function takeReady(): Job[] {
     const now = clock.now()
     return waiting.take(Math.min(memoryPerTickMax, inFlightMax - running()), (queue, job, wanted) => {
-      const free = inFlightPerQueueMax - (perQueue.get(queue) ?? 0)
+      const mine = perQueue.get(queue) ?? 0
+      // half of what the others leave, so that however many providers hang there is room for the next
+      const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - running() + mine) / 2))) - mine
       return Math.max(0, Math.min(free, wanted, rates.take(job.row.channel_id, now, wanted)))
     })
   }
@@ -182,7 +199,11 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   /** Sorts out what must not be handed over, and marks the rest as `sending`. */
   async function prepare(jobs: readonly Job[]): Promise<{ job: Job; channel: ChannelRow }[]> {
     const now = clock.now()
-    const blocked = await blockedAmong(jobs.filter((job) => now - Date.parse(job.row.created_at) > recheckAfter_ms))
+    const blocked = await blockedAmong(
+      platform,
+      channels,
+      jobs.filter((job) => now - Date.parse(job.row.created_at) > recheckAfter_ms),
+    )
     const ready: { job: Job; channel: ChannelRow }[] = []
     const down: Job[] = []
     for (const job of jobs) {
@@ -206,26 +227,6 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     if (row.expires_at !== null) return Date.parse(row.expires_at)
     // a time in the past means at once
     return Math.max(Date.parse(row.created_at), row.send_at === null ? 0 : Date.parse(row.send_at)) + limits.message_validity_ms
-  }
-
-  async function blockedAmong(jobs: readonly Job[]): Promise<Set<string>> {
-    const asked = await Promise.all(jobs.filter(({ row }) => row.origin_type !== 'inbound').map(({ row }) => standingsOf(row)))
-    return await store.listBlocked(pool, asked.flat())
-  }
-
-  /** What would keep a message from its recipient: an opt-out of its channel type, and of marketing where it is that. */
-  async function standingsOf(row: Job['row']) {
-    const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
-    const key = addressKeyOf(row.channel_type, row.to)
-    const channel = row.type === 'template' ? await channels.find(tenant, row.channel_id) : null
-    const isMarketing = channel !== null && channels.isMarketing(channel, row.type, row.content)
-    return [row.channel_type, ...(isMarketing ? [marketingType(row.channel_type)] : [])].map((channel_type) => ({
-      ...tenant,
-      message_id: row.id,
-      channel_type,
-      ...key,
-      suppression: suppressionHash(platform.secrets, tenant, channel_type, key.address),
-    }))
   }
 
   /** Writes `sending` where the provider takes its time, unless this process is alone and so can tell by itself; a message that was cancelled meanwhile is dropped. */
