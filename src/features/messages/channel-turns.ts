@@ -1,4 +1,5 @@
 /** Whose turn a channel is: the lease by which one process dispatches it, and the rate at which messages may go. */
+import { setMaxListeners } from 'node:events'
 import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -40,28 +41,72 @@ export interface ChannelRates {
   take(channel_id: string, now_ms: number, wanted: number): number
   /** How many may go in so many seconds, at least one; Infinity where as many as come, and where the rate is not known yet. */
   within(channel_id: string, seconds: number): number
+  /** When more may go than now. */
+  freeAt(channel_id: string, now_ms: number): number
 }
 
-/** A bucket for each channel that holds at most a second's worth. Until the rate of a channel is set, its messages go one by one. */
+const second_ms = 1000
+
+/** What went on a channel in the last second, oldest first. */
+interface Gone {
+  readonly grants: { readonly at_ms: number; readonly count: number }[]
+  count: number
+}
+
+/** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is set, its messages go one by one. */
 export function channelRates(): ChannelRates {
   const rates = new Map<string, number | null>()
-  const buckets = new Map<string, { readonly spent: number; readonly at_ms: number }>()
+  const gone = new Map<string, Gone>()
+
+  function lastSecond(channel_id: string, now_ms: number): Gone {
+    const known = gone.get(channel_id)
+    // a clock that was set back tells nothing of what went before
+    if (known === undefined || (known.grants.at(-1)?.at_ms ?? 0) > now_ms) {
+      const made: Gone = { grants: [], count: 0 }
+      gone.set(channel_id, made)
+      return made
+    }
+    while (known.grants.length > 0 && known.grants[0]!.at_ms <= now_ms - second_ms) known.count -= known.grants.shift()!.count
+    return known
+  }
+
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
+    freeAt: (channel_id, now_ms) => (lastSecond(channel_id, now_ms).grants[0]?.at_ms ?? now_ms - second_ms) + second_ms,
     take(channel_id, now_ms, wanted) {
       const rate = rates.get(channel_id)
       if (rate === null) return wanted
+      const last = lastSecond(channel_id, now_ms)
       // the rate is looked up with the first message
-      if (rate === undefined) {
-        buckets.set(channel_id, { spent: 1, at_ms: now_ms })
-        return Math.min(1, wanted)
-      }
-      const bucket = buckets.get(channel_id) ?? { spent: 0, at_ms: now_ms }
-      const spent = Math.max(0, bucket.spent - ((now_ms - bucket.at_ms) * rate) / 1000)
-      const granted = Math.max(0, Math.min(wanted, Math.floor(rate - spent)))
-      buckets.set(channel_id, { spent: spent + granted, at_ms: now_ms })
+      const granted = Math.max(0, Math.min(wanted, rate === undefined ? 1 : rate - last.count))
+      if (granted > 0) last.grants.push({ at_ms: now_ms, count: granted })
+      last.count += granted
       return granted
     },
+  }
+}
+
+export interface TurnWakes {
+  /** Wakes the dispatch lane then. */
+  at(at_ms: number): void
+  stop(): void
+}
+
+/** Messages that wait for their channel's rate go at the moment when it allows them, not when the lane looks next. */
+export function turnWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): TurnWakes {
+  const stopped = new AbortController()
+  setMaxListeners(0, stopped.signal)
+  let next_ms = Infinity
+  return {
+    at(at_ms) {
+      if (at_ms >= next_ms) return
+      next_ms = at_ms
+      void clock.sleep(at_ms - clock.now(), stopped.signal).then(() => {
+        if (next_ms === at_ms) next_ms = Infinity
+        if (!stopped.signal.aborted) wake('dispatch')
+      })
+    },
+    stop: () => stopped.abort(),
   }
 }

@@ -8,7 +8,7 @@ import type { Outcome } from '../channels/adapter.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
 import { backlog as newBacklog } from './backlog.ts'
 import { blockedAmong } from './blocked.ts'
-import { channelLeases, channelRates } from './channel-turns.ts'
+import { channelLeases, channelRates, turnWakes } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
 import { heldQueues, loseChannels } from './held-queues.ts'
 import type { Handoff } from './unit.ts'
@@ -63,6 +63,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const held = heldQueues(platform, channels)
   const leases = channelLeases(platform)
   const rates = channelRates()
+  const turns = turnWakes(platform)
   const settlements: Settlement[] = []
   let settling: Promise<void> | undefined
   const wakes = reportWakes(platform)
@@ -165,7 +166,10 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       const mine = perQueue.get(queue) ?? 0
       // half of what the others leave, so that however many providers hang there is room for the next
       const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - running() + mine) / 2))) - mine
-      return Math.max(0, Math.min(free, wanted, rates.take(job.row.channel_id, now, wanted)))
+      const asked = Math.max(0, Math.min(free, wanted))
+      const granted = asked === 0 ? 0 : rates.take(job.row.channel_id, now, asked)
+      if (granted < asked) turns.at(rates.freeAt(job.row.channel_id, now))
+      return granted
     })
   }
 
@@ -376,6 +380,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     async stop() {
       stopping = true
       wakes.stop()
+      turns.stop()
       const given = waiting.drop(() => true)
       for (const job of given) inHand.delete(job.row.id)
       await giveBack(given, clock.now())
