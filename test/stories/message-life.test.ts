@@ -124,6 +124,20 @@ test('the attempts of a message come in one page, however many there were', asyn
   assert.deepEqual([all.body.data.at(-1).number, all.body.has_more, some.body.data.length], [1, false, 3])
 })
 
+test('what expires behind a slow channel is told when it does, and takes nothing of the rate', async (t) => {
+  const { world, api, channel } = await liveWorld(t, 1_000_000_000, { max_messages_per_second: 1 })
+  const late = { messages: Array.from({ length: 100 }, () => text(channel, '+4915112345678', { expires_in_seconds: 10 })) }
+  const count = async (status: string) => (await api.get(`/v1/messages?limit=100&status=${status}&to=%2B4915112345678`)).body.data.length
+
+  await api.post('/v1/messages/batch', late)
+  const patient = await api.post('/v1/messages', text(channel, '+4915112345679'))
+  for (let second = 1; second <= 12; second++) await wait(world, 1000)
+
+  assert.deepEqual([await count('delivered'), await count('failed')], [9, 91])
+  assert.equal((await api.get(`/v1/messages/${patient.body.id}`)).body.status, 'delivered')
+  await world.invariants()
+})
+
 for (const [name, digits] of [
   ['throttles', '0021'],
   ['cannot be reached', '0022'],

@@ -1,4 +1,4 @@
-/** Queues whose channel is not up, disabled or without its link: their messages wait within their validity (decisions 7), and only what expires meanwhile is looked for. */
+/** Queues that wait: of channels that are not up, disabled or without their link (decisions 7), and of slow ones. What expires in them meanwhile is looked for. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../contract/facts.ts'
 import { limits } from '../../contract/limits.ts'
@@ -10,10 +10,10 @@ import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './disp
 import type { Settlement } from './settle.ts'
 
 export interface HeldQueues {
-  /** Of these queues, those whose messages may go out or will never. */
-  open(due: readonly DueQueue[]): Promise<DueQueue[]>
-  /** Claims what has expired in the queues that `open` left out last. */
-  expired(lease_until: string, rows_max: number): Promise<ClaimedRow[]>
+  /** Parts queues into those whose messages may go out, or will never, and those whose channels are not up. */
+  part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; held: DueQueue[] }>
+  /** Claims what has expired in these queues; each is looked through at most once a second. */
+  expired(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
 
 const lookEvery_ms = 1000
@@ -22,25 +22,25 @@ const share = 20
 const rememberedMax = 10_000
 
 export function heldQueues({ pool, clock, process_id }: Platform, channels: ChannelService): HeldQueues {
-  let held: string[] = []
   const lookAgain_ms = new Map<string, number>()
   return {
-    async open(due) {
+    async part(due) {
       const states = await Promise.all(
         due.map(({ account_id, mode, channel_id }) => channels.find({ account_id: account_id as Tenant['account_id'], mode }, channel_id)),
       )
-      const mayGo = due.filter((_, index) => {
+      const open: DueQueue[] = []
+      const held: DueQueue[] = []
+      for (const [index, queue] of due.entries()) {
         const channel = states[index]!
-        // of a deleted channel they fail
-        return channel === null || isUp(channel)
-      })
-      const going = new Set(mayGo)
-      held = due.filter((queue) => !going.has(queue)).map(({ queue }) => queue)
-      return mayGo
+        // on a deleted channel messages fail
+        if (channel === null || isUp(channel)) open.push(queue)
+        else held.push(queue)
+      }
+      return { open, held }
     },
-    async expired(lease_until, rows_max) {
+    async expired(waiting, lease_until, rows_max) {
       const now = clock.now()
-      const queues = held.filter((queue) => (lookAgain_ms.get(queue) ?? 0) <= now)
+      const queues = waiting.map(({ queue }) => queue).filter((queue) => (lookAgain_ms.get(queue) ?? 0) <= now)
       if (queues.length === 0 || rows_max <= 0) return []
       const created_until = isoTime(now - limits.message_validity_ms)
       const rows = await claimExpired(pool, { queues, at: isoTime(now), created_until, lease_until, process_id, rows_max })

@@ -1,4 +1,5 @@
 /** What a provider answered, written set-wise in one transaction: status, references, attempts, follow-ups, and the job ended or given back. */
+import { limits } from '../../contract/limits.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { jsonRows, sqlState, transact, type Db } from '../../platform/database/sql.ts'
@@ -93,6 +94,13 @@ async function settleInTransaction(deps: SettleDeps, settlements: readonly Settl
     if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1)
       deps.recent.remember(row.channel_id, outcome.provider_ids[0]!, row)
   }
+}
+
+/** Until when a message may be handed over, in milliseconds. */
+export const validUntil = ({ row }: Job): number => {
+  if (row.expires_at !== null) return Date.parse(row.expires_at)
+  // a time in the past means at once
+  return Math.max(Date.parse(row.created_at), row.send_at === null ? 0 : Date.parse(row.send_at)) + limits.message_validity_ms
 }
 
 /** When a hand-over is repeated; null when the job has ended. */

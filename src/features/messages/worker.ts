@@ -14,7 +14,7 @@ import { heldQueues, loseChannels } from './held-queues.ts'
 import type { Handoff } from './unit.ts'
 import { applyMoves } from './moves.ts'
 import { reportWakes } from './report-wakes.ts'
-import { settle, type Job, type SettleDeps, type Settlement } from './settle.ts'
+import { settle, validUntil, type Job, type SettleDeps, type Settlement } from './settle.ts'
 import { unmarkedHandOvers, type Withdrawing } from './unmarked.ts'
 
 export interface DispatcherDeps extends SettleDeps {
@@ -60,7 +60,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const inHand = new Set<string>()
   const unmarked = unmarkedHandOvers()
   const perQueue = new Map<string, number>()
-  const held = heldQueues(platform, channels)
+  const queues = heldQueues(platform, channels)
   const leases = channelLeases(platform)
   const rates = channelRates()
   const turns = turnWakes(platform)
@@ -106,6 +106,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     const now = clock.now()
     if (now - tookOver_ms < 1000) return
     tookOver_ms = now
+    expire(waiting.drop((job) => job.row.expires_at !== null && validUntil(job) <= now))
     const lost = waiting.drop((job) => job.lease_until_ms - leaseMargin_ms <= now)
     for (const job of lost) inHand.delete(job.row.id)
     if (lost.length > 0) await giveBack(lost, now)
@@ -124,16 +125,14 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     const due = await store.listDueQueues(pool, isoTime(now), queueCursor, queuesMax)
     queueCursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
     if (due.length === 0) return 0
-    const open = await held.open(due)
-    const lease_until_ms = now + lease_ms
-    const expired = await held.expired(isoTime(lease_until_ms), room)
-    for (const job of takenIn(expired, lease_until_ms)) {
-      began(job)
-      finish({ job, outcome: { kind: 'expired' }, at_ms: now })
-    }
+    const { open, held } = await queues.part(due)
     const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !leases.holds(channel_id)).map(({ channel_id }) => channel_id)
     await leases.take([...new Set(wanted)])
     const mine = open.filter(({ mode, channel_id }) => mode === 'test' || leases.holds(channel_id))
+    const full = mine.filter((queue) => priorities.some((priority) => roomOf(queue, priority) <= 0))
+    const lease_until_ms = now + lease_ms
+    const expired = await queues.expired([...held, ...full], isoTime(lease_until_ms), room)
+    expire(takenIn(expired, lease_until_ms))
     const each_max = Math.max(10, Math.ceil(room / Math.max(1, mine.length)))
     const rows = await store.claimJobs(pool, {
       rooms: mine.flatMap((queue) =>
@@ -174,6 +173,14 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   const running = () => inHand.size - waiting.size
+
+  /** Ends jobs that have outlived their validity, at once and not at their channel's rate. */
+  function expire(jobs: readonly Job[]): void {
+    for (const job of jobs) {
+      began(job)
+      finish({ job, outcome: { kind: 'expired' }, at_ms: clock.now() })
+    }
+  }
 
   const began = ({ row }: Job) => void perQueue.set(queueOf(row), (perQueue.get(queueOf(row)) ?? 0) + 1)
 
@@ -225,12 +232,6 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     await giveBack(down, now)
     for (const job of down) release(job)
     return await markSending(ready, now)
-  }
-
-  const validUntil = ({ row }: Job): number => {
-    if (row.expires_at !== null) return Date.parse(row.expires_at)
-    // a time in the past means at once
-    return Math.max(Date.parse(row.created_at), row.send_at === null ? 0 : Date.parse(row.send_at)) + limits.message_validity_ms
   }
 
   /** Writes `sending` where the provider takes its time, unless this process is alone and so can tell by itself; a message that was cancelled meanwhile is dropped. */
