@@ -46,11 +46,16 @@ export interface ChannelRates {
 }
 
 const second_ms = 1000
+/** So much of a second's messages may go at once; the others are spread, so that what their providers take to answer does not push two seconds into one. */
+const burst = 0.2
 
 /** What went on a channel in the last second, oldest first. */
 interface Gone {
   readonly grants: { readonly at_ms: number; readonly count: number }[]
   count: number
+  /** What went and has not flowed off at the rate. */
+  spent: number
+  at_ms: number
 }
 
 /** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is set, its messages go one by one. */
@@ -58,30 +63,40 @@ export function channelRates(): ChannelRates {
   const rates = new Map<string, number | null>()
   const gone = new Map<string, Gone>()
 
-  function lastSecond(channel_id: string, now_ms: number): Gone {
+  function goneUntil(channel_id: string, now_ms: number, rate: number): Gone {
     const known = gone.get(channel_id)
     // a clock that was set back tells nothing of what went before
-    if (known === undefined || (known.grants.at(-1)?.at_ms ?? 0) > now_ms) {
-      const made: Gone = { grants: [], count: 0 }
+    if (known === undefined || known.at_ms > now_ms) {
+      const made: Gone = { grants: [], count: 0, spent: 0, at_ms: now_ms }
       gone.set(channel_id, made)
       return made
     }
     while (known.grants.length > 0 && known.grants[0]!.at_ms <= now_ms - second_ms) known.count -= known.grants.shift()!.count
+    known.spent = Math.max(0, known.spent - ((now_ms - known.at_ms) * rate) / second_ms)
+    known.at_ms = now_ms
     return known
   }
 
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
-    freeAt: (channel_id, now_ms) => (lastSecond(channel_id, now_ms).grants[0]?.at_ms ?? now_ms - second_ms) + second_ms,
+    freeAt(channel_id, now_ms) {
+      const rate = rates.get(channel_id)
+      if (rate === undefined || rate === null) return now_ms
+      const { grants, count, spent } = goneUntil(channel_id, now_ms, rate)
+      const flown_ms = now_ms + Math.ceil((Math.max(0, spent - rate * burst) * second_ms) / rate)
+      return count < rate ? flown_ms : Math.max(flown_ms, grants[0]!.at_ms + second_ms)
+    },
     take(channel_id, now_ms, wanted) {
       const rate = rates.get(channel_id)
       if (rate === null) return wanted
-      const last = lastSecond(channel_id, now_ms)
+      const last = goneUntil(channel_id, now_ms, rate ?? 0)
       // the rate is looked up with the first message
-      const granted = Math.max(0, Math.min(wanted, rate === undefined ? 1 : rate - last.count))
+      const free = rate === undefined ? 1 : Math.min(rate - last.count, Math.floor(1 + rate * burst - last.spent))
+      const granted = Math.max(0, Math.min(wanted, free))
       if (granted > 0) last.grants.push({ at_ms: now_ms, count: granted })
       last.count += granted
+      last.spent += granted
       return granted
     },
   }
@@ -93,13 +108,16 @@ export interface TurnWakes {
   stop(): void
 }
 
+const wakesApart_ms = 20
+
 /** Messages that wait for their channel's rate go at the moment when it allows them, not when the lane looks next. */
 export function turnWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): TurnWakes {
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)
   let next_ms = Infinity
   return {
-    at(at_ms) {
+    at(wanted_ms) {
+      const at_ms = Math.max(wanted_ms, clock.now() + wakesApart_ms)
       if (at_ms >= next_ms) return
       next_ms = at_ms
       void clock.sleep(at_ms - clock.now(), stopped.signal).then(() => {
