@@ -117,7 +117,7 @@ function compose(platform: Platform, dispatches: boolean, alone: () => boolean) 
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('channel_deleted', failWaiting(platform))
-  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, withdraw: dispatch.withdraw }))
+  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, withdraw: dispatch.withdraw, doubt: dispatch.doubt }))
 
   const routes: Route[] = [
     ...accountRoutes(accounts),

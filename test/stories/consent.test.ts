@@ -383,3 +383,27 @@ test('who has stopped marketing gets no marketing template, at acceptance or lat
   assert.deepEqual([late.status, late.error.code, late.billing.refunded], ['failed', 'recipient_blocked', true])
   await world.invariants()
 })
+
+test('what was being accepted while its recipient opted out does not go out', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await wrote(api, 'Hello')
+  await wrote(api, 'STOP')
+  // as if the opt-out were committed between the look at it and the acceptance
+  await world.pool`create table apart as table suppressions`
+  await world.pool`delete from suppressions`
+  const planned = (await api.post('/v1/messages', sms(phone, { send_at: new Date(world.clock.now() + 1000).toISOString() }))).body
+  const atOnce = (await api.post('/v1/messages', sms())).body
+  await world.pool`insert into suppressions table apart`
+  await world.pool`drop table apart`
+
+  await world.settle()
+  await world.clock.advance(1000)
+  await world.settle()
+
+  for (const { id } of [planned, atOnce]) {
+    const { status, error } = (await api.get(`/v1/messages/${id}`)).body
+    assert.deepEqual([status, error?.code], ['failed', 'recipient_blocked'])
+  }
+  await world.invariants()
+})

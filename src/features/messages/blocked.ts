@@ -6,10 +6,34 @@ import { addressKeyOf, marketingType, suppressionHash } from '../contacts/servic
 import { listBlocked } from './dispatch-store.ts'
 import type { Job } from './settle.ts'
 
-/** The ids of those messages whose recipients have opted out or are blocked; what answers an inbound message passes. */
-export async function blockedAmong(platform: Platform, channels: ChannelService, jobs: readonly Job[]): Promise<Set<string>> {
-  const asked = await Promise.all(jobs.filter(({ row }) => row.origin_type !== 'inbound').map(({ row }) => standingsOf(platform, channels, row)))
-  return await listBlocked(platform.pool, asked.flat())
+/** A message that was handed on in memory so long ago had time to lose its recipient's consent, as had every one from the table. */
+const recheckAfter_ms = 2000
+/** What was being accepted while somebody opted out knows nothing of it, and is handed over within moments. */
+const doubtFor_ms = 5000
+const doubtsMax = 10_000
+
+export interface ConsentLooks {
+  /** Somebody has just opted out of messages of this account: for a while none of them goes out unasked. */
+  doubt(account_id: string): void
+  /** The ids of those messages whose recipients have opted out or are blocked; what answers an inbound message passes. */
+  blockedAmong(jobs: readonly Job[]): Promise<Set<string>>
+}
+
+export function consentLooks(platform: Platform, channels: ChannelService): ConsentLooks {
+  const doubts = new Map<string, number>()
+  const isDoubtful = ({ row, claimed }: Job, now: number): boolean =>
+    row.origin_type !== 'inbound' && (claimed || now - Date.parse(row.created_at) > recheckAfter_ms || (doubts.get(row.account_id) ?? 0) > now)
+  return {
+    doubt(account_id) {
+      if (doubts.size >= doubtsMax) doubts.clear()
+      doubts.set(account_id, platform.clock.now() + doubtFor_ms)
+    },
+    async blockedAmong(jobs) {
+      const now = platform.clock.now()
+      const asked = await Promise.all(jobs.filter((job) => isDoubtful(job, now)).map(({ row }) => standingsOf(platform, channels, row)))
+      return await listBlocked(platform.pool, asked.flat())
+    },
+  }
 }
 
 /** What would keep a message from its recipient: an opt-out of its channel type, and of marketing where it is that. */

@@ -5,13 +5,15 @@ import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../contacts/service.ts'
 import { applyMoves, type MoveDeps } from './moves.ts'
 import { endJobs } from './settle.ts'
+import type { ConsentLooks } from './blocked.ts'
 import type { Withdrawing } from './unmarked.ts'
 
 const blocked = { code: 'recipient_blocked', message: 'The recipient opted out before the message was handed over.', provider_code: null }
 
 export const cancelForOptOut =
-  (deps: MoveDeps & Withdrawing) =>
+  (deps: MoveDeps & Withdrawing & Pick<ConsentLooks, 'doubt'>) =>
   async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
+    for (const { account_id } of facts) deps.doubt(account_id)
     const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>
       recipientsOf(addressKeyOf(channel_type, address)).map((to) => ({ account_id, mode, channel_type, to })),
     )

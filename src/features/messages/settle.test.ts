@@ -19,7 +19,7 @@ test('messages that a provider names alike are all sent, and the first keeps the
   await settle(
     { platform: world.platform, billing: world.services.billing, recent: recent() },
     rows.map((row) => ({
-      job: { row, attempts: 0, due_ms: now, lease_until_ms: now + 60_000 },
+      job: { row, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'simulator',
       outcome: { kind: 'accepted', provider_ids: ['the same'] },
       duration_ms: 5,

@@ -15,6 +15,8 @@ export interface Job {
   row: MessageRow
   /** Hand-overs so far. */
   attempts: number
+  /** Taken from the table, not handed on in memory. */
+  readonly claimed: boolean
   readonly due_ms: number
   /** When the claim ends; nothing is handed over after it. */
   readonly lease_until_ms: number

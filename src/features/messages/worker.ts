@@ -7,7 +7,7 @@ import type { Lane } from '../../lib/loop.ts'
 import type { Outcome } from '../channels/adapter.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../channels/service.ts'
 import { backlog as newBacklog } from './backlog.ts'
-import { blockedAmong } from './blocked.ts'
+import { consentLooks, type ConsentLooks } from './blocked.ts'
 import { channelLeases, channelRates, turnWakes } from './channel-turns.ts'
 import * as store from './dispatch-store.ts'
 import { heldQueues, loseChannels } from './held-queues.ts'
@@ -25,7 +25,7 @@ export interface DispatcherDeps extends SettleDeps {
   readonly alone: () => boolean
 }
 
-export interface Dispatcher extends Handoff, Withdrawing {
+export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentLooks, 'doubt'> {
   readonly lane: Lane
   /** Writes `sending` for every message that is being handed over and does not say so. */
   markAll(): Promise<void>
@@ -50,8 +50,6 @@ const keptSeconds = 3
 const patience_ms = 50
 /** A provider that takes longer to answer has its messages marked as `sending` meanwhile. */
 const markAfter_ms = 300
-/** A message taken from the table had time to lose its recipient's consent; one handed over in memory had not. */
-const recheckAfter_ms = 2000
 
 export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const { platform, channels } = deps
@@ -61,6 +59,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const unmarked = unmarkedHandOvers()
   const perQueue = new Map<string, number>()
   const queues = heldQueues(platform, channels)
+  const consents = consentLooks(platform, channels)
   const leases = channelLeases(platform)
   const rates = channelRates()
   const turns = turnWakes(platform)
@@ -155,7 +154,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     return rows.flatMap(({ job_attempts, job_due_at, ...row }) => {
       if (inHand.has(row.id) || (row.status === 'queued' && unmarked.refuses(row.id))) return []
       inHand.add(row.id)
-      return [{ row, attempts: job_attempts, due_ms: Date.parse(job_due_at), lease_until_ms }]
+      return [{ row, attempts: job_attempts, claimed: true, due_ms: Date.parse(job_due_at), lease_until_ms }]
     })
   }
 
@@ -210,11 +209,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   /** Sorts out what must not be handed over, and marks the rest as `sending`. */
   async function prepare(jobs: readonly Job[]): Promise<{ job: Job; channel: ChannelRow }[]> {
     const now = clock.now()
-    const blocked = await blockedAmong(
-      platform,
-      channels,
-      jobs.filter((job) => now - Date.parse(job.row.created_at) > recheckAfter_ms),
-    )
+    const blocked = await consents.blockedAmong(jobs)
     const ready: { job: Job; channel: ChannelRow }[] = []
     const down: Job[] = []
     for (const job of jobs) {
@@ -365,7 +360,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       for (const row of rows) {
         if (unmarked.refuses(row.id)) continue
         inHand.add(row.id)
-        waiting.add(queueOf(row), { row, attempts: 0, due_ms: Date.parse(row.created_at), lease_until_ms })
+        waiting.add(queueOf(row), { row, attempts: 0, claimed: false, due_ms: Date.parse(row.created_at), lease_until_ms })
       }
       platform.wake('dispatch')
     },
@@ -376,6 +371,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
         for (const job of waiting.drop(({ row }) => row.status === 'queued' && wanted.has(row.id))) inHand.delete(job.row.id)
       return new Set(message_ids.filter((id) => unmarked.has(id)))
     },
+    doubt: consents.doubt,
     markAll: () => mark(clock.now()),
     takeOver: takeOverDead,
     async stop() {
