@@ -222,8 +222,10 @@ export function buildApp(parts: AppParts): App {
   const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
   for (const lane of [...everyProcess, ...workers]) rings.on(lane.name, () => lane.wake())
   rings.on('forget-keys', () => services.accounts.forgetKeys())
+  rings.on('forget-channels', () => services.channels.forget())
   rings.onMissed(() => {
     services.accounts.forgetKeys()
+    services.channels.forget()
     for (const lane of workers) lane.wake()
   })
 

@@ -1,6 +1,8 @@
 /** What becomes of messages whose channel is disabled, loses its link or is deleted before their turn (interface: Channel connection; decisions 7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { closing } from '../kit/closing.ts'
+import { startProcess } from '../kit/process.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const price_micros = 7500
@@ -139,4 +141,28 @@ test('a refused send says how its channel is put back in service', async (t) => 
 
   assert.equal(body.error.code, 'channel_not_connected')
   assert.ok(body.error.message.includes(`PATCH /v1/channels/${channel}`), body.error.message)
+})
+
+test('a disabled channel takes no message on another process either, as soon as it hears of it, and within five seconds where it does not', async (t) => {
+  const { world, api, channel, change } = await liveWorld(t)
+  const [owner] = await world.pool<{ account_id: `acc_${string}` }[]>`select account_id from channels`
+  const { key } = await world.services.accounts.createKey({ account_id: owner!.account_id, mode: 'live' })
+  const [hearing, deaf] = [await startProcess(world, 'hearing'), await startProcess(world, 'deaf')]
+  for (const process of [hearing, deaf]) closing(t, () => process.kill())
+  await hearing.app.start()
+  closing(t, () => hearing.app.stop())
+  const send = async (at: { api: typeof hearing.api }) =>
+    (await at.api(key).post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).status
+  const before = [await send(hearing), await send(deaf)]
+
+  await change({ status: 'disabled' })
+  await world.app.flush()
+  let heard = await send(hearing)
+  while (heard === 202) heard = await send(hearing)
+  const shown = (await deaf.api(key).get(`/v1/channels/${channel}`)).body.status
+  await world.clock.advance(5000)
+  const late = await send(deaf)
+
+  assert.equal((await api.get(`/v1/channels/${channel}`)).body.status, 'disabled')
+  assert.deepEqual([before, heard, shown, late], [[202, 202], 422, 'disabled', 422])
 })

@@ -160,9 +160,15 @@ export function channelService(platform: Platform) {
     }))
   }
 
-  function forget(tenant: Tenant, id: string): void {
+  /** After a change: this process reads the channel anew, and so do the others as soon as they hear of it. */
+  function tellChange(): void {
+    forget()
+    platform.wake('forget-channels', 'dispatch', 'fan-out')
+  }
+
+  function forget(): void {
     changes += 1
-    cache.delete(`${tenant.account_id}|${id}`)
+    cache.clear()
   }
 
   /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (decisions 7). */
@@ -234,9 +240,8 @@ export function channelService(platform: Platform) {
       ...change,
       ...(rate === undefined ? {} : { settings: rate, capabilities: adapterOf(row.provider)?.capabilities(row.type, rate) ?? row.capabilities }),
     })
-    forget(tenant, id)
+    tellChange()
     if (changed === null) throw missing('channel', id)
-    platform.wake('dispatch')
     return object(changed)
   }
 
@@ -247,8 +252,7 @@ export function channelService(platform: Platform) {
       if (!(await store.deleteChannel(tx, tenant, id, isoTime(clock.now())))) throw missing('channel', id)
       await platform.reactions.publish(tx, 'channel_deleted', [{ account_id: tenant.account_id, mode: tenant.mode, channel_id: id }])
     })
-    forget(tenant, id)
-    platform.wake('dispatch')
+    tellChange()
   }
 
   /** Tries the channel's link again; answers the channel once it is connected. */
@@ -283,8 +287,7 @@ export function channelService(platform: Platform) {
       ])
       return changed
     })
-    forget(tenant, row.id)
-    platform.wake('fan-out', 'dispatch')
+    tellChange()
     return channel
   }
 
@@ -308,6 +311,7 @@ export function channelService(platform: Platform) {
 
   return {
     find,
+    forget,
     findForCallback,
     get,
     read,
