@@ -180,6 +180,7 @@ export function buildApp(parts: AppParts): App {
     fresh_events: freshEvents(),
     process_id,
     wake: (...lanes) => rings.ring(...lanes),
+    rouse: (...lanes) => rings.rouse(...lanes),
   }
   const present = presence(platform, { makeRoom: () => dispatch.markAll(), knock: () => rings.ring('heartbeat') })
   const running = inFlight()

@@ -42,6 +42,7 @@ const platform: Platform = {
   fresh_events: freshEvents(),
   process_id: `bench-${kind}`,
   wake: () => undefined,
+  rouse: () => undefined,
 }
 const accounts = accountService(platform)
 const billing = billingService(platform)

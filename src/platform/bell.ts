@@ -9,6 +9,8 @@ const all = '*'
 export interface Bell {
   /** Rings for these names here and elsewhere; for every name when none is given. */
   ring(...names: string[]): void
+  /** Rings for these names in this process alone. */
+  rouse(...names: string[]): void
   /** Calls `heard` at each ring for a name. */
   on(name: string, heard: () => void): void
   /** Calls `heard` whenever rings may have been missed. */
@@ -48,6 +50,7 @@ export function bell(pool: Pool, me: string): Bell {
       for (const name of rung) outbox.add(name)
       if (listening !== undefined) void send()
     },
+    rouse: (...names) => rouse(names),
     on: (name, heard) => void hearers.set(name, [...(hearers.get(name) ?? []), heard]),
     onMissed: (heard) => void missedHearers.push(heard),
     flush: send,

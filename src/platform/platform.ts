@@ -27,6 +27,8 @@ export interface Platform {
   readonly process_id: string
   /** Wakes lanes of this process now and those of other processes by NOTIFY; an accelerator only, lanes poll as well. */
   wake(...lanes: string[]): void
+  /** Wakes lanes of this process alone. */
+  rouse(...lanes: string[]): void
 }
 
 /** Something done every so often by the `chores` lane: made by one process at a time, small, safe to repeat. */

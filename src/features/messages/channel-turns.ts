@@ -111,7 +111,7 @@ export interface TurnWakes {
 const wakesApart_ms = 20
 
 /** Messages that wait for their channel's rate go at the moment when it allows them, not when the lane looks next. */
-export function turnWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): TurnWakes {
+export function turnWakes({ clock, rouse }: Pick<Platform, 'clock' | 'rouse'>): TurnWakes {
   const stopped = new AbortController()
   setMaxListeners(0, stopped.signal)
   let next_ms = Infinity
@@ -122,7 +122,7 @@ export function turnWakes({ clock, wake }: Pick<Platform, 'clock' | 'wake'>): Tu
       next_ms = at_ms
       void clock.sleep(at_ms - clock.now(), stopped.signal).then(() => {
         if (next_ms === at_ms) next_ms = Infinity
-        if (!stopped.signal.aborted) wake('dispatch')
+        if (!stopped.signal.aborted) rouse('dispatch')
       })
     },
     stop: () => stopped.abort(),
