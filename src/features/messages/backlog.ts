@@ -10,8 +10,8 @@ export interface Backlog {
   count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
   /**
-   * Takes up to `count` jobs, one queue after the other, priority first. `allowance` tells how many jobs of a queue may go
-   * now, and is asked once a queue.
+   * Takes up to `count` jobs, an equal share of every queue, priority first; what some may not use goes to the others.
+   * `allowance` tells how many more jobs of a queue may go now; who is granted less than it wants is not asked again.
    */
   take(count: number, allowance: (queue: string, job: Job, wanted: number) => number): Job[]
   /** Removes jobs that the predicate names. */
@@ -47,17 +47,21 @@ export function backlog(): Backlog {
     },
     take(count, allowance) {
       const taken: Job[] = []
-      const share = Math.max(1, Math.ceil(count / Math.max(queues.size, 1)))
-      // a queue that still has jobs goes to the end of the turn order, so the turns of this pass are fixed first
-      const turns = Array.from(queues)
-      for (const [queue, lists] of turns) {
-        if (taken.length >= count) break
-        const first = lists.find((list) => list.length > 0)?.[0]
-        const waiting = lists[0].length + lists[1].length + lists[2].length
-        const allowed = first === undefined ? 0 : allowance(queue, first, Math.min(waiting, share, count - taken.length))
-        taken.push(...takeFrom(lists, allowed))
-        queues.delete(queue)
-        if (allowed < waiting) queues.set(queue, lists)
+      // a queue that still has jobs goes to the end of the turn order, so the turns of a round are fixed first
+      for (let turns = [...queues]; turns.length > 0 && taken.length < count;) {
+        const share = Math.ceil((count - taken.length) / turns.length)
+        const unsated: typeof turns = []
+        for (const [queue, lists] of turns) {
+          if (taken.length >= count) break
+          const waiting = lists[0].length + lists[1].length + lists[2].length
+          const wanted = Math.min(waiting, share, count - taken.length)
+          const allowed = allowance(queue, lists.find((list) => list.length > 0)![0]!, wanted)
+          taken.push(...takeFrom(lists, allowed))
+          queues.delete(queue)
+          if (allowed < waiting) queues.set(queue, lists)
+          if (allowed === wanted && allowed < waiting) unsated.push([queue, lists])
+        }
+        turns = unsated
       }
       for (const job of taken) ids.delete(job.row.id)
       return taken

@@ -51,6 +51,8 @@ const patience_ms = 50
 /** A provider that takes longer to answer has its messages marked as `sending` meanwhile. */
 const markAfter_ms = 300
 
+const queueOf = (row: { account_id: string; channel_id: string }) => `${row.account_id}:${row.channel_id}`
+
 export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const { platform, channels } = deps
   const { pool, clock, log, metrics, process_id } = platform
@@ -70,8 +72,6 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   let tookOver_ms = 0
   let looked_ms = 0
   let queueCursor = ''
-
-  const queueOf = (row: { account_id: string; channel_id: string }) => `${row.account_id}:${row.channel_id}`
 
   function takes(item: { account_id: string; channel_id: string; sandbox: boolean; priority: Priority }): boolean {
     if (stopping || !deps.inMemory || waiting.size >= memoryMax) return false
@@ -160,13 +160,16 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
 
   function takeReady(): Job[] {
     const now = clock.now()
+    const taken = new Map<string, number>()
     return waiting.take(Math.min(memoryPerTickMax, inFlightMax - running()), (queue, job, wanted) => {
-      const mine = perQueue.get(queue) ?? 0
+      const before = taken.get(queue) ?? 0
+      const mine = before + (perQueue.get(queue) ?? 0)
       // half of what the others leave, so that however many providers hang there is room for the next
       const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - running() + mine) / 2))) - mine
       const asked = Math.max(0, Math.min(free, wanted))
       const granted = asked === 0 ? 0 : rates.take(job.row.channel_id, now, asked)
       if (granted < asked) turns.at(rates.freeAt(job.row.channel_id, now))
+      taken.set(queue, before + granted)
       return granted
     })
   }
