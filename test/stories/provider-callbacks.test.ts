@@ -156,3 +156,27 @@ test('receipts of one message that come together count in their order: after a f
   ])
   await world.invariants()
 })
+
+test('a receipt does not overtake an earlier one of its message that another process has in hand', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const credentials = { callback_secret: 's3cret' }
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
+  await world.settle()
+  const body = JSON.stringify({ reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
+  await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+  const status = async () => (await api.get(`/v1/messages/${sent.body.id}`)).body.status
+
+  const meanwhile = await world.pool.begin(async (other) => {
+    await other`select from provider_reports order by due_at, id limit 1 for update`
+    await world.tick('reports')
+    return await status()
+  })
+  await world.settle()
+
+  const told = (await api.get(`/v1/events?object_id=${sent.body.id}&order=asc`)).body.data.map((event: { type: string }) => event.type)
+  assert.deepEqual([meanwhile, await status()], ['sent', 'read'])
+  assert.deepEqual(told, ['message.sent', 'message.delivered', 'message.read'])
+  await world.invariants()
+})

@@ -84,7 +84,7 @@ async function applyRest(deps: ReportDeps, now: number): Promise<number> {
 
 /** What is due, under locks, in one transaction. */
 const applyDue = async (deps: ReportDeps, now: number): Promise<number> =>
-  await transact(deps.platform.pool, async (tx) => await applyRows(deps, tx, await takeDue(tx, isoTime(now)), now))
+  await transact(deps.platform.pool, async (tx) => await applyRows(deps, tx, await inTurn(tx, await takeDue(tx, isoTime(now)), isoTime(now)), now))
 
 async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<number> {
   if (rows.length === 0) return 0
@@ -112,6 +112,22 @@ const dueReports = (sql: Db, at: string) => sql`select ctid::text as place, * fr
 const seeDue = async (sql: Db, at: string): Promise<ReportRow[]> => await sql<ReportRow[]>`${dueReports(sql, at)}`
 
 const takeDue = async (tx: Db, at: string): Promise<ReportRow[]> => await tx<ReportRow[]>`${dueReports(tx, at)} for update skip locked`
+
+/** Those of these reports that no earlier one of the same message precedes: another process may have that in hand, and the later one must not overtake it. */
+async function inTurn(tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
+  const asked = rows
+    .filter(({ provider_id }) => provider_id !== null)
+    .map(({ id, channel_id, provider_id, due_at }) => ({ id, channel_id, provider_id, due_at }))
+  if (asked.length === 0) return [...rows]
+  const overtaking = await tx<{ id: string }[]>`
+    with own as materialized (
+      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, provider_id text, due_at timestamptz)
+    )
+    select o.id from own o join provider_reports r on r.channel_id = o.channel_id and r.provider_id = o.provider_id
+    where r.due_at <= ${at} and (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
+  const late = new Set(overtaking.map(({ id }) => id))
+  return rows.filter(({ id }) => !late.has(id))
+}
 
 const takeOne = async (tx: Db, { due_at, id }: ReportRow): Promise<ReportRow[]> =>
   await tx<ReportRow[]>`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
