@@ -1,25 +1,55 @@
-/** Keyed signatures over texts: HMAC-SHA256 in hex and a comparison in constant time. */
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
+/** Keyed signatures over texts: HMAC-SHA256, and a comparison in constant time. */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
-/** A key, as text or made ready by `hmacKey`. */
-export type HmacKey = string | KeyObject
-
-/** A key that signs often: from its text one would be made anew for every signature, at several times the cost. */
-export const hmacKey = (text: string): KeyObject => createSecretKey(text, 'utf8')
-
-/** The hex HMAC-SHA256 of the parts one after the other; in parts so that a prebuilt body is never copied. */
-export function hmacHex(key: HmacKey, ...parts: readonly (string | Uint8Array)[]): string {
-  const hmac = createHmac('sha256', key)
-  for (const part of parts) hmac.update(part)
-  return hmac.digest('hex')
+/**
+ * A key made ready for many signatures (RFC 2104: the hash of the outer pad and of the hash of the inner pad and the text). Put together from one-shot
+ * hashes, a signature takes half of the time of `createHmac`, which makes and drops an object of OpenSSL's for each.
+ */
+export interface HmacKey {
+  /** The key as it was given, for texts too long to be put together. */
+  readonly key: Buffer
+  readonly inner: Buffer
+  /** The outer pad, with room for the inner hash behind it. */
+  readonly outer: Buffer
 }
 
-/** The base64 HMAC-SHA256 of the parts, as Shopify and WooCommerce write it. */
-export function hmacBase64(key: HmacKey, ...parts: readonly (string | Uint8Array)[]): string {
-  const hmac = createHmac('sha256', key)
-  for (const part of parts) hmac.update(part)
-  return hmac.digest('base64')
+const blockBytes = 64
+const hashBytes = 32
+const scratch = Buffer.allocUnsafe(64 * 1024)
+
+export function hmacKey(given: string | Uint8Array): HmacKey {
+  const key = Buffer.from(given)
+  const block = Buffer.alloc(blockBytes)
+  if (key.length > blockBytes) hash('sha256', key, 'buffer').copy(block)
+  else key.copy(block)
+  return { key, inner: block.map((byte) => byte ^ 0x36) as Buffer, outer: Buffer.concat([block.map((byte) => byte ^ 0x5c), Buffer.alloc(hashBytes)]) }
 }
+
+/** The HMAC-SHA256 of the parts one after the other; in parts so that a prebuilt body need not be copied by the caller. */
+export function hmac({ key, inner, outer }: HmacKey, encoding: 'hex' | 'base64' | 'base64url', ...parts: readonly (string | Uint8Array)[]): string {
+  let size = inner.copy(scratch)
+  for (const part of parts) {
+    // no text takes more than three bytes for a unit
+    if (size + part.length * 3 > scratch.length) return atLength(key, encoding, parts)
+    if (typeof part === 'string') size += scratch.write(part, size)
+    else {
+      scratch.set(part, size)
+      size += part.length
+    }
+  }
+  outer.write(hash('sha256', scratch.subarray(0, size), 'binary'), blockBytes, 'latin1')
+  return hash('sha256', outer, encoding)
+}
+
+function atLength(key: Buffer, encoding: 'hex' | 'base64' | 'base64url', parts: readonly (string | Uint8Array)[]): string {
+  const whole = createHmac('sha256', key)
+  for (const part of parts) whole.update(part)
+  return whole.digest(encoding)
+}
+
+/** The hex HMAC-SHA256 of the parts. */
+export const hmacHex = (key: string | HmacKey, ...parts: readonly (string | Uint8Array)[]): string =>
+  hmac(typeof key === 'string' ? hmacKey(key) : key, 'hex', ...parts)
 
 /** Compares without telling by its duration where two texts differ. */
 export function sameText(a: string, b: string): boolean {
@@ -28,6 +58,6 @@ export function sameText(a: string, b: string): boolean {
 }
 
 /** `t=<unix seconds>,v1=<hex>` with one `v1` per key: the HMAC of `<t>.<body>` (interface: Delivery of webhook events). */
-export function signatureHeader(keys: readonly HmacKey[], unixSeconds: number, body: string | Uint8Array): string {
+export function signatureHeader(keys: readonly (string | HmacKey)[], unixSeconds: number, body: string | Uint8Array): string {
   return `t=${unixSeconds}${keys.map((key) => `,v1=${hmacHex(key, `${unixSeconds}.`, body)}`).join('')}`
 }

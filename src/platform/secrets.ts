@@ -1,6 +1,7 @@
 /** Secrets at rest: AES-256-GCM under the key of the installation, rotation included, and the keyed hash of suppressed addresses. */
-import { createCipheriv, createDecipheriv, createHash, createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { Refusal } from '../contract/refusal.ts'
+import { hmac, hmacKey } from '../lib/hmac.ts'
 import type { Db } from './database/sql.ts'
 
 export interface Secrets {
@@ -41,8 +42,7 @@ function keyRing(keys: SecretKeys): Map<string, Buffer> {
 export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
   const ring = keyRing(keys)
   const [currentId, currentKey] = ring.entries().next().value!
-  // as a key object: from its bytes one would be made anew for every hash, at seven times the cost
-  const hmacKey = createSecretKey(hashKey)
+  const addressKey = hmacKey(hashKey)
   return {
     seal(plain) {
       const iv = randomBytes(ivBytes)
@@ -62,7 +62,7 @@ export function makeSecrets(keys: SecretKeys, hashKey: Buffer): Secrets {
       return decipher.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')
     },
     isCurrent: (sealed) => sealed.split('.')[1] === currentId,
-    keyedHash: (text) => createHmac('sha256', hmacKey).update(text).digest('base64url').slice(0, 22),
+    keyedHash: (text) => hmac(addressKey, 'base64url', text).slice(0, 22),
   }
 }
 
