@@ -21,13 +21,13 @@ export async function sendRound(
   service: Service,
   server: Running,
   seconds: number,
-  options: { keyed?: boolean; rate?: number } = {},
+  options: { keyed?: boolean; rate?: number; connections?: number } = {},
 ): Promise<Round> {
   const counted = countCpu(server.pid, service.postmaster)
   const report = await driver.run({
     host: '127.0.0.1',
     port: server.port,
-    connections,
+    connections: options.connections ?? connections,
     seconds,
     keys: service.keys,
     work: { kind: 'send', channel: service.channel, keyed: options.keyed === true },

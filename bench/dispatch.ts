@@ -20,6 +20,8 @@ export interface PathRound {
 
 const wanted_rate = 3500
 const pollMs = 40
+/** The more callers there are, the more messages a commit holds: a busy service has more of them than the 64 by which accepting is measured. */
+const connections = 256
 const drainWithinMs = 60_000
 
 export const dispatch: Measurement = {
@@ -42,7 +44,7 @@ export const dispatch: Measurement = {
 async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, plain: Running): Promise<{ figures: Figure[]; notes: string[] }> {
   // until the compiler and the plans of every connection are at rest: what is wanted is a rate that lasts
   say('dispatch: warming up')
-  await sendRound(driver, service, service, quick ? 2 : 6)
+  await sendRound(driver, service, service, quick ? 2 : 6, { connections })
   await delivered(service)
   say('dispatch: finding the rate')
   const rates: number[] = []
@@ -53,8 +55,10 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
     scale.push((await sendRound(driver, service, plain, 1.5)).rate)
   }
   const capacity = median(rates)
-  say(`dispatch: ${quick ? 10 : 60} s at ${Math.round(capacity * 0.9)}/s`)
-  const sustained = await drive(driver, service, quick ? 10 : 60, capacity * 0.9)
+  // what is wanted, where there is room for it
+  const offered = Math.max(capacity * 0.9, Math.min(wanted_rate, capacity * 0.97))
+  say(`dispatch: ${quick ? 10 : 60} s at ${Math.round(offered)}/s`)
+  const sustained = await drive(driver, service, quick ? 10 : 60, offered)
   const half = sustained.waiting.length >> 1
   const growth = median(sustained.waiting.slice(half)) / Math.max(median(sustained.waiting.slice(0, half)), 1)
   const updates = await hotUpdates(service)
@@ -62,7 +66,7 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
     figures: [
       single('accepted to delivered, closed loop', '/s', capacity, { least: wanted_rate }),
       compared('… over Fastify that only answers', '/s', capacity, { name: 'Fastify', value: median(scale) }, { least: wanted_rate / plainOfTheDesign }),
-      single(`sustained for ${quick ? 10 : 60} s, open loop at 90 %`, '/s', sustained.rate),
+      single(`sustained for ${quick ? 10 : 60} s, open loop at ${Math.round(offered)}/s`, '/s', sustained.rate),
       single('jobs waiting in the second half', '', median(sustained.waiting.slice(half))),
       single('… over those of the first half', '×', growth, { most: 2 }),
       single('Node CPU for a message', 'µs', sustained.node_us),
@@ -70,7 +74,8 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
       single('heap-only updates of messages', '%', updates, { least: 95 }),
     ],
     notes: [
-      'Each message is accepted over HTTP, charged, handed to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded. The load generator shares the cores.',
+      'Each message is accepted over HTTP, charged, handed to the simulator, marked `sent`, and marked `delivered` by a receipt that is stored first; two events are recorded.',
+      `The load generator, with ${connections} connections, shares the cores.`,
       scaleNote,
     ],
   }
@@ -82,7 +87,7 @@ export async function drive(driver: Driver, service: Service, seconds: number, r
   const began = performance.now()
   const waiting: number[] = []
   const watch = setInterval(() => void countWaiting(service).then((count) => waiting.push(count)), 1000)
-  const { answers, rate: offered } = await sendRound(driver, service, service, seconds, rate === undefined ? {} : { rate })
+  const { answers, rate: offered } = await sendRound(driver, service, service, seconds, { connections, ...(rate === undefined ? {} : { rate }) })
   clearInterval(watch)
   await delivered(service)
   const took = (performance.now() - began) / 1000

@@ -2,6 +2,12 @@
 
 /**
  * Arguments of Node, before the file. The heap may double between two collections, where V8 would let it grow fivefold, and a
- * new object gets 16 MB of room instead of 64 (docs/decisions/bounded-heap.md).
+ * new object gets 16 MB of room instead of 64; one thread collects that (docs/decisions/bounded-heap.md).
  */
-export const nodeFlags = ['--import', new URL('preload.mjs', import.meta.url).href, '--max-semi-space-size=16', '--heap-growing-percent=100']
+export const nodeFlags = [
+  '--import',
+  new URL('preload.mjs', import.meta.url).href,
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=100',
+  '--no-parallel-scavenge',
+]
