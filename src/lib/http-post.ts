@@ -145,7 +145,9 @@ function once(client: Client, url: URL, post: Post, exchange: Exchange): Promise
       if (!whole) controller?.abort(dropped)
     }
     exchange.phase = 'connecting'
-    exchange.stop = (error) => finish(error, false)
+    // a literal assigned to a property would be old at once, and what it holds on to with it (docs/decisions/bounded-heap.md)
+    const stop = (error: PostError) => finish(error, false)
+    exchange.stop = stop
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started
