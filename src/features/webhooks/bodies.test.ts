@@ -6,6 +6,7 @@ import { eventBodies } from './bodies.ts'
 
 test('bodies go when enough newer ones came, also where every event was found in memory', async () => {
   const fresh = freshEvents()
+  fresh.take('evt_before', 'message.sent')
   const nobody = (() => assert.fail('nothing is read')) as unknown as Db
   const bodies = eventBodies(nobody, fresh)
   const at = '2026-01-31T09:30:00.000Z'

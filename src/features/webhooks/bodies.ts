@@ -4,7 +4,7 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { FreshEvents } from '../../platform/fresh-events.ts'
 import { readEvents, type DueRow } from './lane-store.ts'
 
-type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id'>
+type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
 
 export interface EventBodies {
   /** Reads those that are not in memory; resolves to the rows whose event is no longer kept. */
@@ -25,12 +25,11 @@ export function eventBodies(sql: Db, fresh: FreshEvents): EventBodies {
         bodies.delete(id)
       }
       const missing = new Map<string, { account_id: string; mode: string; id: string }>()
-      for (const { event_id, account_id, mode } of rows) if (!bodies.has(event_id)) missing.set(event_id, { account_id, mode, id: event_id })
-      for (const id of missing.keys()) {
-        const event = fresh.take(id)
-        if (event === undefined) continue
-        bodies.set(id, Buffer.from(eventBody(event)))
-        missing.delete(id)
+      for (const { event_id, event_type, account_id, mode } of rows) {
+        if (bodies.has(event_id) || missing.has(event_id)) continue
+        const event = fresh.take(event_id, event_type)
+        if (event === undefined) missing.set(event_id, { account_id, mode, id: event_id })
+        else bodies.set(event_id, Buffer.from(eventBody(event)))
       }
       if (missing.size === 0) return []
       for (const event of await readEvents(sql, [...missing.values()])) bodies.set(event.id, Buffer.from(eventBody(event)))
