@@ -10,16 +10,18 @@ import { startWorld, type World } from '../kit/world.ts'
 const keyed = (key: string) => ({ 'idempotency-key': key })
 const codeOf = (answer: Answered) => [answer.status, answer.body.error?.code]
 const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
+/** One of each way in which keys are kept. */
+const creations = [
+  ['/v1/contact_lists', { name: 'Friends' }],
+  ['/v1/messages', message],
+  ['/v1/messages/batch', { messages: [message] }],
+] as const
 
 test('a repeated request answers what was answered first, under a request id of its own', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
 
-  for (const [path, body] of [
-    ['/v1/contact_lists', { name: 'Friends' }],
-    ['/v1/messages', message],
-    ['/v1/messages/batch', { messages: [message] }],
-  ] as const) {
+  for (const [path, body] of creations) {
     const first = await api.post(path, body, keyed('a'))
     const again = await api.post(`${path}/`, Object.fromEntries(Object.entries(body).toReversed()), keyed('a'))
 
@@ -58,11 +60,7 @@ test('a field that nobody knows is part of what a key stands for, in a batch too
   const world = await startWorld(t)
   const { api } = await world.account()
 
-  for (const [path, body] of [
-    ['/v1/contact_lists', { name: 'Friends' }],
-    ['/v1/messages', message],
-    ['/v1/messages/batch', { messages: [message] }],
-  ] as const) {
+  for (const [path, body] of creations) {
     await api.post(path, body, keyed('a'))
     const more = await api.post(path, { ...body, sandbox: true }, keyed('a'))
 
