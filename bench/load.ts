@@ -29,10 +29,13 @@ export interface LoadReport {
 }
 
 const latenciesMax = 4_000_000
+const answersPerSecondMax = 60_000
 const drainWithinMs = 5000
 
 export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
-  const latencies = new Float32Array(Math.min(latenciesMax, plan.requests_max ?? latenciesMax))
+  const latencies = new Float32Array(
+    Math.min(latenciesMax, plan.requests_max ?? latenciesMax, Math.ceil(plan.seconds * (plan.rate ?? answersPerSecondMax)) + plan.connections),
+  )
   const refused: Record<string, number> = {}
   const { promise, resolve, reject } = Promise.withResolvers<LoadReport>()
   const nextText = requestMaker(plan)
@@ -40,6 +43,8 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   let answered = 0
   let running = 0
   let closed = false
+  let warming = plan.rate === undefined ? 0 : plan.connections
+  const { promise: allWarm, resolve: warmed } = Promise.withResolvers<void>()
   const idle: Connection[] = []
 
   const mayAsk = () => !closed && asked < (plan.requests_max ?? Infinity) && performance.now() < until
@@ -51,6 +56,10 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
     resolve(reportOf(latencies.subarray(0, Math.min(answered, latencies.length)), answered, refused, (performance.now() - began) / 1000, user + system))
   }
   const onAnswer = (connection: Connection, status: number) => {
+    if (warming > 0) {
+      if (--warming === 0) warmed()
+      return
+    }
     if (answered < latencies.length) latencies[answered] = performance.now() - connection.asked_at
     answered += 1
     running -= 1
@@ -69,6 +78,11 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   const connections = Array.from({ length: plan.connections }, () => openConnection(plan, onAnswer, (error) => (closed ? undefined : reject(error))))
   // kept connections are what is measured; a timetable that ran while they open would count their opening as latency
   await Promise.race([promise, Promise.all(connections.map(({ opened }) => opened))])
+  // the service takes a connection up only when something arrives by it: each has had an answer before the timetable starts
+  if (plan.rate !== undefined) {
+    for (const connection of connections) connection.socket.write(nextText(0), 'latin1')
+    await Promise.race([promise, allWarm])
+  }
   const began = performance.now()
   const cpuBefore = process.cpuUsage()
   const until = began + plan.seconds * 1000
