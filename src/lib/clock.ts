@@ -28,6 +28,9 @@ export function systemClock(): SystemClock {
   }
 }
 
+/** Lets `ms` milliseconds of real time pass, whatever a clock says: to pace work by the machine's speed, never for what time means to the product. */
+export const pause = (ms: number): Promise<void> => delay(ms)
+
 let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' }
 
 /** A time stamp as the interface writes it: ISO 8601, UTC, milliseconds. The last one is kept: rows of a batch share theirs. */

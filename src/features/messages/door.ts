@@ -2,6 +2,7 @@
 import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { MessageRow } from '../../contract/resources/message.ts'
+import { pause } from '../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../platform/database/lost.ts'
 import { sqlState, transact } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -21,6 +22,14 @@ export interface Door {
 const pendingRowsMax = 20_000
 const repeatsMax = 8
 const lookups_max = 20
+
+/**
+ * A commit costs as much as a dozen messages, whatever it holds. After a batch of `busyRequests` the next one fills, while requests
+ * keep coming, to `fullRequests` or until `spacing_ms` after that batch began (docs/decisions/accepting-door.md).
+ */
+const busyRequests = 8
+const fullRequests = 24
+const spacing_ms = 6
 
 /** `told` hears of every accepted message after its commit, and must not wait for anything. */
 export function door(platform: Platform, billing: BillingService, handoff: Handoff, told: (rows: readonly MessageRow[]) => void = () => undefined): Door {
@@ -52,15 +61,26 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
 
   async function pump(): Promise<void> {
     while (queue.length > 0) {
+      const began = performance.now()
       const batch = take()
       try {
         await commit(batch)
       } catch (error) {
         for (const pending of batch) settle(pending, () => pending.reject(error))
       }
+      if (batch.length >= busyRequests) await filled(began + spacing_ms)
     }
     running = false
     for (const resolve of idle.splice(0)) resolve()
+  }
+
+  /** Resolves when a batch is worth its commit: full, due, or nothing has come for a millisecond. */
+  async function filled(due: number): Promise<void> {
+    let waiting = -1
+    while (queue.length < fullRequests && queue.length > waiting && performance.now() < due) {
+      waiting = queue.length
+      await pause(1)
+    }
   }
 
   /** The next units, at most 500 rows of them; a unit is never parted. */
