@@ -19,16 +19,20 @@ const log = makeLog('silent')
 const clock = systemClock()
 const isRoot = process.getuid?.() === 0
 
-test('it keeps a password of its own, refuses others, and is fsynced with checksums', async (t) => {
+test('it keeps a password of its own, refuses others, and is fsynced with checksums, and grows its log in small steps', async (t) => {
   const dataDir = folder(t)
   const database = await startEmbedded({ dataDir, log })
   closing(t, () => database.stop())
 
-  const [row] = await ask(t, database.url, "select current_setting('fsync') as fsync, current_setting('data_checksums') as checksums")
+  const [row] = await ask(
+    t,
+    database.url,
+    "select current_setting('fsync') as fsync, current_setting('data_checksums') as checksums, current_setting('wal_segment_size') as segment",
+  )
   const stranger = new URL(database.url)
   stranger.password = 'wrong'
 
-  assert.deepEqual(row, { fsync: 'on', checksums: 'on' })
+  assert.deepEqual(row, { fsync: 'on', checksums: 'on', segment: '1MB' })
   await assert.rejects(ask(t, stranger.href, 'select 1'), /password authentication failed/)
   assert.equal((await stat(join(dataDir, 'postgres/posthorn.password'))).mode & 0o777, 0o600)
 })
