@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hmacHex } from '../../src/lib/hmac.ts'
-import { startWorld } from '../kit/world.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+/** A live channel whose provider calls back, and the provider's voice. */
+async function connected(world: World, type: 'sms' | 'whatsapp') {
+  const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const credentials = { callback_secret: 's3cret' }
+  const { body: channel } = await api.post('/v1/channels', { type, provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })
+  const tell = (said: object | string, secret = 's3cret') => {
+    const body = typeof said === 'string' ? said : JSON.stringify(said)
+    return world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex(secret, body) })
+  }
+  return { account_id, api, channel, tell }
+}
 
 test('a callback is taken once signed, kept until its message is known, and applied in any order and number', async (t) => {
   const world = await startWorld(t)
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
-  const credentials = { callback_secret: 's3cret' }
-  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
-  const tell = (reports: object[], secret = 's3cret') => {
-    const body = JSON.stringify({ reports })
-    return world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex(secret, body) })
-  }
+  const { api, channel, tell } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
   const receipt = (move: string) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })
   const inbound = {
@@ -24,12 +30,12 @@ test('a callback is taken once signed, kept until its message is known, and appl
     reply_to: null,
   }
 
-  const early = await tell([receipt('open'), inbound])
+  const early = await tell({ reports: [receipt('open'), inbound] })
   await world.tick('reports')
-  const forged = await tell([receipt('fail')], 'wrong')
+  const forged = await tell({ reports: [receipt('fail')] }, 'wrong')
   const unknown = await world.api().post('/hooks/channels/ch_00000000000000000000000000', '{}')
   await world.settle()
-  const again = await tell([receipt('deliver'), receipt('open'), receipt('fail'), inbound])
+  const again = await tell({ reports: [receipt('deliver'), receipt('open'), receipt('fail'), inbound] })
   await world.clock.advance(5000)
   await world.settle()
 
@@ -46,17 +52,14 @@ test('a callback is taken once signed, kept until its message is known, and appl
 
 test('whatever a provider says of a failure, the message can be read', async (t) => {
   const world = await startWorld(t)
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const credentials = { callback_secret: 's3cret' }
-  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const { api, channel, tell } = await connected(world, 'sms')
   const said = [{ code: 5 }, {}, 'gone', null, { code: 'expired', message: 'Too late', provider_code: 131 }]
 
   const shown = []
   for (const error of said) {
     const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
     await world.settle()
-    const body = JSON.stringify({ reports: [{ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move: 'fail', error }] })
-    await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+    await tell({ reports: [{ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move: 'fail', error }] })
     await world.settle()
     const { body: message } = await api.get(`/v1/messages/${sent.body.id}`)
     shown.push([message.status, message.error.code, message.error.provider_code])
@@ -68,14 +71,9 @@ test('whatever a provider says of a failure, the message can be read', async (t)
 
 test('what a provider writes that cannot be kept is kept as far as it can be, and holds nothing else up', async (t) => {
   const world = await startWorld(t)
-  const { api } = await world.account({ mode: 'live' })
-  const credentials = { callback_secret: 's3cret' }
-  const channel = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'simulator', name: 'Chat', identifier: '+4915100000001', credentials })).body
+  const { api, tell: tellAll } = await connected(world, 'whatsapp')
   const deep = '['.repeat(6000) + ']'.repeat(6000)
-  const tell = (fields: string) => {
-    const body = `{"reports":[{"kind":"inbound","from":"+4915112345678",${fields}}]}`
-    return world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
-  }
+  const tell = (fields: string) => tellAll(`{"reports":[{"kind":"inbound","from":"+4915112345678",${fields}}]}`)
 
   const answers = [
     await tell('"provider_id":"in-1","profile_name":"A\\u0000da","type":"text","content":{"body":"half \\ud83d, none \\u0000"},"reply_to":null'),
@@ -108,8 +106,7 @@ test('what a provider writes that cannot be kept is kept as far as it can be, an
 
 test('a report that cannot be applied holds no other up, and is given up after a week', async (t) => {
   const world = await startWorld(t)
-  const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} })).body
+  const { account_id, api, channel } = await connected(world, 'sms')
   const odd = ['null', '{"kind":"inbound"}', '{"kind":"receipt","provider_id":"simulator-x","move":"vanish"}']
   const at = world.clock.iso()
   for (const [n, report] of odd.entries())
@@ -132,9 +129,7 @@ test('a report that cannot be applied holds no other up, and is given up after a
 
 test('receipts of one message that come together count in their order: after a failure nothing does', async (t) => {
   const world = await startWorld(t)
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const credentials = { callback_secret: 's3cret' }
-  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const { api, channel, tell } = await connected(world, 'sms')
   const shown = []
 
   for (const moves of [
@@ -143,8 +138,7 @@ test('receipts of one message that come together count in their order: after a f
   ]) {
     const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
     await world.settle()
-    const body = JSON.stringify({ reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
-    await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+    await tell({ reports: moves.map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
     await world.settle()
     const { status, billing, delivered_at } = (await api.get(`/v1/messages/${sent.body.id}`)).body
     shown.push([status, billing.refunded, delivered_at !== null])
@@ -159,13 +153,10 @@ test('receipts of one message that come together count in their order: after a f
 
 test('a receipt does not overtake an earlier one of its message that another process has in hand', async (t) => {
   const world = await startWorld(t)
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const credentials = { callback_secret: 's3cret' }
-  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials })).body
+  const { api, channel, tell } = await connected(world, 'sms')
   const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
   await world.settle()
-  const body = JSON.stringify({ reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
-  await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+  await tell({ reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
   const status = async () => (await api.get(`/v1/messages/${sent.body.id}`)).body.status
 
   const meanwhile = await world.pool.begin(async (other) => {

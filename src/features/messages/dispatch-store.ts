@@ -55,13 +55,7 @@ export async function claimJobs(
       ) j
       order by r.priority, j.due_at limit ${claim.rows_max}
     ),
-    claimed as (
-      update dispatch_jobs j set process_id = ${claim.process_id}, due_at = ${claim.lease_until} from picked where j.message_id = picked.message_id
-      returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
-    )
-    select m.*, c.attempts as job_attempts, c.due_at as job_due_at
-    from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
-    order by c.due_at, m.id`
+    ${pickedByProcess(sql, claim)}`
 }
 
 /** Claims jobs of these queues whose messages have outlived their validity; those without one of their own were created, or due, until `created_until`. */
@@ -76,13 +70,18 @@ export async function claimExpired(
         and case when m.expires_at is null then greatest(m.created_at, m.send_at) <= ${claim.created_until} else m.expires_at <= ${claim.at} end
       limit ${claim.rows_max} for update of j skip locked
     ),
-    claimed as (
-      update dispatch_jobs j set process_id = ${claim.process_id}, due_at = ${claim.lease_until} from picked where j.message_id = picked.message_id
-      returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
-    )
-    select m.*, c.attempts as job_attempts, c.due_at as job_due_at
-    from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id`
+    ${pickedByProcess(sql, claim)}`
 }
+
+/** Puts the jobs of `picked` into a process's hand; yields their messages, the longest due first. */
+const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: string; lease_until: string }) => sql`
+  claimed as (
+    update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
+    returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
+  )
+  select m.*, c.attempts as job_attempts, c.due_at as job_due_at
+  from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
+  order by c.due_at, m.id`
 
 /** Makes due at once what waits in these queues for its time. */
 export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<void> {
