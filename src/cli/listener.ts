@@ -7,7 +7,8 @@ import type { ErrorBody } from '../contract/resources/api-error.ts'
 import type { Event } from '../contract/resources/event.ts'
 import { Refusal } from '../contract/refusal.ts'
 import type { Clock } from '../lib/clock.ts'
-import { hmacKey, signatureHeader } from '../lib/hmac.ts'
+import { eventHeaders } from '../lib/event-headers.ts'
+import { hmacKey } from '../lib/hmac.ts'
 import type { HttpPoster } from '../lib/http-post.ts'
 import { makeFolder } from '../lib/make-folder.ts'
 
@@ -99,18 +100,7 @@ async function forward(options: ListenerOptions, key: ReturnType<typeof hmacKey>
   const body = Buffer.from(JSON.stringify(event))
   for (let wait = backoffMs.first; ; wait = Math.min(wait * 2, backoffMs.max)) {
     if (signal.aborted) return false
-    const headers = [
-      'Service-Signature',
-      signatureHeader([key], Math.floor(clock.now() / 1000), body),
-      'Service-Event-Id',
-      event.id,
-      'Service-Event-Type',
-      event.type,
-      'User-Agent',
-      'Service-Webhooks/1.0',
-      'Content-Type',
-      'application/json',
-    ]
+    const headers = eventHeaders([key], event, body, clock.now())
     // an exchange that has begun is finished, so that what is acknowledged while ending is not posted again
     const outcome = await poster.post({ url: forward_to, headers, body, timeout_ms: timeoutMs })
     if (outcome.error === null) {

@@ -1,7 +1,8 @@
 /** One attempt of a delivery: what is sent (interface: Delivery of webhook events), and what follows from how it ended. */
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { hmacKey, signatureHeader, type HmacKey } from '../../lib/hmac.ts'
+import { eventHeaders } from '../../lib/event-headers.ts'
+import { hmacKey, type HmacKey } from '../../lib/hmac.ts'
 import type { PostOutcome } from '../../lib/http-post.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Settings } from '../../platform/settings.ts'
@@ -32,18 +33,7 @@ export const targetOf = (
 /** The headers of an attempt at `now`, names and values in turn. During an overlap both secrets sign. */
 export function deliveryHeaders(target: Target, event: { readonly id: string; readonly type: string }, body: Buffer, now: number): string[] {
   const keys = target.previous_secret !== null && now < target.previous_secret_until ? [target.secret, target.previous_secret] : [target.secret]
-  const headers = [
-    'Service-Signature',
-    signatureHeader(keys, Math.floor(now / 1000), body),
-    'Service-Event-Id',
-    event.id,
-    'Service-Event-Type',
-    event.type,
-    'User-Agent',
-    'Service-Webhooks/1.0',
-    'Content-Type',
-    'application/json',
-  ]
+  const headers = eventHeaders(keys, event, body, now)
   if (target.verification_token !== null) headers.push('Service-Verification-Token', target.verification_token)
   return headers
 }
