@@ -579,6 +579,7 @@ create table wallets (
   balance_micros bigint default 0 not null,
   low_balance_micros bigint default 1000000 not null,
   low_balance_at timestamp with time zone,
+  last_entry_id text collate "C" default ''::text not null,
   constraint wallets_pkey PRIMARY KEY (account_id),
   constraint wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint wallets_balance_micros_check CHECK ((balance_micros >= 0)),

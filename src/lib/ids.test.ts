@@ -37,6 +37,22 @@ test('ids of one maker come in order, also within a millisecond, and never twice
   assert.equal(new Set(made).size, made.length)
 })
 
+test('a maker that follows an id makes only later ones, whatever its own clock says', () => {
+  let now = at
+  const clock = { now: () => now, sleep: () => Promise.resolve() }
+  const ids = idMaker(clock)
+  const foreign = idMaker({ now: () => at + 5, sleep: () => Promise.resolve() })('txn')
+  ids.follow(idFloor('txn', at - 1000))
+  const before = ids('txn')
+  ids.follow(foreign)
+  const next = Array.from({ length: 5000 }, () => ids('txn'))
+  now = at + 1000
+
+  assert.equal(idTime(before), at)
+  assert.deepEqual([foreign, ...next].toSorted(), [foreign, ...next])
+  assert.equal(idTime(ids('txn')), at + 1000)
+})
+
 test('the floor of a moment is the least id that can be made then', () => {
   assert.equal(bitsOf(idFloor('msg', at)), at.toString(16).padStart(12, '0').padEnd(32, '0'))
   assert.equal(bitsOf(idFloor('msg', 0)), '0'.repeat(32))

@@ -11,13 +11,19 @@ export interface IdMaker {
   <P extends string>(prefix: P): `${P}_${string}`
 }
 
+/** A maker that can be told what others have made. */
+export interface FollowingIdMaker extends IdMaker {
+  /** All ids from here on compare greater than this one. */
+  follow(id: string): void
+}
+
 /** `fill` overwrites its argument with random bytes; tests pass a seeded one. */
-export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = randomFillSync): IdMaker {
+export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = randomFillSync): FollowingIdMaker {
   const pool = new Uint8Array(poolBytes)
   let used = poolBytes
   let lastMs = 0
   let sequence = 0
-  return (prefix) => {
+  const make: IdMaker = (prefix) => {
     if (used + 10 > poolBytes) {
       fill(pool)
       used = 0
@@ -34,6 +40,14 @@ export function idMaker(clock: Clock, fill: (bytes: Uint8Array) => unknown = ran
     used += 10
     return text as `${typeof prefix}_${string}`
   }
+  return Object.assign(make, {
+    follow(id: string) {
+      const ms = idTime(id)
+      if (ms < lastMs) return
+      lastMs = ms + 1
+      sequence = 0
+    },
+  })
 }
 
 /** 48 bits of milliseconds, version 7, 12 bits of sequence, variant 2, 62 random bits, as 26 base32 characters. */

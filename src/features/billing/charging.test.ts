@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { walk, type ChargeItem, type GrantRow, type WalletRow } from './charging.ts'
-import { tenantSide } from './ledger.ts'
+import { idMaker } from '../../lib/ids.ts'
+import { entryTime, tenantSide } from './ledger.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 let made = 0
 const newId = () => `txn_${++made}` as const
 
-const wallet = (balance_micros: number): WalletRow => ({ account_id: 'acc_a', balance_micros, low_balance_micros: 0, low_balance_at: null })
+const wallet = (balance_micros: number): WalletRow => ({ account_id: 'acc_a', balance_micros, low_balance_micros: 0, low_balance_at: null, last_entry_id: '' })
 const grant = (id: string, credits: number, more: Partial<GrantRow> = {}): GrantRow => ({
   account_id: 'acc_a',
   id,
@@ -89,4 +90,14 @@ test('accounts pay for themselves alone', () => {
     'grant_1',
     'refused',
   ])
+})
+
+test('an entry is not older than the one before it, unless that was on another day', () => {
+  const after = (last: string) => entryTime(at, { last_entry_id: idMaker({ now: () => Date.parse(last), sleep: () => Promise.resolve() })('txn') })
+
+  assert.equal(entryTime(at, undefined), at)
+  assert.equal(entryTime(at, { last_entry_id: '' }), at)
+  assert.equal(after('2026-03-01T11:59:59.999Z'), at)
+  assert.equal(after('2026-03-01T12:00:00.007Z'), '2026-03-01T12:00:00.007Z')
+  assert.equal(after('2026-03-02T00:00:00.001Z'), at)
 })

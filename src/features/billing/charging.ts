@@ -1,7 +1,7 @@
 /** Who pays for which message: walks messages in order over wallets and grants, in memory. The rows are locked and written by service.ts. */
 import type { Mode } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'
-import { grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
+import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 
 /** A message that asks to be paid for. */
 export interface ChargeItem {
@@ -25,6 +25,8 @@ export interface WalletRow {
   readonly balance_micros: number
   readonly low_balance_micros: number
   readonly low_balance_at: string | null
+  /** The entry posted last; empty before the first. */
+  readonly last_entry_id: string
 }
 
 export interface GrantRow {
@@ -86,7 +88,7 @@ export function walk(items: readonly ChargeItem[], wallets: readonly WalletRow[]
     else if (purse.balance_micros >= item.price_micros) purse.balance_micros -= item.price_micros
     else return { outcome: 'insufficient_balance' }
     purse.charged = true
-    entries.push(chargeEntry(item, pile?.id ?? null, purse.balance_micros, newId()))
+    entries.push(chargeEntry(item, pile?.id ?? null, purse, newId()))
     return pile === undefined
       ? { outcome: 'charged', source: 'wallet', amount_micros: item.price_micros, package_grant_id: null }
       : { outcome: 'charged', source: 'package', amount_micros: 0, package_grant_id: pile.id }
@@ -94,7 +96,7 @@ export function walk(items: readonly ChargeItem[], wallets: readonly WalletRow[]
   return { charges, entries, wallets: [...purses.values()].filter((purse) => purse.charged), grants: piles }
 }
 
-function chargeEntry(item: ChargeItem, grant_id: string | null, balance_after_micros: number, id: Id<'txn'>): LedgerEntry {
+function chargeEntry(item: ChargeItem, grant_id: string | null, wallet: WalletRow, id: Id<'txn'>): LedgerEntry {
   return {
     account_id: item.account_id,
     id,
@@ -106,7 +108,7 @@ function chargeEntry(item: ChargeItem, grant_id: string | null, balance_after_mi
     package_grant_id: grant_id,
     message_id: item.message_id,
     note: null,
-    balance_after_micros,
-    created_at: item.created_at,
+    balance_after_micros: wallet.balance_micros,
+    created_at: entryTime(item.created_at, wallet),
   }
 }

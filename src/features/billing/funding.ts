@@ -9,8 +9,9 @@ import type { Platform } from '../../platform/platform.ts'
 import { recordBilling } from './announcements.ts'
 import { balanceOf, packageOf, shownFor_ms } from './balances.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
-import { grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
+import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 import { noAccount, requireChannelTypes, requireText, requireWhole } from './refusals.ts'
+import type { Posting } from './posting.ts'
 import * as store from './store.ts'
 
 export interface NewPackage {
@@ -42,11 +43,11 @@ const noteLengthMax = 500
 const nameLengthMax = 120
 const bare = { package_grant_id: null, message_id: null, note: null } as const
 
-export function funding(platform: Platform): Funding {
+export function funding(platform: Platform, { hold, entryId }: Posting): Funding {
   const { clock, ids, pool } = platform
   const now = (): string => isoTime(clock.now())
   const locked = async (sql: Db, account_id: string): Promise<WalletRow> => {
-    const [wallet] = await store.lockWallets(sql, [account_id])
+    const [wallet] = await hold(sql, [account_id])
     if (wallet === undefined) throw noAccount(account_id)
     return wallet
   }
@@ -68,10 +69,11 @@ export function funding(platform: Platform): Funding {
       requireWhole('The amount in micro-USD', amount_micros, 1)
       requireText('The note', note ?? '', noteLengthMax)
       return await transact(sql, async (tx) => {
-        const balance_after_micros = (await locked(tx, account_id)).balance_micros + amount_micros
+        const wallet = await locked(tx, account_id)
+        const balance_after_micros = wallet.balance_micros + amount_micros
         if (!Number.isSafeInteger(balance_after_micros)) throw new Refusal('The wallet cannot hold that much.')
         const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
-        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: ids('txn'), note, balance_after_micros, created_at: now() }])
+        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
         return await liveBalance(tx, account_id)
       })
     },
@@ -84,12 +86,13 @@ export function funding(platform: Platform): Funding {
       if (asked.expires_at !== null && asked.expires_at <= created_at) throw new Refusal('The expiry of a package must be in the future.')
       return await transact(sql, async (tx) => {
         const { account_id, credits, channel_types, expires_at, name } = asked
-        const { balance_micros } = await locked(tx, account_id)
+        const wallet = await locked(tx, account_id)
         const id = ids('grant')
         const grant = { account_id, id, name, channel_types, credits_total: credits, expires_at, created_at }
         await store.insertGrant(tx, grant)
         const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
-        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: ids('txn'), package_grant_id: id, balance_after_micros: balance_micros, created_at }])
+        const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
+        await store.postEntries(tx, [{ ...bare, ...entry, ...posted, account_id, id: entryId(), package_grant_id: id }])
         return packageOf({ ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }, created_at)
       })
     },
@@ -105,18 +108,25 @@ export function funding(platform: Platform): Funding {
       const at = now()
       const due = await store.listDueExpiries(pool, at, rows_max)
       if (due.length === 0) return 0
-      return await transact(pool, (tx) => writeOff(tx, platform, due, at))
+      return await transact(pool, (tx) => writeOff(tx, platform, { hold, entryId }, due, at))
     },
   }
 }
 
-async function writeOff(tx: Db, platform: Platform, due: readonly { account_id: string; id: string }[], at: string): Promise<number> {
-  const wallets = await store.lockWallets(tx, [...new Set(due.map((grant) => grant.account_id))])
+async function writeOff(
+  tx: Db,
+  platform: Platform,
+  { hold, entryId }: Posting,
+  due: readonly { account_id: string; id: string }[],
+  at: string,
+): Promise<number> {
+  const wallets = await hold(tx, [...new Set(due.map((grant) => grant.account_id))])
+  const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]))
   const grants = (await store.lockGrants(tx, due)).filter((grant) => grant.expired_at === null)
   const left = grants.filter((grant) => grant.credits_remaining > 0)
   await store.postEntries(
     tx,
-    left.map((grant) => expiryEntry(grant, wallets, at, platform.ids('txn'))),
+    left.map((grant) => expiryEntry(grant, walletOf.get(grant.account_id), at, entryId())),
   )
   await store.markExpired(tx, grants, at)
   // who has just lost the last credits may now have nothing but a low wallet
@@ -125,7 +135,7 @@ async function writeOff(tx: Db, platform: Platform, due: readonly { account_id: 
   return grants.length
 }
 
-function expiryEntry(grant: GrantRow, wallets: readonly WalletRow[], at: string, id: Id<'txn'>): LedgerEntry {
+function expiryEntry(grant: GrantRow, wallet: WalletRow | undefined, at: string, id: Id<'txn'>): LedgerEntry {
   return {
     ...bare,
     account_id: grant.account_id,
@@ -136,7 +146,7 @@ function expiryEntry(grant: GrantRow, wallets: readonly WalletRow[], at: string,
     credit: ledgerAccounts.expiry,
     amount: grant.credits_remaining,
     package_grant_id: grant.id,
-    balance_after_micros: wallets.find((wallet) => wallet.account_id === grant.account_id)?.balance_micros ?? 0,
-    created_at: at,
+    balance_after_micros: wallet?.balance_micros ?? 0,
+    created_at: entryTime(at, wallet),
   }
 }

@@ -24,6 +24,13 @@ export const billingInvariants: readonly Invariant[] = [
     ),
   },
   {
+    name: 'entries-in-order',
+    breaches: told(
+      audit.orderBreaches,
+      (row) => `The entry ${row.id} of ${row.account_id} tells a balance of ${row.held} micro-USD, but the entries up to it add up to ${row.entries}.`,
+    ),
+  },
+  {
     name: 'refund-matches-charge',
     breaches: told(audit.refundBreaches, (row) => `The refund ${row.id} of ${row.account_id} does not give back what message ${row.message_id} was charged.`),
   },

@@ -1,6 +1,8 @@
 /** The words of the ledger: names of its accounts, the shape of an entry, and how one is read from the tenant's side (decisions 8). */
 import type { Id } from '../../contract/ids.ts'
 import type { TransactionType } from '../../contract/resources/balance-transaction.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { idTime } from '../../lib/ids.ts'
 
 /** The accounts that `debit` and `credit` of an entry name. The accepting door writes the same text in its own SQL. */
 export const ledgerAccounts = {
@@ -41,4 +43,11 @@ export interface LedgerEntry {
 export function tenantSide(entry: Pick<LedgerEntry, 'unit' | 'debit' | 'credit' | 'amount'>): { amount_micros: number; credits: number } {
   if (entry.unit === 'usd_micros') return { amount_micros: entry.credit === ledgerAccounts.wallet ? entry.amount : -entry.amount, credits: 0 }
   return { amount_micros: 0, credits: entry.credit.startsWith('grant:') ? entry.amount : -entry.amount }
+}
+
+/** The moment of an entry decided at `at`: not before the last one of its wallet, unless that was on another day of the usage. */
+export function entryTime(at: string, wallet: { readonly last_entry_id: string } | undefined): string {
+  if (wallet === undefined || wallet.last_entry_id === '') return at
+  const last = isoTime(idTime(wallet.last_entry_id))
+  return last > at && last.slice(0, 10) === at.slice(0, 10) ? last : at
 }

@@ -2,7 +2,7 @@
 import type { Mode } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
-import { grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
+import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 import type { ChargeRow } from './store.ts'
 import { dayOf, noUsage, type UsageDelta } from './usage.ts'
 
@@ -30,12 +30,13 @@ export function refundEntries(
   newId: () => Id<'txn'>,
 ): LedgerEntry[] {
   const balances = new Map(wallets.map((wallet) => [wallet.account_id, wallet.balance_micros]))
+  const times = new Map(wallets.map((wallet) => [wallet.account_id, entryTime(at, wallet)]))
   const writtenOff = new Set(grants.filter((grant) => grant.expired_at !== null).map((grant) => grant.id))
   return charges.flatMap((charge): LedgerEntry[] => {
     const { account_id, message_id, unit, amount, package_grant_id } = charge
     const balance_after_micros = (balances.get(account_id) ?? 0) + (unit === 'usd_micros' ? amount : 0)
     balances.set(account_id, balance_after_micros)
-    const common = { account_id, unit, amount, package_grant_id, note: null, balance_after_micros, created_at: at }
+    const common = { account_id, unit, amount, package_grant_id, note: null, balance_after_micros, created_at: times.get(account_id) ?? at }
     const own = package_grant_id === null ? ledgerAccounts.wallet : grantAccount(package_grant_id)
     const refund: LedgerEntry = { ...common, id: newId(), type: 'message_refund', debit: ledgerAccounts.usage, credit: own, message_id }
     if (package_grant_id === null || !writtenOff.has(package_grant_id)) return [refund]

@@ -9,6 +9,7 @@ import { recordBilling } from './announcements.ts'
 import { balanceOf } from './balances.ts'
 import { isFree, walk, type Charge, type ChargeItem } from './charging.ts'
 import { funding, type Funding } from './funding.ts'
+import { posting } from './posting.ts'
 import { prices, type Prices } from './prices.ts'
 import { refundEntries, refundUsage, type RefundedMessage } from './refunding.ts'
 import { statements, type Statements } from './statements.ts'
@@ -41,6 +42,8 @@ export interface BillingService extends Statements, Funding {
    * day of `at`. What a message was charged is read from the ledger. Lock order: wallets, then grants.
    */
   refund(tx: Db, messages: readonly RefundedMessage[], at: string): Promise<void>
+  /** An id for an entry that a statement outside of this feature posts; refused by it when the wallet holds a later one (accept.ts). */
+  entryId(): Id<'txn'>
   /** Counts a batch in the usage of its days and channels; rows of the same key are summed first. */
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
   /** The prepaid balance as `GET /v1/balance` shows it; in test mode the wallet is 0 and there are no packages. */
@@ -48,23 +51,24 @@ export interface BillingService extends Statements, Funding {
 }
 
 export function billingService(platform: Platform): BillingService {
-  const { clock, ids, pool } = platform
+  const { clock, pool } = platform
   const now = (): string => isoTime(clock.now())
-  const newId = (): Id<'txn'> => ids('txn')
-  const funded = funding(platform)
+  const { hold, entryId } = posting(clock)
+  const funded = funding(platform, { hold, entryId })
 
   return {
     ...funded,
     ...statements(clock),
+    entryId,
     prices: prices(pool, clock),
 
     async chargeInOrder(tx, items) {
       const account_ids = distinct(items.filter((item) => !isFree(item)).map((item) => item.account_id))
-      if (account_ids.length === 0) return [...walk(items, [], [], now(), newId).charges]
-      const wallets = await store.lockWallets(tx, account_ids)
+      if (account_ids.length === 0) return [...walk(items, [], [], now(), entryId).charges]
+      const wallets = await hold(tx, account_ids)
       const at = now()
       const grants = await store.lockUsableGrants(tx, account_ids, at)
-      const walked = walk(items, wallets, grants, at, newId)
+      const walked = walk(items, wallets, grants, at, entryId)
       await store.postEntries(tx, walked.entries)
       await recordBilling(tx, platform, { at, wallets: walked.wallets, grants: walked.grants })
       return [...walked.charges]
@@ -74,7 +78,7 @@ export function billingService(platform: Platform): BillingService {
       const charged = messages.filter((message) => message.mode === 'live' && (message.amount_micros > 0 || message.package_grant_id !== null))
       if (charged.length === 0) return
       const account_ids = distinct(charged.map((message) => message.account_id))
-      const wallets = await store.lockWallets(tx, account_ids)
+      const wallets = await hold(tx, account_ids)
       const charges = await store.listUnrefundedCharges(
         tx,
         account_ids,
@@ -85,7 +89,7 @@ export function billingService(platform: Platform): BillingService {
         paidByCredit.length === 0
           ? []
           : await store.lockGrants(tx, distinctGrants(paidByCredit.map((charge) => ({ account_id: charge.account_id, id: charge.package_grant_id! }))))
-      await store.postEntries(tx, refundEntries(charges, wallets, grants, at, newId))
+      await store.postEntries(tx, refundEntries(charges, wallets, grants, at, entryId))
       await insertUsage(tx, mergeUsage(refundUsage(charged, charges, at)))
     },
 

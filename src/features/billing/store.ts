@@ -7,7 +7,7 @@ import type { LedgerEntry } from './ledger.ts'
 /** Locks these accounts' wallets in the one order that everybody uses (keys, wallets, grants, messages; ids sorted). */
 export async function lockWallets(sql: Db, account_ids: readonly string[]): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
-    select account_id, balance_micros, low_balance_micros, low_balance_at
+    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_id
     from wallets
     where account_id = any(${account_ids as string[]}::text[])
     order by account_id
@@ -37,7 +37,8 @@ export async function lockGrants(sql: Db, grants: readonly { account_id: string;
 }
 
 /**
- * Posts entries and moves every balance by the sum of its own: a balance is the sum of its entries by construction.
+ * Posts entries and moves every balance by the sum of its own: a balance is the sum of its entries by construction. Their wallets
+ * are held, and their ids made since (posting.ts).
  * A grant that a charge emptied is marked exhausted.
  */
 export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Promise<void> {
@@ -52,10 +53,10 @@ export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Pro
              message_id text, note text, balance_after_micros bigint, created_at timestamptz)
       returning *
     ), money as (
-      update wallets w set balance_micros = w.balance_micros + sums.micros
+      update wallets w set balance_micros = w.balance_micros + sums.micros, last_entry_id = sums.last
       from (
-        select account_id, sum(case when credit = 'wallet' then amount else -amount end)::bigint as micros
-        from entry where unit = 'usd_micros' group by account_id
+        select account_id, sum(case when unit = 'credits' then 0 when credit = 'wallet' then amount else -amount end)::bigint as micros, max(id) as last
+        from entry group by account_id
       ) as sums
       where w.account_id = sums.account_id
     )
@@ -102,7 +103,7 @@ export async function listShownGrants(sql: Db, account_ids: readonly string[], e
 
 export async function findWallet(sql: Db, account_id: string): Promise<WalletRow | null> {
   const [row] = await sql<WalletRow[]>`
-    select account_id, balance_micros, low_balance_micros, low_balance_at from wallets where account_id = ${account_id}`
+    select account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_id from wallets where account_id = ${account_id}`
   return row ?? null
 }
 
@@ -115,7 +116,7 @@ export async function markLow(sql: Db, account_ids: readonly string[], at: strin
 export async function updateLowBalance(sql: Db, account_id: string, low_balance_micros: number): Promise<WalletRow | null> {
   const [row] = await sql<WalletRow[]>`
     update wallets set low_balance_micros = ${low_balance_micros} where account_id = ${account_id}
-    returning account_id, balance_micros, low_balance_micros, low_balance_at`
+    returning account_id, balance_micros, low_balance_micros, low_balance_at, last_entry_id`
   return row ?? null
 }
 

@@ -134,8 +134,11 @@ export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: strin
       ${asked.keys}
     ),
     source as materialized (
-      select p.account_id, p.channel_type, p.total, p.messages, g.id as grant_id
-      from (select account_id, channel_type, sum(price)::bigint as total, count(*) as messages from checked where verdict is null and price > 0 group by account_id, channel_type) p
+      select p.*, g.id as grant_id
+      from (
+        select account_id, channel_type, sum(price)::bigint as total, count(*) as messages, min(txn collate "C") as first_entry, max(txn collate "C") as last_entry
+        from checked where verdict is null and price > 0 group by account_id, channel_type
+      ) p
       left join lateral (
         select id from grants
         where account_id = p.account_id and credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})
@@ -144,24 +147,29 @@ export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: strin
       ) g on true
     ),
     debit as (
-      update wallets w set balance_micros = w.balance_micros - need.total
-      from (select account_id, sum(total)::bigint as total from source where grant_id is null group by account_id) need
-      where w.account_id = need.account_id and w.balance_micros >= need.total
-        and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff})
+      update wallets w set balance_micros = w.balance_micros - need.total, last_entry_id = need.last_entry
+      from (
+        select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total, min(first_entry) as first_entry, max(last_entry) as last_entry
+        from source group by account_id
+      ) need
+      where w.account_id = need.account_id and w.last_entry_id < need.first_entry
+        and (need.total = 0 or w.balance_micros >= need.total and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff}))
       returning w.account_id, w.balance_micros + need.total as balance_before
     ),
     credit as (
       update grants g set credits_remaining = g.credits_remaining - need.credits
-      from (select account_id, grant_id, sum(messages)::bigint as credits from source where grant_id is not null group by account_id, grant_id) need
+      from (
+        select account_id, grant_id, sum(messages)::bigint as credits from source s
+        where grant_id is not null and exists (select from debit d where d.account_id = s.account_id) group by account_id, grant_id
+      ) need
       where g.account_id = need.account_id and g.id = need.grant_id and g.credits_remaining > need.credits and g.expired_at is null
       returning g.account_id, g.id as grant_id
     ),
     fund as materialized (
-      select s.account_id, s.channel_type, s.grant_id, d.account_id is not null or g.grant_id is not null as covered, coalesce(d.balance_before, b.balance_micros, 0) as balance_before
+      select s.account_id, s.channel_type, s.grant_id, d.account_id is not null and (s.grant_id is null or g.grant_id is not null) as covered, d.balance_before
       from source s
-      left join debit d on s.grant_id is null and d.account_id = s.account_id
+      left join debit d on d.account_id = s.account_id
       left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
-      left join lateral (select balance_micros from wallets where s.grant_id is not null and account_id = s.account_id) b on true
     ),
     decided as materialized (
       select c.*, f.grant_id, f.balance_before, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted

@@ -98,7 +98,8 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
   async function commit(batch: readonly Pending[]): Promise<void> {
     const moment = momentAt(clock.now(), handoff.lease_ms)
     let n = 0
-    for (const pending of batch) pending.rows.push(...pending.unit.items.map((item) => rowOf(ids, handoff, item, pending.unit.key, n++, moment)))
+    for (const pending of batch)
+      pending.rows.push(...pending.unit.items.map((item) => rowOf(ids, billing.entryId, handoff, item, pending.unit.key, n++, moment)))
     metrics.group_commit_rows.observe(n)
     const quick = batch.filter((pending) => pending.unit.storedReply === undefined)
     const locked = batch.filter((pending) => pending.unit.storedReply !== undefined)

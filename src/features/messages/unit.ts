@@ -63,13 +63,13 @@ export const momentAt = (at_ms: number, lease_ms: number): Moment => {
 }
 
 /** The row of an item; handed on in memory where this process dispatches its channel, and then written as claimed. */
-export function rowOf(ids: IdMaker, handoff: Handoff, item: Item, key: UnitKey | undefined, n: number, moment: Moment): AcceptRow {
+export function rowOf(ids: IdMaker, entryId: () => string, handoff: Handoff, item: Item, key: UnitKey | undefined, n: number, moment: Moment): AcceptRow {
   const { due_at, expires_at } = timesOf(item, moment.at_ms)
   const inMemory = due_at === moment.at && handoff.takes(item)
   return {
     n,
     id: ids('msg'),
-    txn: ids('txn'),
+    txn: entryId(),
     account_id: item.account_id,
     mode: item.mode,
     channel_id: item.channel_id,
