@@ -36,6 +36,47 @@ test('two processes and three accounts at once accept exactly what each account 
   await world.invariants()
 })
 
+test('a statement adds up from one balance to the next, whichever process wrote its lines', async (t) => {
+  const world = await startWorld(t)
+  await using second = await secondProcess(world)
+  const addresses = [world.base_url, second.base_url]
+  const { account, channel } = await openShop(world, 60, 0)
+
+  // half of them fail, so that refunds come in between
+  const sends = Array.from({ length: 60 }, (_, at) =>
+    apiClient(addresses[at % 2]!, account.key).post('/v1/messages', { channel, to: `+1999555000${at % 4 < 2 ? 1 : 6}`, type: 'text', text: { body: 'Hi' } }),
+  )
+  await Promise.all(sends)
+  await world.settle()
+
+  const newestFirst = await statementOf(account)
+  const { body: balance } = await account.api.get('/v1/balance')
+  assert.equal(newestFirst[0]!.balance_after_micros, balance.wallet_micros)
+  let held = 0
+  for (const line of newestFirst.toReversed()) {
+    held += line.amount_micros
+    assert.equal(line.balance_after_micros, held, `after ${line.id}`)
+  }
+  await world.invariants()
+})
+
+interface Line {
+  readonly id: string
+  readonly amount_micros: number
+  readonly balance_after_micros: number
+}
+
+/** All transactions of an account, newest first, page by page. */
+async function statementOf({ api }: Awaited<ReturnType<World['account']>>): Promise<Line[]> {
+  const lines: Line[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body } = await api.get(`/v1/balance_transactions?limit=50${cursor === '' ? '' : `&starting_after=${cursor}`}`)
+    lines.push(...(body.data as Line[]))
+    cursor = body.next_cursor as string | null
+  }
+  return lines
+}
+
 /** An account whose credits and money pay for so many messages. */
 async function openShop(world: World, affordable: number, at: number) {
   const account = await world.account({ mode: 'live', credit_micros: (affordable - 10) * price })
