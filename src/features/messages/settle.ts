@@ -68,9 +68,11 @@ async function settleInTransaction(deps: SettleDeps, settlements: readonly Settl
   const { pool } = deps.platform
   const changed = await transact(pool, async (tx) => {
     const moved = await applyMoves(deps, tx, settlements.flatMap(moveOf))
-    await insertReferences(tx, settlements)
-    await insertReports(tx, deps, settlements)
-    await insertAttempts(tx, deps, settlements)
+    // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
+    const told = settlements.filter((settlement) => !('instant' in settlement && settlement.instant) || moved.has(settlement.job.row.id))
+    await insertReferences(tx, told)
+    await insertReports(tx, deps, told)
+    await insertAttempts(tx, deps, told)
     await endJobs(
       tx,
       settlements.filter((settlement) => nextDue(settlement) === null && settlement.outcome.kind !== 'gone').map(({ job }) => job.row.id),
