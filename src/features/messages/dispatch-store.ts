@@ -101,7 +101,7 @@ export async function takeOverJobs(sql: Db, process_id: string, at: string, beat
       returning j.account_id, j.mode, j.message_id
     ),
     marked as (
-      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, ${at}), updated_at = ${at} from taken t
+      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, ${at})), updated_at = greatest(m.updated_at, ${at}) from taken t
       where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
     )
     select count(*) as jobs from taken`

@@ -72,14 +72,18 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
   return changed
 }
 
-/** What the requests, all of one moment, make of a row, or null when they change nothing. */
+/**
+ * What the requests, all of one moment, make of a row, or null when they change nothing. A step is never earlier than the one
+ * before it: the clocks of several processes differ by some milliseconds, and whoever waits for a row took its time before.
+ */
 export function stepOf(before: MessageRow, requests: readonly MoveRequest[]): Step | null {
   let row = before
   const told: MessageRow[] = []
-  for (const { move, at, error } of requests) {
+  for (const { move, at: asked_at, error } of requests) {
     if (!mayMove(row.status, move)) continue
     const status = moves[move].to
     if (status === row.status) continue
+    const at = asked_at < row.updated_at ? row.updated_at : asked_at
     row = { ...row, status, updated_at: at }
     for (const stamp of stamps[status]) row[stamp] ??= at
     if (status === 'failed') {
