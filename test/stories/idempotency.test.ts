@@ -112,8 +112,11 @@ test('refusals that the operation decided are replayed with a new request id; ot
   const right = await api.post('/v1/contacts', { phone: '+4915112345679' }, keyed('wrong'))
   const broke = await api.post('/v1/messages', { ...message, to: '+15005550011' }, keyed('broke'))
   const brokeAgain = await api.post('/v1/messages', { ...message, to: '+15005550011' }, keyed('broke'))
+  await api.post('/v1/test/inbound_messages', { channel: message.channel, from: '+4915112345670', text: { body: 'STOP' } })
+  const stopped = await api.post('/v1/messages', { ...message, to: '+4915112345670' }, keyed('stopped'))
+  const stoppedAgain = await api.post('/v1/messages', { ...message, to: '+4915112345670' }, keyed('stopped'))
 
-  assert.deepEqual([conflict, conflictAgain, absent, absentAgain, wrong, broke, brokeAgain].map(codeOf), [
+  assert.deepEqual([conflict, conflictAgain, absent, absentAgain, wrong, broke, brokeAgain, stopped, stoppedAgain].map(codeOf), [
     [409, 'contact_exists'],
     [409, 'contact_exists'],
     [404, 'resource_missing'],
@@ -121,13 +124,17 @@ test('refusals that the operation decided are replayed with a new request id; ot
     [400, 'parameter_invalid'],
     [402, 'insufficient_balance'],
     [402, 'insufficient_balance'],
+    [422, 'recipient_blocked'],
+    [422, 'recipient_blocked'],
   ])
   assert.equal(right.status, 201)
   for (const [first, again] of [
     [conflict, conflictAgain],
     [absent, absentAgain],
     [broke, brokeAgain],
+    [stopped, stoppedAgain],
   ] as const) {
+    assert.equal(first.headers['idempotent-replayed'], undefined)
     assert.equal(again.headers['idempotent-replayed'], 'true')
     assert.equal(again.body.error.request_id, again.headers['x-request-id'])
     assert.deepEqual({ ...again.body.error, request_id: '' }, { ...first.body.error, request_id: '' })
@@ -251,6 +258,30 @@ test('a twin in another process waits for the first and replays its answer', asy
   assert.deepEqual([one.status, two.status], [201, 201])
   assert.deepEqual(two.body, one.body)
   assert.equal(two.headers['idempotent-replayed'], 'true')
+})
+
+test('of two processes that refuse the same message at once one decides, and the other replays it or tells that the key is taken', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const other = await secondProcess(world)
+  const refused = { ...message, to: '+15005550011' }
+  const lock = await holdTable(world, 'idempotency_keys')
+
+  const first = account.api.post('/v1/messages', refused, keyed('a'))
+  const twin = other.api(account.key).post('/v1/messages', refused, keyed('a'))
+  const another = account.api.post('/v1/messages', refused, keyed('b'))
+  const different = other.api(account.key).post('/v1/messages', { ...refused, type: 'template', template: { name: 'a', language: { code: 'en' } } }, keyed('b'))
+  await lock.untilWaiting(4)
+  await lock.release()
+  const [one, two, three, four] = await Promise.all([first, twin, another, different])
+  await other.stop()
+
+  assert.deepEqual([one, two].map(codeOf), [
+    [402, 'insufficient_balance'],
+    [402, 'insufficient_balance'],
+  ])
+  assert.deepEqual([one, two].map(({ headers }) => headers['idempotent-replayed'] ?? 'first').toSorted(), ['first', 'true'])
+  assert.deepEqual([three, four].map((answer) => String(codeOf(answer))).toSorted(), ['402,insufficient_balance', '409,idempotency_key_reused'])
 })
 
 test('a crash in the middle leaves neither the key nor its effect', async (t) => {

@@ -74,17 +74,21 @@ export function messageService(deps: MessageDeps) {
 
   /** `POST /v1/messages`. Without a key one pass through the door; with one, the door also keeps the key. */
   async function send(caller: Caller, body: unknown, key: string | undefined): Promise<Reply> {
-    if (key === undefined) return await sendOne(caller, body, undefined)
-    return await keyed(caller, 'POST /v1/messages', key, body, (request) => sendOne(caller, body, request))
+    const answer =
+      key === undefined
+        ? await sendOne(caller, body, undefined)
+        : await keyed(caller, 'POST /v1/messages', key, body, (request) => sendOne(caller, body, request))
+    if (answer instanceof Problem) throw answer
+    return answer
   }
 
-  async function sendOne(caller: Caller, body: unknown, request: KeyedRequest | undefined): Promise<Reply> {
+  /** Resolves to the refusal where the door itself decided, which has kept it under the key; throws what was refused before. */
+  async function sendOne(caller: Caller, body: unknown, request: KeyedRequest | undefined): Promise<Reply | Problem> {
     const item = await checkItem(deps, caller, body)
     const outcome = await door.submit(request === undefined ? { items: [item] } : { items: [item], key: request })
     if (outcome.kind === 'known') return await replayOf(caller, request!)
     const only = outcome.items[0]!
-    if (only.kind === 'refused') throw refusalOf(only.code)
-    return reply(202, messageObject(only.row))
+    return only.kind === 'refused' ? refusalOf(only.code) : reply(202, messageObject(only.row))
   }
 
   /** `POST /v1/messages/batch`: 207 whatever its items met (interface: Messages). */
@@ -128,7 +132,7 @@ export function messageService(deps: MessageDeps) {
   }
 
   /** Runs a keyed request: twins in this process are refused, refusals that the operation decided are stored, a known key is replayed. */
-  async function keyed(caller: Caller, operation: string, key: string, body: unknown, work: (request: KeyedRequest) => Promise<Reply>): Promise<Reply> {
+  async function keyed<A>(caller: Caller, operation: string, key: string, body: unknown, work: (request: KeyedRequest) => Promise<A>): Promise<A | Reply> {
     const request: KeyedRequest = { account_id: caller.account_id, mode: caller.mode, operation, key, fingerprint: canonicalFingerprint(body) }
     running.enter(request)
     try {
@@ -136,9 +140,8 @@ export function messageService(deps: MessageDeps) {
     } catch (error) {
       if (!(error instanceof Problem) || error.headers !== undefined) throw error
       // the key is looked at before the shape: a known one decides (decisions 1, "Order of checks")
-      const row = await knownKey(request)
+      const row = (await knownKey(request)) ?? (isStoredRefusal(error) && !(await keepRefusal(request, error)) ? await knownKey(request) : null)
       if (row !== null) return await replayRow(caller, request, row)
-      if (isStoredRefusal(error)) await keepRefusal(request, error)
       throw error
     } finally {
       running.leave(request)
@@ -150,11 +153,13 @@ export function messageService(deps: MessageDeps) {
     return row === null || Date.parse(row.created_at) <= clock.now() - limits.idempotency_window_ms ? null : row
   }
 
-  async function keepRefusal(request: KeyedRequest, problem: Problem): Promise<void> {
+  /** False where a twin in another process was quicker: its answer is the one that stands. */
+  async function keepRefusal(request: KeyedRequest, problem: Problem): Promise<boolean> {
     const at_ms = clock.now()
-    await transact(pool, async (tx) => {
+    return await transact(pool, async (tx) => {
       const taken = await takeKeys(tx, [request], isoTime(at_ms), isoTime(at_ms - limits.idempotency_window_ms))
       if (taken.size > 0) await storeReplies(tx, [{ ...request, status: problem.status, message_id: null, response: storedRefusal(problem) }])
+      return taken.size > 0
     })
   }
 
