@@ -437,3 +437,40 @@ test('the depth of the queue includes what is in memory', async (t) => {
   const { values } = await world.app.platform.metrics.queue_depth.get()
   assert.equal(values.find((value) => value.labels['queue'] === 'webhook_due')?.value, 3)
 })
+
+test('a delivery that succeeds while the queue is being read is not sent again', async (t) => {
+  const { world, account, answer, letGo, places, receiver } = await start(t)
+  // what is read of the queue comes back once the gate is open
+  await world.pool.unsafe(`
+    alter function webhook_due(json) rename to webhook_due_at_once;
+    create function webhook_due(p_wants json) returns setof webhook_queue language plpgsql as '
+      declare found webhook_queue[];
+      begin
+        found := array(select q from webhook_due_at_once(p_wants) q);
+        perform pg_advisory_xact_lock_shared(4711);
+        return query select * from unnest(found);
+      end'`)
+  answer('hang')
+  await happen(world, account)
+  await receiver.arrived(2)
+  await world.clock.advance(1_000)
+  await passUntil(world, async () => (await places()).queue === 1)
+
+  const gate = await world.pool.reserve()
+  await gate`select pg_advisory_lock(4711)`
+  const passing = pass(world)
+  const readers = async () =>
+    Number((await world.pool`select count(*) as n from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`)[0]!['n'])
+  while ((await readers()) === 0) continue
+  answer(200)
+  letGo()
+  while ((await places()).ended === 0) continue
+  await gate`select pg_advisory_unlock(4711)`
+  gate.release()
+  await passing
+  await pass(world)
+
+  assert.equal(receiver.requests.length, 2)
+  assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })
+  await world.invariants()
+})

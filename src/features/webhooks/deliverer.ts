@@ -72,6 +72,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     },
   })
   let reading: Promise<void> | undefined
+  /** Let go of while rows are being read: what was read may still show them. */
+  let releasedMeanwhile: Set<string> | undefined
   let held = 0
   let underWay = 0
   let slowUnderWay = 0
@@ -222,7 +224,9 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   }
 
   function release(hand: Hand, job: Job): void {
-    if (hand.held.delete(job.id)) held -= 1
+    if (!hand.held.delete(job.id)) return
+    held -= 1
+    releasedMeanwhile?.add(job.id)
   }
 
   /** Reads on for endpoints that run low, and begins what was read, until none runs low. One reading at a time. */
@@ -249,9 +253,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   }
 
   async function take(wants: readonly store.Want[]): Promise<void> {
-    const rows = await store.readDue(pool, wants)
-    const gone = await bodies.load(rows)
-    if (gone.length > 0) await endWithoutEvent(pool, gone)
+    const released = (releasedMeanwhile = new Set())
+    const { rows, gone } = await due(wants).finally(() => (releasedMeanwhile = undefined))
     const byHand = Map.groupBy(rows, (row) => row.endpoint_id)
     for (const want of wants) {
       const hand = hands.get(want.endpoint_id)
@@ -260,12 +263,21 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       hand.more = found.length === want.limit
       hand.after = hand.more ? found.at(-1)!.id : ''
       for (const row of found) {
-        if (hand.held.has(row.id) || gone.includes(row)) continue
+        // settled since it was read, or let go of to be read anew: the next pass sees which
+        if (hand.held.has(row.id) || released.has(row.id) || gone.includes(row)) continue
         hand.held.add(row.id)
         held += 1
         hand.buffer.push(jobOf(row))
       }
     }
+  }
+
+  /** What is due, with the bodies in memory; `gone` is ended, for its events are no longer kept. */
+  async function due(wants: readonly store.Want[]): Promise<{ rows: store.DueRow[]; gone: store.DueRow[] }> {
+    const rows = await store.readDue(pool, wants)
+    const gone = await bodies.load(rows)
+    if (gone.length > 0) await endWithoutEvent(pool, gone)
+    return { rows, gone }
   }
 
   /** Begins what may begin, one for each account in turn: when places are scarce, no account takes them all. */
