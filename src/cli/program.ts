@@ -57,15 +57,19 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
       code = wanted
     },
   }
+  // what commander itself writes there: the version and help
+  const tell = (text: string) =>
+    terminal.out(text === `${posthorn.version}\n` ? `${JSON.stringify({ version: posthorn.version })}\n` : `${JSON.stringify({ help: text })}\n`)
+  const output = { writeOut: argv.includes('--json') ? tell : terminal.out, writeErr: terminal.err }
   const program = new Command('posthorn')
     .description('A multi-channel messaging platform: one REST API for WhatsApp, SMS and more.')
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
-    .version(argv.includes('--json') ? JSON.stringify({ version: posthorn.version }) : posthorn.version, '--version', 'print the version')
+    .configureOutput(output)
+    .version(posthorn.version, '--version', 'print the version')
     .option('--json', 'print exactly one JSON value, whatever the command')
     .showHelpAfterError('(add --help for what there is)')
   for (const register of groups) register(program, cli)
-  everywhere(program, (command) => command.exitOverride().configureOutput({ writeOut: terminal.out, writeErr: terminal.err }).allowExcessArguments(false))
+  everywhere(program, (command) => command.exitOverride().configureOutput(output).allowExcessArguments(false))
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return code

@@ -149,6 +149,12 @@ test('--version tells the version of the package, as JSON where that is asked fo
   assert.deepEqual((await runWith({}, ['--version', '--json'])).json, { version })
 })
 
+test('help is one JSON value, too, where that is asked for', async () => {
+  const plain = await runWith({}, ['keys', 'create', '--help'])
+
+  assert.deepEqual((await runWith({}, ['keys', 'create', '--help', '--json'])).json, { help: plain.out })
+})
+
 test('a key that would be expired from the beginning is not made', async (t) => {
   const { run } = await installation(t)
   const account = await run('accounts', 'create', '--name', 'A', '--json')
