@@ -6,9 +6,10 @@ import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { HttpPoster, PostOutcome } from '../../lib/http-post.ts'
 import type { Lane } from '../../lib/loop.ts'
+import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
-import { eventBodies } from './bodies.ts'
+import { eventBodies, type EventBodies } from './bodies.ts'
 import { dropPending, endWithoutEvent } from './delivery-store.ts'
 import { aheadOf, circuitAt, jobOf, learn, lookAgain, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
 import * as store from './lane-store.ts'
@@ -72,8 +73,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     },
   })
   let reading: Promise<void> | undefined
-  /** Let go of while rows are being read: what was read may still show them. */
-  let releasedMeanwhile: Set<string> | undefined
+  let releasedMeanwhile: Set<string> | undefined // while rows are read, which may still show them
   let held = 0
   let underWay = 0
   let slowUnderWay = 0
@@ -136,14 +136,9 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     }
     if (now - renewedAt < renewEveryMs || hands.size === 0) return
     renewedAt = now
-    const unused = [...hands.values()].filter((hand) => hand.held.size === 0 && now - hand.used_at > idleTurnMs)
-    for (const hand of unused) hands.delete(hand.endpoint_id)
-    if (unused.length > 0)
-      await store.releaseTurns(
-        pool,
-        process_id,
-        unused.map((hand) => hand.endpoint_id),
-      )
+    const unused = [...hands.values()].filter((hand) => hand.held.size === 0 && now - hand.used_at > idleTurnMs).map((hand) => hand.endpoint_id)
+    for (const id of unused) hands.delete(id)
+    if (unused.length > 0) await store.releaseTurns(pool, process_id, unused)
     const kept = new Set(await store.renewTurns(pool, process_id, [...hands.keys()], isoTime(now + leaseMs)))
     for (const hand of hands.values()) if (!kept.has(hand.endpoint_id)) forget(hand)
   }
@@ -254,7 +249,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
 
   async function take(wants: readonly store.Want[]): Promise<void> {
     const released = (releasedMeanwhile = new Set())
-    const { rows, gone } = await due(wants).finally(() => (releasedMeanwhile = undefined))
+    const { rows, gone } = await due(pool, bodies, wants).finally(() => (releasedMeanwhile = undefined))
     const byHand = Map.groupBy(rows, (row) => row.endpoint_id)
     for (const want of wants) {
       const hand = hands.get(want.endpoint_id)
@@ -263,21 +258,12 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       hand.more = found.length === want.limit
       hand.after = hand.more ? found.at(-1)!.id : ''
       for (const row of found) {
-        // settled since it was read, or let go of to be read anew: the next pass sees which
-        if (hand.held.has(row.id) || released.has(row.id) || gone.includes(row)) continue
+        if (hand.held.has(row.id) || released.has(row.id) || gone.includes(row)) continue // released: settled, or to be read anew
         hand.held.add(row.id)
         held += 1
         hand.buffer.push(jobOf(row))
       }
     }
-  }
-
-  /** What is due, with the bodies in memory; `gone` is ended, for its events are no longer kept. */
-  async function due(wants: readonly store.Want[]): Promise<{ rows: store.DueRow[]; gone: store.DueRow[] }> {
-    const rows = await store.readDue(pool, wants)
-    const gone = await bodies.load(rows)
-    if (gone.length > 0) await endWithoutEvent(pool, gone)
-    return { rows, gone }
   }
 
   /** Begins what may begin, one for each account in turn: when places are scarce, no account takes them all. */
@@ -391,4 +377,12 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       hands.clear()
     },
   }
+}
+
+/** What is due, with the bodies in memory; `gone` is ended, for its events are no longer kept. */
+async function due(pool: Db, bodies: EventBodies, wants: readonly store.Want[]): Promise<{ rows: store.DueRow[]; gone: store.DueRow[] }> {
+  const rows = await store.readDue(pool, wants)
+  const gone = await bodies.load(rows)
+  if (gone.length > 0) await endWithoutEvent(pool, gone)
+  return { rows, gone }
 }
