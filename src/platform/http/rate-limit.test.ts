@@ -67,12 +67,36 @@ test('limits are shared through Redis in one round trip, and without it each pro
   assert.equal((await metrics.rate_limit_fallbacks.get()).values[0]!.value, 2)
 })
 
+test('a Redis that hangs is waited for by one request a second, and shares the limits again once it answers', async (t) => {
+  const redis = await fakeRedis()
+  t.after(() => redis.close())
+  const [metrics, clock] = [makeMetrics(), fakeClock()]
+  const limiter = redisRateLimiter(redis.url, clock, pino({ level: 'silent' }), metrics)
+  t.after(() => limiter.close())
+  await reached(limiter, metrics)
+  const before = redis.asked()
+
+  redis.hang(true)
+  for (let i = 0; i < 5; i++) await limiter.take('key_a', 1, 10)
+  const asked = redis.asked() - before
+  redis.hang(false)
+  await clock.advance(1000)
+  const shared = [await limiter.take('key_a', 1, 10), await limiter.take('key_a', 1, 10)]
+
+  assert.equal(asked, 1)
+  assert.deepEqual(
+    shared.map(({ remaining }) => remaining),
+    [8, 7],
+  )
+})
+
 /** Asks until Redis answers. */
 async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
   const fallbacks = async () => (await metrics.rate_limit_fallbacks.get()).values[0]?.value ?? 0
   for (let before = -1; before !== (await fallbacks());) {
     before = await fallbacks()
     await limiter.take('warm', 0, 1)
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
@@ -80,6 +104,8 @@ async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
 async function fakeRedis() {
   const counts = new Map<string, number>()
   const sockets = new Set<Socket>()
+  const late: (() => void)[] = []
+  let [asked, hangs] = [0, false]
   const server = createServer((socket) => {
     sockets.add(socket)
     socket
@@ -90,7 +116,10 @@ async function fakeRedis() {
           if (name === 'evalsha' || name === 'eval') {
             const count = (counts.get(command[3]!) ?? 0) + 1
             counts.set(command[3]!, count)
-            socket.write(`*2\r\n:${count}\r\n:1000\r\n`)
+            asked += 1
+            const tell = () => socket.write(`*2\r\n:${count}\r\n:1000\r\n`)
+            if (hangs) late.push(tell)
+            else tell()
           } else if (name === 'info') socket.write('$9\r\nloading:0\r\n')
           else socket.write('+OK\r\n')
         }
@@ -99,6 +128,13 @@ async function fakeRedis() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `redis://127.0.0.1:${(server.address() as { port: number }).port}`,
+    /** How often it was to count. */
+    asked: () => asked,
+    /** Answers only once it no longer hangs. */
+    hang(how: boolean) {
+      hangs = how
+      for (const tell of late.splice(0)) tell()
+    },
     close() {
       server.close()
       for (const socket of sockets) socket.destroy()

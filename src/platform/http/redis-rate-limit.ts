@@ -15,6 +15,8 @@ return {n, left}`
 type CountingRedis = Redis & { posthornCount(key: string, window: number): Promise<[number, number]> }
 
 const answerWithinMs = 250
+/** How long a Redis that did not answer is not asked again: one request waits for it then, and not every one. */
+const askAgainMs = 1_000
 
 /** Limits shared by every process through Redis, in one pipelined round trip. Without Redis: limits of this process. */
 export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: Metrics): RateLimiter {
@@ -29,22 +31,32 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
   }) as CountingRedis
   redis.defineCommand('posthornCount', { numberOfKeys: 1, lua: script })
   let lost = false
+  let askAgainAt = 0
   redis.on('error', () => undefined) // each request says it below; a state change is logged once
-  const fallBack = (error: unknown) => {
+  redis.on('ready', () => (askAgainAt = 0))
+  const missed = (error: unknown) => {
     if (!lost) log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Redis does not answer: rate limits are per process until it does')
     lost = true
+    askAgainAt = clock.now() + askAgainMs
+  }
+  const alone: RateLimiter['take'] = (key_id, route, limit) => {
     metrics.rate_limit_fallbacks.inc()
+    return local.take(key_id, route, limit)
   }
   return {
     async take(key_id, route, limit) {
+      if (lost) {
+        if (clock.now() < askAgainAt) return alone(key_id, route, limit)
+        askAgainAt = clock.now() + askAgainMs
+      }
       try {
         const [count, left] = await redis.posthornCount(`posthorn:rate:${key_id}:${route}`, windowMs)
         if (lost) log.info('Redis answers again: rate limits are shared')
         lost = false
         return verdict(count, limit, left)
       } catch (error) {
-        fallBack(error)
-        return local.take(key_id, route, limit)
+        missed(error)
+        return alone(key_id, route, limit)
       }
     },
     async close() {
