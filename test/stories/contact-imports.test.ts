@@ -28,6 +28,28 @@ async function everyContact({ api }: TestAccount) {
   return body.data
 }
 
+test('a row with nothing but an e-mail address means the contact that another row of the file made', async (t) => {
+  const { world, account, api } = await start(t)
+  const others = Array.from({ length: 2000 }, (_, i) => `+1500555${2000 + i},p${i}@example.com,P,`)
+  const rows = [
+    '+15005551011,ada@example.com,Ada,a',
+    ',ADA@example.com,Ada Maria,b',
+    '+15005551012,many@example.com,M,',
+    '+15005551013,many@example.com,M,',
+    ',many@example.com,N,',
+  ]
+
+  const done = await imported(world, account, ['phone,email,first_name,tags', ...rows, ...others, ',p1999@example.com,Last,\n'].join('\n'))
+  const found = async (email: string) =>
+    (await api.get(`/v1/contacts?email=${email}`)).body.data.map((each: { first_name: string; tags: string[] }) => [each.first_name, ...each.tags])
+
+  assert.deepEqual([done.created, done.updated, done.rejected], [2003, 2, 1])
+  assert.deepEqual(await found('ada@example.com'), [['Ada Maria', 'a', 'b']])
+  assert.deepEqual(await found('p1999@example.com'), [['Last']])
+  assert.deepEqual(await found('many@example.com'), [['M'], ['M']])
+  await world.invariants()
+})
+
 test('a file becomes contacts, and its progress and rejected rows can be read', async (t) => {
   const { world, account, api } = await start(t)
   const csv =

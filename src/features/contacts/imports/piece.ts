@@ -14,6 +14,8 @@ export interface CutPiece {
   readonly rows: readonly Row[]
   /** What decides which contact a row means. Two pieces that share none may be applied in any order. */
   readonly keys: ReadonlySet<string>
+  /** E-mail addresses beside a phone number, as keys: a row that has nothing else may mean the same contact. */
+  readonly emails: ReadonlySet<string>
 }
 
 export function cutPiece(piece: store.PieceRow, row: ContactImportRow): CutPiece {
@@ -21,15 +23,16 @@ export function cutPiece(piece: store.PieceRow, row: ContactImportRow): CutPiece
   const phoneAt = row.columns.indexOf('phone')
   const emailAt = row.columns.indexOf('email')
   const others = row.columns.flatMap((column, at) => (column?.startsWith('identifiers.') === true ? [{ column, at }] : []))
-  const keys = new Set<string>()
+  const [keys, emails] = [new Set<string>(), new Set<string>()]
   for (const { cells } of rows) {
     const phone = cells[phoneAt] ?? ''
     // its last digits: the same number may be written in several ways, with and without its country
     if (phone !== '') keys.add(/\d{7}$/.test(phone) ? phone.slice(-7) : phone.replaceAll(/\D/g, '').slice(-7))
-    else if (emailAt !== -1) keys.add(`email|${foldText(cells[emailAt] ?? '').trim()}`)
+    const email = emailAt === -1 ? '' : foldText(cells[emailAt] ?? '').trim()
+    if (email !== '') (phone === '' ? keys : emails).add(`email|${email}`)
     for (const { column, at } of others) if ((cells[at] ?? '') !== '') keys.add(`${column}|${cells[at]!.trim()}`)
   }
-  return { number: piece.number, rows, keys }
+  return { number: piece.number, rows, keys, emails }
 }
 
 /** A row, or several of one contact that only its e-mail address tells, and what was asked. */
@@ -65,8 +68,11 @@ export async function applyPiece(
     if (reasons.length === 0) asked.push({ rows: [each], change })
     else reject(report, { rows: [each], change }, reasons.join(' '))
   }
-  const known = await byEmail(tx, row, asked, report)
-  await save(platform, tx, row, known, { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }, report)
+  const context: SaveContext = { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }
+  const [emailOnly, others] = [asked.filter(hasEmailOnly), asked.filter((each) => !hasEmailOnly(each))]
+  await save(platform, tx, row, others, context, report)
+  // now that the contacts of the other rows are there to be found
+  await save(platform, tx, row, await byEmail(tx, row, emailOnly, report), context, report)
   await store.insertErrors(
     tx,
     row,
@@ -79,17 +85,13 @@ export async function applyPiece(
   return report.progress
 }
 
+const hasEmailOnly = ({ change: { phone, identifiers, email } }: Asked): boolean => !phone && identifiers === undefined && Boolean(email)
+
 /** Rows that only an e-mail address identifies find their contact by it; those of the same address become one. */
 async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly Asked[], report: Report): Promise<Asked[]> {
   const byKey = new Map<string, Asked>()
-  const others: Asked[] = []
   for (const each of asked) {
-    const { phone, identifiers, email } = each.change
-    if (phone || identifiers !== undefined || !email) {
-      others.push(each)
-      continue
-    }
-    const key = foldText(email)
+    const key = foldText(each.change.email!)
     const before = byKey.get(key)
     if (before === undefined) byKey.set(key, each)
     else {
@@ -97,7 +99,7 @@ async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly A
       before.change = mergeChanges(before.change, each.change)
     }
   }
-  if (byKey.size === 0) return others
+  if (byKey.size === 0) return []
   for (const { email_key, id, others: more } of await store.findByEmail(tx, row, [...byKey.keys()])) {
     const each = byKey.get(email_key)!
     each.id = id
@@ -105,7 +107,7 @@ async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly A
     byKey.delete(email_key)
     reject(report, each, 'Several contacts have this e-mail address: name the one that is meant by its phone number.')
   }
-  return [...others, ...byKey.values()]
+  return [...byKey.values()]
 }
 
 const itemOf = ({ id, change }: Asked): SaveItem => (id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change })

@@ -91,7 +91,8 @@ async function startPieces(platform: Platform, turn: Turn, stopping: AbortSignal
 /** Of two rows for one contact the later one has the last word; and what the first piece makes of attributes holds for all. */
 function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
   if (earlier.number === 0) return true
-  for (const key of piece.keys) if (earlier.keys.has(key)) return true
+  for (const key of piece.keys) if (earlier.keys.has(key) || earlier.emails.has(key)) return true
+  for (const key of piece.emails) if (earlier.keys.has(key)) return true
   return false
 }
 
