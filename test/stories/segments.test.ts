@@ -124,6 +124,23 @@ test('the contacts of a segment can be listed, and follow their changes', async 
   assert.deepEqual(await members(), [])
 })
 
+test('a rule finds phone numbers however they are written', async (t) => {
+  const { account, api } = await start(t)
+  const ada = await contact(account, { phone: '+49 (0)151 1234-5678' })
+  await contact(account, { phone: '+15005551012' })
+
+  for (const [operator, value] of [
+    ['equals', '+49 151 12345678'],
+    ['in', ['+49 (0)151 12345678']],
+    ['starts_with', '+49 151'],
+    ['contains', '1234-56'],
+  ]) {
+    const segment = (await api.post('/v1/segments', { name: 'A number', rules: all({ field: 'phone', operator, value }) })).body
+    const found = (await api.get(`/v1/contacts?segment=${segment.id}`)).body.data.map((each: { id: string }) => each.id)
+    assert.deepEqual(found, [ada], JSON.stringify(value))
+  }
+})
+
 test('on a deleted list positive conditions match nobody and negations everybody', async (t) => {
   const { account, api } = await start(t)
   const ada = await contact(account, { phone: '+15005551011' })

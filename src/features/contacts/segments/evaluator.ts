@@ -1,6 +1,6 @@
 /** Segment rules over values in memory: the meaning of the grammar in plain code. SQL (`predicate.ts`) is held against it by property tests. */
 import { foldText } from '../contact.ts'
-import { negations, type Field } from './fields.ts'
+import { negations, phoneText, type Field } from './fields.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { comparableTime } from './instant.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
@@ -17,13 +17,10 @@ export function matches(node: Group | Condition, valueOf: (field: Field) => Fiel
 /** Text as it is compared: without regard to case; tags also without regard to how their accents are composed. */
 const fold = (text: string, kind: Field['kind']): string => (kind === 'tags' ? foldText(text.trim()) : kind === 'lists' ? text : text.toLowerCase())
 
-/** Phone numbers are stored without the punctuation that people write. */
-export const barePhone = (text: string): string => text.replace(/[\s().-]/g, '')
-
 /** A condition's text as it is compared with what the field holds. */
 export const comparable = (field: Field, value: Scalar): Scalar => {
   if (typeof value !== 'string') return value
-  return fold(field.name === 'phone' ? barePhone(value) : value, field.kind)
+  return fold(field.name === 'phone' ? phoneText(value) : value, field.kind)
 }
 
 function conditionHolds({ field, operator, value }: Condition, held: FieldValue, now: number): boolean {

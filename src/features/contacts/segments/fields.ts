@@ -1,5 +1,6 @@
 /** What a segment rule may speak of: every field, its kind, and the operators that each kind takes (decisions 10). */
 import { consentTypes } from '../../../contract/resources/contact.ts'
+import { normalisePhone } from '../../../lib/phone.ts'
 
 export const operators = [
   'equals',
@@ -92,3 +93,6 @@ export function contactField(name: string): Field | null {
   if (root === 'identifiers' && consentTypes.includes(key)) return { name, kind: 'text', root, key }
   return null
 }
+
+/** A phone number or a part of one as it is compared: without what people write between its digits, as numbers are stored. */
+export const phoneText = (text: string): string => normalisePhone(text) ?? text.replace(/[\s().-]/g, '')

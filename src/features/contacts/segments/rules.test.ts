@@ -82,6 +82,7 @@ test('operators take the values of their field and nothing else', () => {
     [one('first_name', 'equals', ' '), 'value too_short'],
     [one('first_name', 'equals', 'x'.repeat(1025)), 'value too_long'],
     [one('first_name', 'equals', 'a\0b'), 'value invalid_value'],
+    [one('phone', 'contains', ' (-) '), 'value invalid_value'],
     [one('first_name', 'within_days', 3), 'operator invalid_value'],
     [one('email', 'equals'), 'value missing_field'],
     [one('email', 'exists', 1), 'value invalid_value'],

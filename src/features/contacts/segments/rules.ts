@@ -5,7 +5,7 @@
 import type { Detail, DetailCode } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { Problem } from '../../../contract/problem.ts'
-import { contactField, fieldNames, operators, operatorsOf, type Field, type FieldKind, type Operator } from './fields.ts'
+import { contactField, fieldNames, operators, operatorsOf, phoneText, type Field, type FieldKind, type Operator } from './fields.ts'
 import { parseDateTime } from '../../../contract/times.ts'
 
 export const ruleLimits = {
@@ -138,7 +138,7 @@ function readValue(input: unknown, path: string, field: Field, operator: Operato
     return input === undefined || input === null ? undefined : fail(reading, path, 'invalid_value', `${operator} takes no value; leave ${path} out.`)
   }
   if (input === undefined || input === null) return fail(reading, path, 'missing_field', `${path} is missing; ${operator} needs one.`)
-  const kind = valueKind(field.kind, operator)
+  const kind = field.name === 'phone' ? 'phone' : valueKind(field.kind, operator)
   if (!several.has(operator)) return readScalar(input, path, kind, reading)
   if (!Array.isArray(input)) return fail(reading, path, 'invalid_type', `${path} must be an array; ${operator} compares with each of its values.`)
   if (input.length === 0) return fail(reading, path, 'too_few', `${path} is empty; give at least one value.`)
@@ -147,7 +147,7 @@ function readValue(input: unknown, path: string, field: Field, operator: Operato
   return values.every((value) => value !== undefined) ? values : undefined
 }
 
-type ValueKind = 'text' | 'number' | 'boolean' | 'scalar' | 'instant' | 'days' | 'status' | 'list'
+type ValueKind = 'text' | 'phone' | 'number' | 'boolean' | 'scalar' | 'instant' | 'days' | 'status' | 'list'
 
 function valueKind(kind: FieldKind, operator: Operator): ValueKind {
   if (operator === 'within_days' || operator === 'not_within_days') return 'days'
@@ -165,6 +165,8 @@ function readScalar(input: unknown, path: string, kind: ValueKind, reading: Read
   switch (kind) {
     case 'text':
       return readText(input, path, reading)
+    case 'phone':
+      return readPhone(input, path, reading)
     case 'scalar':
       if (typeof input === 'string') return readText(input, path, reading)
       if (typeof input === 'boolean' || isFinite(input)) return input
@@ -203,6 +205,13 @@ function readText(input: unknown, path: string, reading: Reading): string | unde
   if ([...input].length > ruleLimits.text_length) return fail(reading, path, 'too_long', `${path} is longer than ${ruleLimits.text_length} characters.`)
   if (input.includes('\0') || !input.isWellFormed()) return fail(reading, path, 'invalid_value', `${path} holds a NUL character or half of a surrogate pair.`)
   return input
+}
+
+/** Of a text without a character that stored numbers have nothing is left to compare with: it would fit everybody. */
+function readPhone(input: unknown, path: string, reading: Reading): string | undefined {
+  const text = readText(input, path, reading)
+  if (text === undefined || phoneText(text) !== '') return text
+  return fail(reading, path, 'invalid_value', `${path} holds no digit of a phone number; write one such as +4915112345678, or a part of one.`)
 }
 
 function readList(input: unknown, path: string, reading: Reading): string | undefined {
