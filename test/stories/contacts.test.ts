@@ -261,6 +261,16 @@ test('an upsert creates once, then updates and adds tags', async (t) => {
   await world.invariants()
 })
 
+test('an upsert that would bring too many tags is refused at the field that it was sent in', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  await api.post('/v1/contacts', { phone: '+4915112345678', tags: Array.from({ length: 50 }, (_, i) => `t${i}`) })
+
+  const { status, body } = await api.post('/v1/contacts/upsert', { phone: '+4915112345678', tags: ['T0', 'more'] })
+
+  assert.deepEqual([status, body.error.code, body.error.param], [400, 'parameter_invalid', 'tags'])
+})
+
 test('creates and upserts of one number at the same time make one contact', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

@@ -220,7 +220,7 @@ function refusalOf(hand: Hand, row: ContactRow, own: readonly Own[], isNew: bool
       return { outcome: 'refused', reason: 'contact_exists', param: key.kind === 'phone' ? 'phone' : `identifiers.${key.kind}`, contact_id: owner }
   }
   if (row.tags.length > contactLimits.tags_max)
-    return { outcome: 'refused', reason: 'too_many_tags', param: item.change.add_tags === undefined ? 'tags' : 'add' }
+    return { outcome: 'refused', reason: 'too_many_tags', param: item.change.add_tags === undefined || item.kind === 'upsert' ? 'tags' : 'add' }
   if (Object.keys(row.attributes).length > contactLimits.attributes_max) return { outcome: 'refused', reason: 'too_many_attributes', param: 'attributes' }
   if (isNew && hand.room <= 0) return { outcome: 'refused', reason: 'contact_limit_reached', param: 'phone' }
   return null
