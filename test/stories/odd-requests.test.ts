@@ -43,6 +43,9 @@ test('the pages outside of /v1 answer HEAD without a body; operations of the API
     const answer = await api.send('HEAD', path)
     assert.deepEqual([answer.status, answer.body], [200, ''], path)
   }
+  const [root, rootWithBody] = [await api.send('HEAD', '/'), await api.send('GET', '/')]
+  assert.deepEqual([root.status, root.headers['location']], [302, '/docs'])
+  assert.deepEqual([rootWithBody.status, rootWithBody.headers['location']], [302, '/docs'])
   assert.equal((await api.send('HEAD', '/v1/me')).status, 404)
 })
 

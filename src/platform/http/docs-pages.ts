@@ -23,7 +23,7 @@ export function mountDocs(server: FastifyInstance, routes: readonly Route[], bas
   serve('/docs/errors', 'text/html; charset=utf-8', errorsPage)
   serve('/docs/content', 'text/html; charset=utf-8', contentPage)
   serve('/docs/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(openapiDocument(routes, base_url)))
-  server.get('/', (_request, reply) => reply.redirect('/docs'))
+  server.get('/', { exposeHeadRoute: true }, (_request, reply) => reply.redirect('/docs'))
 }
 
 const topics = [
