@@ -156,6 +156,7 @@ test('a file that is no CSV is refused with the reason, and nothing of it stays'
     const refused = await send(account, body)
     assert.deepEqual([name, refused.status, refused.body.error?.code, refused.body.error?.param ?? ''], [name, status, code, param])
   }
+  assert.match((await send(account, rows(9000))).body.error.message, /larger than 100000 bytes/)
   const untyped = await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'application/json' }, '{}')
   const country = await send(account, rows(1), 'consent_declared=true&default_country=XX')
   const mapping = await send(account, rows(1), `consent_declared=true&columns=${encodeURIComponent('[1]')}`)

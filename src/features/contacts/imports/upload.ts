@@ -252,7 +252,9 @@ function endOfRecord(text: string): number | null {
 const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem => invalid('file', code, message)
 
 const tooLarge = (bytes_max: number): Problem =>
-  new Problem('payload_too_large', `The file is larger than ${Math.floor(bytes_max / 1024 / 1024)} MB, which is what an import takes. Split it.`)
+  new Problem('payload_too_large', `The file is larger than ${sizeText(bytes_max)}, which is what an import takes. Split it.`)
+
+const sizeText = (bytes: number): string => (bytes % 1024 ** 2 === 0 ? `${bytes / 1024 ** 2} MB` : `${bytes} bytes`)
 
 function refuseOtherEncodings(chunk: Buffer): void {
   if ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff))
