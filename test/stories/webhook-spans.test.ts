@@ -1,5 +1,6 @@
 /** Deliveries that go from the fan-out to the deliverer in memory: nothing of what holds for queued ones is lost. */
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { buildApp } from '../../src/app.ts'
@@ -365,6 +366,43 @@ test('disabling an endpoint ends for good what is in memory for it, also when it
   await world.settle()
   assert.equal(receiver.requests.length, begun + 1)
   await world.invariants()
+})
+
+test('nothing is sent to an endpoint any more once its disabling was answered', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 20)
+  await receiver.arrived(6)
+  const begun = receiver.requests.length
+
+  await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { status: 'disabled' })
+  answer(200)
+  letGo()
+  await pass(world)
+
+  assert.equal(receiver.requests.length, begun)
+  await world.invariants()
+})
+
+test('what waits is signed with the new secret once the old one was rolled', async (t) => {
+  const { world, account, endpoint_id, answer, letGo, receiver } = await start(t)
+  answer('hang')
+  await happen(world, account, 20)
+  await receiver.arrived(6)
+  const begun = receiver.requests.length
+
+  const rolled = await account.api.post(`/v1/webhook_endpoints/${endpoint_id}/roll_secret`)
+  answer(200)
+  letGo()
+  await passUntil(world, async () => receiver.requests.length >= 21)
+
+  const later = receiver.requests.slice(begun)
+  assert.equal(later.length, 21 - begun)
+  for (const request of later) {
+    const [, at, signature] = /service-signature: t=(\d+),v1=(\w+)\r/i.exec(request)!
+    const body = request.slice(request.indexOf('\r\n\r\n') + 4)
+    assert.equal(signature, createHmac('sha256', rolled.body.secret).update(`${at}.${body}`).digest('hex'))
+  }
 })
 
 test('deleting an endpoint ends what is in memory for it, and a failed attempt of it is not tried again', async (t) => {

@@ -11,7 +11,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
 import { eventBodies, type EventBodies } from './bodies.ts'
 import { dropPending, endWithoutEvent } from './delivery-store.ts'
-import { aheadOf, circuitAt, jobOf, learn, lookAgain, mayBegin, newHand, notice, type Hand, type Job } from './hand.ts'
+import { aheadOf, circuitAt, jobOf, learn, lookAgain, mayBegin, newHand, notice, outdate, type Hand, type Job } from './hand.ts'
 import * as store from './lane-store.ts'
 import { settling } from './settling.ts'
 import { spanBook, type Taker } from './spans.ts'
@@ -22,6 +22,8 @@ export interface DelivererDeps {
   readonly poster: HttpPoster
   /** Disables an endpoint that failed too often in a row. */
   readonly disable: (tenant: { account_id: string; mode: string }, endpoint_id: string) => Promise<void>
+  /** Tells of endpoints that this process has changed: whoever changed one relies on it from the answer on. */
+  readonly onChange: (listener: (endpoint_id: string) => void) => void
   /** 0 ≤ x < 1, for jitter. */
   readonly random: () => number
 }
@@ -84,6 +86,11 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   let scannedTo = ''
   let idlers: (() => void)[] = []
   let patient: (() => void) | undefined
+
+  deps.onChange((endpoint_id) => {
+    const hand = hands.get(endpoint_id)
+    if (hand !== undefined) reread(outdate(hand))
+  })
 
   const lane: Lane = {
     name: 'deliver',
@@ -184,10 +191,8 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       // what was read under the old version may have been dropped since
       reread(hand)
       if (!hand.taken && row.status === 'active') forget(hand)
-      hand.account_id = row.account_id
-      hand.mode = row.mode
-      hand.version = row.version
-      hand.failures = row.failures
+      const { account_id, mode, version, failures } = row
+      Object.assign(hand, { account_id, mode, version, failures, stale: false })
       hand.active = row.status === 'active'
       hand.target = hand.active ? targetOf(platform.secrets, row) : undefined
     }

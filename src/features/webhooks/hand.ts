@@ -46,6 +46,8 @@ export interface Hand {
   account_id: string
   mode: string
   version: number
+  /** It was changed since it was read: nothing begins before it is read anew. */
+  stale: boolean
   /** Its turn is this process's; false: nobody's, as far as this process could see. */
   taken: boolean
   active: boolean
@@ -73,6 +75,7 @@ export const newHand = (endpoint_id: string, now: number): Hand => ({
   account_id: '',
   mode: '',
   version: 0,
+  stale: false,
   active: false,
   target: undefined,
   failures: 0,
@@ -98,9 +101,12 @@ export function lookAgain(hand: Hand, taken: boolean, now: number): void {
   hand.used_at = now
 }
 
+/** The endpoint was changed: what is known of it no longer holds. */
+export const outdate = (hand: Hand): Hand => Object.assign(hand, { stale: true, version: 0 })
+
 /** Whether the endpoint's own rules let one more attempt begin now. */
 export function mayBegin(hand: Hand, now: number): boolean {
-  if (!hand.active || hand.buffer.length === 0) return false
+  if (!hand.active || hand.stale || hand.buffer.length === 0) return false
   if (hand.failures >= circuitAt) return hand.underWay.size === 0 && now >= hand.started_at + circuitEveryMs
   // so that an endpoint that is down meets its circuit exactly at the fifth attempt
   return hand.underWay.size < (hand.failures > 0 ? Math.min(hand.limit, circuitAt - hand.failures) : hand.limit)
@@ -120,7 +126,7 @@ export interface Offered {
  * fails or is slow stand in the queue, and so do those to one for which something older may be waiting there.
  */
 export function offersTo(hands: readonly Hand[], max: number, room: number): Offered[] {
-  const fit = hands.filter((hand) => hand.active && !hand.more && !hand.slow && hand.failures === 0 && hand.buffer.length < aheadOf(hand))
+  const fit = hands.filter((hand) => hand.active && !hand.stale && !hand.more && !hand.slow && hand.failures === 0 && hand.buffer.length < aheadOf(hand))
   if (fit.length > max) fit.sort((a, b) => b.used_at - a.used_at).splice(max)
   const share = Math.floor(room / fit.length)
   if (!(share > 0)) return []

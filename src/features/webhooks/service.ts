@@ -29,6 +29,8 @@ export interface WebhookService {
   rollSecret(sql: Db, tenant: Tenant, id: string, expire_previous_in_seconds: number): Promise<WebhookEndpointWithSecret>
   /** Disables an endpoint that failed too often in a row, and tells the owner. Nothing happens when that is no longer true. */
   disableFailing(tenant: { account_id: string; mode: string }, id: string): Promise<void>
+  /** Tells of every endpoint that this process changes or deletes, once that is done. */
+  onChange(listener: (endpoint_id: string) => void): void
   /** Gives up attempts on request, uncounted, and closes every connection. */
   close(): Promise<void>
   readonly deliveries: DeliveryService
@@ -77,10 +79,17 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     if (disabled) platform.log.warn({ endpoint_id: id, account_id: tenant.account_id }, 'a webhook endpoint was disabled after too many failures in a row')
   }
 
+  const listeners: ((endpoint_id: string) => void)[] = []
+  function changed(id: string): void {
+    for (const listener of listeners) listener(id)
+    platform.wake('deliver')
+  }
+
   return {
     poster,
     disableFailing,
     deliveries,
+    onChange: (listener) => void listeners.push(listener),
     async close() {
       await deliveries.stop()
       await poster.close()
@@ -138,7 +147,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
       if (change.status === 'active') await emptyDisabled(sql, tenant, id)
       const updated = await transact(sql, async (tx) => {
         const before = await lock(tx, tenant, id)
-        const after = changed(platform, before, change)
+        const after = rowAfter(platform, before, change)
         const enabled = before.status === 'disabled' && after.status === 'active'
         if (enabled || after.status === 'disabled') await drop(tx, id)
         await store.updateEndpoint(tx, after)
@@ -147,7 +156,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
         if (enabled) await store.clearFailures(tx, id)
         return endpointObject(after)
       })
-      platform.wake('deliver')
+      changed(id)
       return updated
     },
     async remove(sql, tenant, id) {
@@ -157,7 +166,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
         await drop(tx, id)
         await store.deleteEndpoint(tx, tenant, id, isoTime(clock.now()))
       })
-      platform.wake('deliver')
+      changed(id)
     },
     async rollSecret(sql, tenant, id, expire_previous_in_seconds) {
       const secret = newSecret()
@@ -173,7 +182,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
         await store.updateEndpoint(tx, after)
         return { ...endpointObject(after), secret }
       })
-      platform.wake('deliver')
+      changed(id)
       return rolled
     },
   }
@@ -191,7 +200,7 @@ const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 const sealed = (platform: Platform, token: string | null): string | null => (token === null ? null : platform.secrets.seal(token))
 
 /** The row after a PATCH: `events`, `filters` and `metadata` are replaced whole, null clears what can be cleared. */
-function changed(platform: Platform, row: EndpointRow, change: EndpointChange): EndpointRow {
+function rowAfter(platform: Platform, row: EndpointRow, change: EndpointChange): EndpointRow {
   return {
     ...row,
     url: change.url ?? row.url,

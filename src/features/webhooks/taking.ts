@@ -31,7 +31,7 @@ export function taking({ platform: { clock, log }, hands, spans, bodies, outcome
   let number = 0
 
   /** Whether an endpoint still is what was offered. */
-  const stands = ({ hand, offer }: Offered) => hands.get(hand.endpoint_id) === hand && hand.active && hand.version === offer.version
+  const stands = ({ hand, offer }: Offered) => hands.get(hand.endpoint_id) === hand && hand.active && !hand.stale && hand.version === offer.version
   return {
     nextSpan: () => (number += 1),
     spans: () => spans.ids(),

@@ -66,7 +66,7 @@ async function takeOver(platform: Platform, taker: Taker): Promise<void> {
 const nobody: Taker = { nextSpan: () => 0, offers: () => [], take: () => Promise.resolve(), spans: () => [] }
 
 export const webhookDeliverer = (platform: Platform, webhooks: WebhookService, random: () => number = Math.random): Deliverer =>
-  deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, random })
+  deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, onChange: webhooks.onChange, random })
 
 export const webhookChores = (platform: Platform): Chore[] => [
   {
