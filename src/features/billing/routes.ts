@@ -99,7 +99,9 @@ export const billingRoutes = (billing: BillingService): Route[] => [
     scope,
     tag,
     summary: 'List the balance transactions',
-    description: 'Every movement of money and credits, newest first. A message that cost nothing has none, and neither has test mode.',
+    description:
+      'Every movement of money and credits, newest first, in the order in which they moved the wallet: each `balance_after_micros` follows from the ' +
+      'one before it. A message that cost nothing has none, and neither has test mode.',
     query: TransactionList,
     replies: { 200: listOf(BalanceTransaction) },
     errors: [],
