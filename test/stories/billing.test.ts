@@ -196,15 +196,15 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
   })
   const ofMoney = async () => (await told()).filter((event) => !event.type.startsWith('message.') && !event.type.startsWith('channel.'))
 
-  await send(delivered)
-  assert.deepEqual(
-    (await ofMoney()).map((event) => [event.type, event.object_id, event.object.status]),
-    [['package.exhausted', id, 'exhausted']],
-  )
   await world.chores()
   assert.deepEqual(
-    (await ofMoney()).slice(1).map((event) => [event.type, event.object.id, event.object.credits_remaining]),
+    (await ofMoney()).map((event) => [event.type, event.object.id, event.object.credits_remaining]),
     [['package.expiring', waning.id, 1]],
+  )
+  await send(delivered)
+  assert.deepEqual(
+    (await ofMoney()).slice(1).map((event) => [event.type, event.object_id, event.object.status]),
+    [['package.exhausted', id, 'exhausted']],
   )
   await send(delivered)
   await send(delivered)

@@ -6,9 +6,12 @@ import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { balanceOf, packageOf, shownFor_ms } from './balances.ts'
 import { isUsable, type GrantRow, type WalletRow } from './charging.ts'
-import { listShownGrants, markLow } from './store.ts'
+import { listShownGrants, markExpiring, markLow } from './store.ts'
 
 const lowEvery_ms = 24 * 3600_000
+
+/** How long before its end a package with unused credits is announced (interface: "Event types"). */
+export const expiryNotice_ms = 7 * 24 * 3600_000
 
 /** What a transaction has just done to locked rows. */
 export interface Movements {
@@ -28,7 +31,18 @@ export async function recordBilling(tx: Db, platform: Platform, movements: Movem
   await recordEvents(tx, [...events, ...(await lowBalances(tx, platform, movements))])
 }
 
-export function packageEvent(platform: Platform, type: 'package.exhausted' | 'package.expiring', grant: GrantRow, at: string): NewEvent {
+/** Records package.expiring of these locked grants that end soon and were not announced before; returns how many those were. */
+export async function recordExpiring(tx: Db, platform: Platform, grants: readonly GrantRow[], at: string): Promise<number> {
+  const marked = new Set((await markExpiring(tx, grants, at)).map((grant) => grant.id))
+  const expiring = grants.filter((grant) => marked.has(grant.id))
+  await recordEvents(
+    tx,
+    expiring.map((grant) => packageEvent(platform, 'package.expiring', grant, at)),
+  )
+  return marked.size
+}
+
+function packageEvent(platform: Platform, type: 'package.exhausted' | 'package.expiring', grant: GrantRow, at: string): NewEvent {
   return {
     id: platform.ids('evt'),
     account_id: grant.account_id as Id<'acc'>,

@@ -6,7 +6,7 @@ import type { Package } from '../../contract/resources/package.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { recordBilling } from './announcements.ts'
+import { expiryNotice_ms, recordBilling, recordExpiring } from './announcements.ts'
 import { balanceOf, packageOf, shownFor_ms } from './balances.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
@@ -30,7 +30,7 @@ export interface Funding {
   liveBalance(sql: Db, account_id: string): Promise<Balance>
   /** Puts money into the wallet. `amount_micros` is positive; `note` has up to 500 characters. */
   creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
-  /** Grants a package of credits. */
+  /** Grants a package of credits. One that ends within 7 days is announced at once: its life may be shorter than the chore's round. */
   grantPackage(sql: Db, grant: NewPackage): Promise<Package>
   /** The threshold of balance.low in micro-USD. */
   lowBalance(sql: Db, account_id: string): Promise<number>
@@ -84,7 +84,7 @@ export function funding(platform: Platform, { hold, entryId }: Posting): Funding
       requireChannelTypes(asked.channel_types)
       requireText('The name', asked.name, nameLengthMax)
       if (asked.expires_at !== null && asked.expires_at <= created_at) throw new Refusal('The expiry of a package must be in the future.')
-      return await transact(sql, async (tx) => {
+      const granted = await transact(sql, async (tx) => {
         const { account_id, credits, channel_types, expires_at, name } = asked
         const wallet = await locked(tx, account_id)
         const id = ids('grant')
@@ -93,8 +93,12 @@ export function funding(platform: Platform, { hold, entryId }: Posting): Funding
         const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
         const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
         await store.postEntries(tx, [{ ...bare, ...entry, ...posted, account_id, id: entryId(), package_grant_id: id }])
-        return packageOf({ ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }, created_at)
+        const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
+        if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNotice_ms) await recordExpiring(tx, platform, [row], created_at)
+        return packageOf(row, created_at)
       })
+      platform.wake('fan-out')
+      return granted
     },
 
     lowBalance: async (sql, account_id) => (await found(sql, account_id)).low_balance_micros,

@@ -134,27 +134,28 @@ test('the last credit tells package.exhausted once; a refund makes the package a
 
 test('balance.low comes when the wallet is below its threshold and no credits are left, at most once in 24 hours', async (t) => {
   const { billing, tenant, pool, charge, clock, events } = await openAccount(t)
+  const lows = async () => (await events()).filter((event) => event.type === 'balance.low')
   await billing.setLowBalance(pool, tenant.account_id, 20_000)
   await billing.creditWallet(pool, tenant.account_id, 50_000, null)
   await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 1, channel_types: ['whatsapp'], expires_at: clock.iso(30_000), name: '' })
 
   await charge(30_000)
-  assert.deepEqual(await events(), [], 'a wallet at its threshold is not below it')
+  assert.deepEqual(await lows(), [], 'a wallet at its threshold is not below it')
   await charge(1000)
-  assert.deepEqual(await events(), [], 'credits are left, if only for another kind of channel')
+  assert.deepEqual(await lows(), [], 'credits are left, if only for another kind of channel')
   await clock.advance(30_000)
   await charge(1000)
   await charge(1000)
   await clock.advance(day_ms - 1)
   await charge(1000)
   assert.deepEqual(
-    (await events()).map((event) => [event.type, event.object['wallet_micros']]),
+    (await lows()).map((event) => [event.type, event.object['wallet_micros']]),
     [['balance.low', 18_000]],
   )
   await clock.advance(1)
   await charge(1000)
   assert.deepEqual(
-    (await events()).map((event) => [event.type, event.object['wallet_micros']]),
+    (await lows()).map((event) => [event.type, event.object['wallet_micros']]),
     [
       ['balance.low', 18_000],
       ['balance.low', 15_000],
@@ -209,6 +210,23 @@ test('package.expiring comes once, within 7 days of the expiry, for unused credi
   await chores()
 
   assert.deepEqual((await events()).map((event) => [event.type, event.object_id]).slice(1), [['package.expiring', used.id]])
+})
+
+test('a package that is granted for less than 7 days is announced at once, and once', async (t) => {
+  const { billing, tenant, pool, chores, clock, events } = await openAccount(t)
+
+  const { id } = await billing.grantPackage(pool, { account_id: tenant.account_id, channel_types: [], name: '', credits: 1, expires_at: clock.iso(1) })
+
+  const told = [['package.expiring', id]]
+  assert.deepEqual(
+    (await events()).map((event) => [event.type, event.object_id]),
+    told,
+  )
+  await chores()
+  assert.deepEqual(
+    (await events()).map((event) => [event.type, event.object_id]),
+    told,
+  )
 })
 
 test('packages are listed in the order of their use, ended ones after them for 30 days', async (t) => {

@@ -1,16 +1,14 @@
 /** What happens to money by itself: expired credits are written off, expiring ones announced, usage folded. */
 import { isoTime } from '../../lib/clock.ts'
 import { transact } from '../../platform/database/sql.ts'
-import { recordEvents } from '../../platform/outbox.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
-import { packageEvent } from './announcements.ts'
+import { expiryNotice_ms, recordExpiring } from './announcements.ts'
 import type { BillingService } from './service.ts'
-import { listExpiring, lockGrants, markExpiring } from './store.ts'
+import { listExpiring, lockGrants } from './store.ts'
 import { foldUsage } from './usage-store.ts'
 
 const grantsMax = 200
 const deltasMax = 5_000
-const noticeMs = 7 * 24 * 3600_000
 
 export const billingChores = (platform: Platform, billing: BillingService): Chore[] => [
   // written off within a minute of the expiry (decisions 8)
@@ -32,17 +30,9 @@ async function untilDone(rows_max: number, step: () => Promise<number>): Promise
 /** Records package.expiring for grants whose unused credits end within 7 days, once a grant. */
 async function announceExpiring(platform: Platform): Promise<number> {
   const at = isoTime(platform.clock.now())
-  const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + noticeMs), grantsMax)
+  const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + expiryNotice_ms), grantsMax)
   if (due.length === 0) return 0
-  const told = await transact(platform.pool, async (tx) => {
-    const grants = await lockGrants(tx, due)
-    const marked = new Set((await markExpiring(tx, grants, at)).map((grant) => grant.id))
-    await recordEvents(
-      tx,
-      grants.filter((grant) => marked.has(grant.id)).map((grant) => packageEvent(platform, 'package.expiring', grant, at)),
-    )
-    return marked.size
-  })
+  const told = await transact(platform.pool, async (tx) => await recordExpiring(tx, platform, await lockGrants(tx, due), at))
   platform.wake('fan-out')
   return told
 }
