@@ -29,7 +29,7 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, empty: Serv
   say('flat: reading')
   const reads = await readFigures(driver, full, loaded, quick ? 200 : 500)
   say('flat: accepting')
-  const seconds = quick ? 1.5 : 2
+  const seconds = 1.5
   const contenders = { empty: () => sendRound(driver, empty, empty, seconds), full: () => sendRound(driver, full, full, seconds) }
   await interleaved(1, contenders)
   const found = await interleaved(quick ? 3 : 5, contenders)
