@@ -50,14 +50,14 @@ async function measure(
   plain: Running,
 ): Promise<{ figures: Figure[]; notes: string[] }> {
   say('cycle: warming up')
-  await drive(driver, receiver, service, quick ? 2 : 8)
+  await drive(driver, receiver, service, quick ? 2 : 6)
   await sendRound(driver, service, plain, 1.5)
   say('cycle: closed loop')
   const rounds: CycleRound[] = []
   const scale: number[] = []
   for (let round = 0; round < (quick ? 2 : 5); round++) {
-    rounds.push(await drive(driver, receiver, service, quick ? 3 : 4))
-    scale.push((await sendRound(driver, service, plain, 1.5)).rate)
+    rounds.push(await drive(driver, receiver, service, 3))
+    scale.push((await sendRound(driver, service, plain, 1)).rate)
   }
   const of = (field: keyof CycleRound) => median(rounds.map((round) => round[field]))
   say('cycle: open loop')
@@ -163,7 +163,7 @@ export const endpoints: Measurement = {
       say('endpoints: creating them')
       for (let i = 0; i < manyEndpoints; i++) await endpoint(many, receiver.url, ['message.sent', 'message.delivered', 'message.read', 'message.failed'])
       say('endpoints: accepting')
-      const contenders = { none: () => sendRound(driver, none, none, 1.5), many: () => sendRound(driver, many, many, 1.5) }
+      const contenders = { none: () => sendRound(driver, none, none, 1), many: () => sendRound(driver, many, many, 1) }
       await interleaved(1, contenders)
       const found = await interleaved(quick ? 3 : 5, contenders)
       const cpu = (rounds: readonly Round[]) => medianOf(rounds, 'node_us') + medianOf(rounds, 'postgres_us')

@@ -34,7 +34,7 @@ export const footprint: Measurement = {
       say('footprint: load')
       const samples: number[] = []
       const watch = setInterval(() => samples.push(residentBytes(service.pid)), 250)
-      await sendRound(driver, service, service, quick ? 5 : 12)
+      await sendRound(driver, service, service, quick ? 5 : 10)
       clearInterval(watch)
       const half = samples.length >> 1
       const [early, late] = [median(samples.slice(half >> 1, half)), median(samples.slice(half))]

@@ -40,7 +40,7 @@ export const imports: Measurement = {
   async run({ quick, say }: BenchOptions): Promise<{ figures: Figure[]; notes: string[] }> {
     const service = await startService({ env: { POSTHORN_CONTACT_LIMIT: '100000000' } })
     try {
-      const rows = quick ? 40_000 : 200_000
+      const rows = quick ? 40_000 : 150_000
       say('imports: warming up')
       await importRound(service, 'usual', 0, 20_000)
       const rounds: Record<keyof typeof shapes, Round[]> = { usual: [], wide: [] }

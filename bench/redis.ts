@@ -20,7 +20,7 @@ export const redis: Measurement = {
     const shared = await startService({ roles: 'api', env: { REDIS_URL: `redis://127.0.0.1:${port}` } })
     try {
       say('redis: accepting')
-      const contenders = { alone: () => sendRound(driver, alone, alone, 2), shared: () => sendRound(driver, shared, shared, 2) }
+      const contenders = { alone: () => sendRound(driver, alone, alone, 1.25), shared: () => sendRound(driver, shared, shared, 1.25) }
       await interleaved(1, contenders)
       const found = await interleaved(quick ? 3 : 5, contenders)
       return {
