@@ -43,11 +43,11 @@ const noteLengthMax = 500
 const nameLengthMax = 120
 const bare = { package_grant_id: null, message_id: null, note: null } as const
 
-export function funding(platform: Platform, { hold, entryId }: Posting): Funding {
+export function funding(platform: Platform, posts: Posting): Funding {
   const { clock, ids, pool } = platform
   const now = (): string => isoTime(clock.now())
   const locked = async (sql: Db, account_id: string): Promise<WalletRow> => {
-    const [wallet] = await hold(sql, [account_id])
+    const [wallet] = await posts.hold(sql, [account_id])
     if (wallet === undefined) throw noAccount(account_id)
     return wallet
   }
@@ -73,7 +73,7 @@ export function funding(platform: Platform, { hold, entryId }: Posting): Funding
         const balance_after_micros = wallet.balance_micros + amount_micros
         if (!Number.isSafeInteger(balance_after_micros)) throw new Refusal('The wallet cannot hold that much.')
         const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
-        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
+        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
         return await liveBalance(tx, account_id)
       })
     },
@@ -92,7 +92,7 @@ export function funding(platform: Platform, { hold, entryId }: Posting): Funding
         await store.insertGrant(tx, grant)
         const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
         const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
-        await store.postEntries(tx, [{ ...bare, ...entry, ...posted, account_id, id: entryId(), package_grant_id: id }])
+        await store.postEntries(tx, [{ ...bare, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id }])
         const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
         if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNotice_ms) await recordExpiring(tx, platform, [row], created_at)
         return packageOf(row, created_at)
@@ -112,25 +112,19 @@ export function funding(platform: Platform, { hold, entryId }: Posting): Funding
       const at = now()
       const due = await store.listDueExpiries(pool, at, rows_max)
       if (due.length === 0) return 0
-      return await transact(pool, (tx) => writeOff(tx, platform, { hold, entryId }, due, at))
+      return await transact(pool, (tx) => writeOff(tx, platform, posts, due, at))
     },
   }
 }
 
-async function writeOff(
-  tx: Db,
-  platform: Platform,
-  { hold, entryId }: Posting,
-  due: readonly { account_id: string; id: string }[],
-  at: string,
-): Promise<number> {
-  const wallets = await hold(tx, [...new Set(due.map((grant) => grant.account_id))])
+async function writeOff(tx: Db, platform: Platform, posts: Posting, due: readonly { account_id: string; id: string }[], at: string): Promise<number> {
+  const wallets = await posts.hold(tx, [...new Set(due.map((grant) => grant.account_id))])
   const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]))
   const grants = (await store.lockGrants(tx, due)).filter((grant) => grant.expired_at === null)
   const left = grants.filter((grant) => grant.credits_remaining > 0)
   await store.postEntries(
     tx,
-    left.map((grant) => expiryEntry(grant, walletOf.get(grant.account_id), at, entryId())),
+    left.map((grant) => expiryEntry(grant, walletOf.get(grant.account_id), at, posts.entryId())),
   )
   await store.markExpired(tx, grants, at)
   // who has just lost the last credits may now have nothing but a low wallet

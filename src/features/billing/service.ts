@@ -53,8 +53,9 @@ export interface BillingService extends Statements, Funding {
 export function billingService(platform: Platform): BillingService {
   const { clock, pool } = platform
   const now = (): string => isoTime(clock.now())
-  const { hold, entryId } = posting(clock)
-  const funded = funding(platform, { hold, entryId })
+  const posts = posting(clock)
+  const { hold, entryId } = posts
+  const funded = funding(platform, posts)
 
   return {
     ...funded,

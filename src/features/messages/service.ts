@@ -140,7 +140,9 @@ export function messageService(deps: MessageDeps) {
     } catch (error) {
       if (!(error instanceof Problem) || error.headers !== undefined) throw error
       // the key is looked at before the shape: a known one decides (decisions 1, "Order of checks")
-      const row = (await knownKey(request)) ?? (isStoredRefusal(error) && !(await keepRefusal(request, error)) ? await knownKey(request) : null)
+      const known = await knownKey(request)
+      const overtaken = known === null && isStoredRefusal(error) && !(await keepRefusal(request, error))
+      const row = overtaken ? await knownKey(request) : known
       if (row !== null) return await replayRow(caller, request, row)
       throw error
     } finally {
