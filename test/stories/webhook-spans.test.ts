@@ -39,6 +39,12 @@ async function start(t: TestContext, settings: object = {}) {
     endpoint_id,
     receiver,
     answer: (how: number | 'hang') => void (status = how),
+    /** Lets the receiver hang, and so many events happen, until so many requests have ever come. */
+    async hanging(events: number, requests: number) {
+      status = 'hang'
+      await happen(world, account, events)
+      await receiver.arrived(requests)
+    },
     /** Answers what hangs, or so many of it. */
     letGo(code = 200, count = hung.length) {
       for (const [socket, request] of hung.splice(0, count)) respond(code)(socket, request, 0)
@@ -155,10 +161,8 @@ test('a delivery in memory is listed as pending from the moment that it exists, 
 })
 
 test('what a receiver does not answer within a second goes to the queue, still pending, and is counted once it ends', async (t) => {
-  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 2)
-  await receiver.arrived(3)
+  const { world, account, endpoint_id, answer, letGo, places, receiver, hanging } = await start(t)
+  await hanging(2, 3)
   const before = await deliveries(account, endpoint_id, '&status=pending')
 
   await world.clock.advance(1_001)
@@ -340,10 +344,8 @@ test('an endpoint whose turn another process holds gets nothing in memory', asyn
 })
 
 test('disabling an endpoint ends for good what is in memory for it, also when it is enabled at once', async (t) => {
-  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 12)
-  await receiver.arrived(2)
+  const { world, account, endpoint_id, answer, letGo, places, receiver, hanging } = await start(t)
+  await hanging(12, 2)
   const path = `/v1/webhook_endpoints/${endpoint_id}`
 
   await account.api.patch(path, { status: 'disabled' })
@@ -369,10 +371,8 @@ test('disabling an endpoint ends for good what is in memory for it, also when it
 })
 
 test('nothing is sent to an endpoint any more once its disabling was answered', async (t) => {
-  const { world, account, endpoint_id, answer, letGo, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 20)
-  await receiver.arrived(6)
+  const { world, account, endpoint_id, answer, letGo, receiver, hanging } = await start(t)
+  await hanging(20, 6)
   const begun = receiver.requests.length
 
   await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { status: 'disabled' })
@@ -385,10 +385,8 @@ test('nothing is sent to an endpoint any more once its disabling was answered', 
 })
 
 test('what waits is signed with the new secret once the old one was rolled', async (t) => {
-  const { world, account, endpoint_id, answer, letGo, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 20)
-  await receiver.arrived(6)
+  const { world, account, endpoint_id, answer, letGo, receiver, hanging } = await start(t)
+  await hanging(20, 6)
   const begun = receiver.requests.length
 
   const rolled = await account.api.post(`/v1/webhook_endpoints/${endpoint_id}/roll_secret`)
@@ -406,10 +404,8 @@ test('what waits is signed with the new secret once the old one was rolled', asy
 })
 
 test('deleting an endpoint ends what is in memory for it, and a failed attempt of it is not tried again', async (t) => {
-  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 3)
-  await receiver.arrived(4)
+  const { world, account, endpoint_id, answer, letGo, places, hanging } = await start(t)
+  await hanging(3, 4)
 
   await account.api.delete(`/v1/webhook_endpoints/${endpoint_id}`)
   answer(500)
@@ -428,10 +424,8 @@ test('deleting an endpoint ends what is in memory for it, and a failed attempt o
 })
 
 test('what waits in memory goes to the new address once the endpoint has one', async (t) => {
-  const { world, account, endpoint_id, answer, letGo, places, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 12)
-  await receiver.arrived(2)
+  const { world, account, endpoint_id, answer, letGo, places, receiver, hanging } = await start(t)
+  await hanging(12, 2)
 
   await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { url: `http://${receiver.host}/new` })
   await pass(world)
@@ -448,10 +442,8 @@ test('what waits in memory goes to the new address once the endpoint has one', a
 })
 
 test('a process that stops leaves what it has in memory in the queue', async (t) => {
-  const { world, account, answer, places, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 12)
-  await receiver.arrived(2)
+  const { world, places, hanging } = await start(t)
+  await hanging(12, 2)
 
   let stopped = false
   const stopping = world.app.stop().finally(() => (stopped = true))
@@ -465,10 +457,8 @@ test('a process that stops leaves what it has in memory in the queue', async (t)
 })
 
 test('the depth of the queue includes what is in memory', async (t) => {
-  const { world, account, answer, receiver } = await start(t)
-  answer('hang')
-  await happen(world, account, 3)
-  await receiver.arrived(4)
+  const { world, hanging } = await start(t)
+  await hanging(3, 4)
 
   await world.app.chores.find((chore) => chore.name === 'webhook queue depths')!.run()
 
@@ -477,7 +467,7 @@ test('the depth of the queue includes what is in memory', async (t) => {
 })
 
 test('a delivery that succeeds while the queue is being read is not sent again', async (t) => {
-  const { world, account, answer, letGo, places, receiver } = await start(t)
+  const { world, answer, letGo, places, receiver, hanging } = await start(t)
   // what is read of the queue comes back once the gate is open
   await world.pool.unsafe(`
     alter function webhook_due(json) rename to webhook_due_at_once;
@@ -488,9 +478,7 @@ test('a delivery that succeeds while the queue is being read is not sent again',
         perform pg_advisory_xact_lock_shared(4711);
         return query select * from unnest(found);
       end'`)
-  answer('hang')
-  await happen(world, account)
-  await receiver.arrived(2)
+  await hanging(1, 2)
   await world.clock.advance(1_000)
   await passUntil(world, async () => (await places()).queue === 1)
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
-import { startPlatform } from '../../../test/kit/world.ts'
+import { test } from 'node:test'
+import { openAccount } from '../../../test/kit/bank.ts'
 import type { Tenant } from '../../contract/caller.ts'
-import type { Id } from '../../contract/ids.ts'
 import { transact } from '../../platform/database/sql.ts'
 import { billingInvariants } from './invariants.ts'
-import { billingService, usageOfCharge, type ChargeItem, type RefundedMessage } from './service.ts'
-import { billingChores } from './worker.ts'
+import { billingService } from './service.ts'
 
 const day_ms = 24 * 3600_000
 const page = { limit: 100, starting_after: undefined }
@@ -102,67 +100,6 @@ test('a refund counts in the usage of its own day and leaves the day of the mess
   await proven()
 })
 
-test('the last credit tells package.exhausted once; a refund makes the package active again', async (t) => {
-  const { billing, tenant, pool, charge, clock, events, proven } = await openAccount(t)
-  await billing.creditWallet(pool, tenant.account_id, 5_000_000, null)
-  await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 2, channel_types: [], expires_at: null, name: 'Two' })
-
-  const paid = await charge(7500, 7500, 7500)
-  assert.deepEqual(
-    paid.map((one) => one.billing_source),
-    ['package', 'package', 'wallet'],
-  )
-  assert.deepEqual(
-    (await billing.balance(pool, tenant)).packages.map((one) => one.status),
-    ['exhausted'],
-  )
-  await transact(pool, (tx) => billing.refund(tx, paid.slice(0, 1), clock.iso()))
-  assert.deepEqual(
-    (await billing.balance(pool, tenant)).packages.map((one) => [one.status, one.credits_remaining]),
-    [['active', 1]],
-  )
-  await charge(7500)
-
-  const told = await events()
-  assert.deepEqual(
-    told.map((event) => event.type),
-    ['package.exhausted'],
-  )
-  assert.deepEqual([told[0]!.object['status'], told[0]!.object['credits_remaining']], ['exhausted', 0])
-  await proven()
-})
-
-test('balance.low comes when the wallet is below its threshold and no credits are left, at most once in 24 hours', async (t) => {
-  const { billing, tenant, pool, charge, clock, events } = await openAccount(t)
-  const lows = async () => (await events()).filter((event) => event.type === 'balance.low')
-  await billing.setLowBalance(pool, tenant.account_id, 20_000)
-  await billing.creditWallet(pool, tenant.account_id, 50_000, null)
-  await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 1, channel_types: ['whatsapp'], expires_at: clock.iso(30_000), name: '' })
-
-  await charge(30_000)
-  assert.deepEqual(await lows(), [], 'a wallet at its threshold is not below it')
-  await charge(1000)
-  assert.deepEqual(await lows(), [], 'credits are left, if only for another kind of channel')
-  await clock.advance(30_000)
-  await charge(1000)
-  await charge(1000)
-  await clock.advance(day_ms - 1)
-  await charge(1000)
-  assert.deepEqual(
-    (await lows()).map((event) => [event.type, event.object['wallet_micros']]),
-    [['balance.low', 18_000]],
-  )
-  await clock.advance(1)
-  await charge(1000)
-  assert.deepEqual(
-    (await lows()).map((event) => [event.type, event.object['wallet_micros']]),
-    [
-      ['balance.low', 18_000],
-      ['balance.low', 15_000],
-    ],
-  )
-})
-
 test('what is left of a package at its expiry is written off, and a credit that comes back later at once', async (t) => {
   const { billing, tenant, pool, charge, chores, clock, proven } = await openAccount(t)
   const { id } = await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 5, channel_types: [], expires_at: clock.iso(day_ms), name: '' })
@@ -191,42 +128,6 @@ test('what is left of a package at its expiry is written off, and a credit that 
     [['expired', 0]],
   )
   await proven()
-})
-
-test('package.expiring comes once, within 7 days of the expiry, for unused credits only', async (t) => {
-  const { billing, tenant, pool, charge, chores, clock, events } = await openAccount(t)
-  const grant = { account_id: tenant.account_id, channel_types: [], name: '' }
-  await billing.grantPackage(pool, { ...grant, credits: 1, expires_at: clock.iso(8 * day_ms - 1) })
-  const used = await billing.grantPackage(pool, { ...grant, credits: 3, expires_at: clock.iso(8 * day_ms) })
-  await charge(7500)
-
-  await chores()
-  assert.deepEqual(
-    (await events()).map((event) => event.type),
-    ['package.exhausted'],
-  )
-  await clock.advance(day_ms)
-  await chores()
-  await chores()
-
-  assert.deepEqual((await events()).map((event) => [event.type, event.object_id]).slice(1), [['package.expiring', used.id]])
-})
-
-test('a package that is granted for less than 7 days is announced at once, and once', async (t) => {
-  const { billing, tenant, pool, chores, clock, events } = await openAccount(t)
-
-  const { id } = await billing.grantPackage(pool, { account_id: tenant.account_id, channel_types: [], name: '', credits: 1, expires_at: clock.iso(1) })
-
-  const told = [['package.expiring', id]]
-  assert.deepEqual(
-    (await events()).map((event) => [event.type, event.object_id]),
-    told,
-  )
-  await chores()
-  assert.deepEqual(
-    (await events()).map((event) => [event.type, event.object_id]),
-    told,
-  )
 })
 
 test('packages are listed in the order of their use, ended ones after them for 30 days', async (t) => {
@@ -397,49 +298,3 @@ test('doctor names every wallet, package, entry, refund and day that does not ad
   )
   assert.match(breaches[0]![0]!, /holds 10001 micro-USD, but its ledger entries add up to 10000/)
 })
-
-/** An account in a world of its own, and short words for what happens to it. */
-async function openAccount(t: TestContext) {
-  const { platform, pool, clock } = await startPlatform(t)
-  const { ids } = platform
-  const billing = billingService(platform)
-  const tenant: Tenant = { account_id: ids('acc'), mode: 'live' }
-  await pool`insert into accounts (id, name, created_at) values (${tenant.account_id}, 'One', ${clock.iso()})`
-
-  const chargeAs = async (mode: 'live' | 'test', ...prices: number[]): Promise<RefundedMessage[]> => {
-    const items = prices.map((price_micros): ChargeItem => ({
-      message_id: ids('msg'),
-      ...tenant,
-      mode,
-      channel_type: 'sms',
-      channel_id: 'ch_1',
-      price_micros,
-      created_at: clock.iso(),
-    }))
-    return await transact(pool, async (tx) => {
-      const charges = await billing.chargeInOrder(tx, items)
-      const paid = items.flatMap((item, at) => {
-        const charge = charges[at]!
-        return charge.outcome === 'charged' ? [{ ...item, ...charge, billing_source: charge.source }] : []
-      })
-      await billing.addUsage(
-        tx,
-        paid.map((item) => usageOfCharge(item, item)),
-      )
-      return paid
-    })
-  }
-  const charge = Object.assign((...prices: number[]) => chargeAs('live', ...prices), { as: chargeAs })
-  const chores = async () => {
-    for (const chore of billingChores(platform, billing)) await chore.run()
-  }
-  const events = async () => [
-    ...(await pool<
-      { type: string; object_id: string; object: Record<string, unknown> }[]
-    >`select type, object_id, object::json as object from events order by position, id`),
-  ]
-  const proven = async () => {
-    for (const invariant of billingInvariants) assert.deepEqual(await invariant.breaches(pool), [], invariant.name)
-  }
-  return { billing, tenant: tenant as Tenant & { account_id: Id<'acc'> }, platform, pool, clock, ids, charge, chores, events, proven }
-}
