@@ -794,6 +794,13 @@ CREATE OR REPLACE FUNCTION public.tenant_number(account_id text, mode text)
  IMMUTABLE PARALLEL SAFE
 RETURN hashtext(((account_id || mode) COLLATE "C"));
 
+CREATE OR REPLACE FUNCTION public.text_column(lines text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN string_to_array(lines, '
+'::text, ''::text);
+
 CREATE OR REPLACE FUNCTION public.webhook_drop_handed(p_endpoint text)
  RETURNS void
  LANGUAGE plpgsql

@@ -21,18 +21,18 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
-import { takeCallback } from './features/messages/callbacks.ts'
-import { door } from './features/messages/door.ts'
-import { failWaiting } from './features/messages/held-queues.ts'
+import { takeCallback } from './features/messages/receipts/callbacks.ts'
+import { door } from './features/messages/ingest/group-commit.ts'
+import { failWaiting } from './features/messages/dispatch/held-queues.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
-import { cancelForOptOut } from './features/messages/opt-out.ts'
-import { queueBound } from './features/messages/queue-bound.ts'
+import { cancelForOptOut } from './features/messages/inbound/opt-out.ts'
+import { queueBound } from './features/messages/ingest/queue-bound.ts'
 import { messageChores } from './features/messages/chores.ts'
-import { recent } from './features/messages/recent.ts'
-import { reportsLane } from './features/messages/reports.ts'
+import { recent } from './features/messages/dispatch/provider-ids.ts'
+import { reportsLane } from './features/messages/receipts/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
-import { dispatcher } from './features/messages/worker.ts'
+import { dispatcher } from './features/messages/dispatch/dispatcher.ts'
 import { feedRoutes } from './features/webhooks/feed-routes.ts'
 import { feedService } from './features/webhooks/feed.ts'
 import { webhookInvariants } from './features/webhooks/invariants.ts'
@@ -42,7 +42,7 @@ import { fanOutLane, webhookChores, webhookDeliverer } from './features/webhooks
 import type { Clock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import { loop, type Lane, type Loop } from './lib/loop.ts'
-import { bell } from './platform/bell.ts'
+import { notifier } from './platform/notifier.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
 import { mountDocs } from './platform/http/docs-pages.ts'
@@ -167,7 +167,7 @@ export function buildApp(parts: AppParts): App {
   const metrics = parts.metrics ?? makeMetrics()
   const ids = parts.ids ?? idMaker(clock)
   const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
-  const rings = bell(pool, process_id)
+  const notifications = notifier(pool, process_id)
   const platform: Platform = {
     pool,
     clock,
@@ -179,10 +179,10 @@ export function buildApp(parts: AppParts): App {
     reactions: reactions(),
     fresh_events: freshEvents(),
     process_id,
-    wake: (...lanes) => rings.ring(...lanes),
-    rouse: (...lanes) => rings.rouse(...lanes),
+    notify: (...lanes) => notifications.notify(...lanes),
+    wake: (...lanes) => notifications.wake(...lanes),
   }
-  const present = presence(platform, { makeRoom: () => dispatch.markAll(), knock: () => rings.ring('heartbeat') })
+  const present = presence(platform, { makeRoom: () => dispatch.markAll(), wakePeers: () => notifications.notify('heartbeat') })
   const running = inFlight()
   const wanted = parts.roles ?? roles
   // a process that only works shows its health and figures, nothing else
@@ -221,10 +221,10 @@ export function buildApp(parts: AppParts): App {
     ),
   ]
   const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
-  for (const lane of [...everyProcess, ...workers]) rings.on(lane.name, () => lane.wake())
-  rings.on('forget-keys', () => services.accounts.forgetKeys())
-  rings.on('forget-channels', () => services.channels.forget())
-  rings.onMissed(() => {
+  for (const lane of [...everyProcess, ...workers]) notifications.on(lane.name, () => lane.wake())
+  notifications.on('forget-keys', () => services.accounts.forgetKeys())
+  notifications.on('forget-channels', () => services.channels.forget())
+  notifications.onMissed(() => {
     services.accounts.forgetKeys()
     services.channels.forget()
     for (const lane of workers) lane.wake()
@@ -246,9 +246,9 @@ export function buildApp(parts: AppParts): App {
       return found
     },
     presence: present,
-    flush: () => rings.flush(),
+    flush: () => notifications.flush(),
     async start() {
-      await rings.open()
+      await notifications.open()
       await present.open()
       await everyProcess[0]!.tick()
       await dispatch.takeOver()
@@ -265,7 +265,7 @@ export function buildApp(parts: AppParts): App {
       await services.webhooks.close()
       present.close()
       if (runningLanes.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
-      await rings.close()
+      await notifications.close()
       await limiter.close()
     },
   }

@@ -1,7 +1,7 @@
 /** Doors that commit every message by itself: in a transaction of several statements, or in the product's one statement. */
 import type { BillingService } from '../../src/features/billing/service.ts'
-import { door, type Door } from '../../src/features/messages/door.ts'
-import type { Handoff, Unit } from '../../src/features/messages/unit.ts'
+import { door, type Door } from '../../src/features/messages/ingest/group-commit.ts'
+import type { Handoff, Unit } from '../../src/features/messages/ingest/submission.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 
 const noHandoff: Handoff = { takes: () => false, process_id: 'bench', lease_ms: 60_000, offer: () => undefined }

@@ -8,7 +8,7 @@ import { billingService } from '../../src/features/billing/service.ts'
 import { channelService } from '../../src/features/channels/service.ts'
 import { contactService } from '../../src/features/contacts/service.ts'
 import { messageRoutes } from '../../src/features/messages/routes.ts'
-import { queueBound } from '../../src/features/messages/queue-bound.ts'
+import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
 import { messageService } from '../../src/features/messages/service.ts'
 import { readConfig, secretKeys } from '../../src/config.ts'
 import { idMaker } from '../../src/lib/ids.ts'
@@ -41,8 +41,8 @@ const platform: Platform = {
   reactions: reactions(),
   fresh_events: freshEvents(),
   process_id: `bench-${kind}`,
+  notify: () => undefined,
   wake: () => undefined,
-  rouse: () => undefined,
 }
 const accounts = accountService(platform)
 const billing = billingService(platform)

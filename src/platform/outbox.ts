@@ -1,7 +1,7 @@
 /** Events, written in the transaction of what they tell. Readers see them in commit order: `position`, then `id` (architecture: the hot path). */
 import type { Tenant } from '../contract/caller.ts'
 import type { EventType } from '../contract/events.ts'
-import { lines, type Db } from './database/sql.ts'
+import { textColumn, type Db } from './database/sql.ts'
 
 export interface NewEvent extends Tenant {
   readonly id: `evt_${string}`
@@ -19,14 +19,14 @@ export interface NewEvent extends Tenant {
 /** Records events inside the caller's transaction. */
 export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
-  const column = (of: (event: NewEvent) => string | null): string => lines(events.map(of))
+  const column = (of: (event: NewEvent) => string | null): string => textColumn(events.map(of))
   await eventsFrom(
     sql,
     sql`
-      select unnest(split_lines(${column((event) => event.account_id)})) as account_id, unnest(split_lines(${column((event) => event.mode)})) as mode,
-        unnest(split_lines(${column((event) => event.id)})) as id, unnest(split_lines(${column((event) => event.type)})) as type,
-        unnest(split_lines(${column((event) => event.object_id)})) as object_id, unnest(split_lines(${column((event) => JSON.stringify(event.object))})) as object,
-        unnest(split_lines(${column((event) => event.endpoint_id ?? null)})) as endpoint_id, unnest(split_lines(${column((event) => event.created_at)})) as created_at`,
+      select unnest(text_column(${column((event) => event.account_id)})) as account_id, unnest(text_column(${column((event) => event.mode)})) as mode,
+        unnest(text_column(${column((event) => event.id)})) as id, unnest(text_column(${column((event) => event.type)})) as type,
+        unnest(text_column(${column((event) => event.object_id)})) as object_id, unnest(text_column(${column((event) => JSON.stringify(event.object))})) as object,
+        unnest(text_column(${column((event) => event.endpoint_id ?? null)})) as endpoint_id, unnest(text_column(${column((event) => event.created_at)})) as created_at`,
   )
 }
 

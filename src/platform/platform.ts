@@ -1,4 +1,4 @@
-/** What every feature is handed: the database, time, ids, secrets, log, metrics and the wake-up bell. Assembled in `app.ts` and by the test kit. */
+/** What every feature is handed: the database, time, ids, secrets, log, metrics and the notifier. Assembled in `app.ts` and by the test kit. */
 import type { Clock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
 import type { Settings } from './settings.ts'
@@ -26,9 +26,9 @@ export interface Platform {
   /** This process, as in the table `processes`. */
   readonly process_id: string
   /** Wakes lanes of this process now and those of other processes by NOTIFY; an accelerator only, lanes poll as well. */
-  wake(...lanes: string[]): void
+  notify(...lanes: string[]): void
   /** Wakes lanes of this process alone. */
-  rouse(...lanes: string[]): void
+  wake(...lanes: string[]): void
 }
 
 /** Something done every so often by the `chores` lane: made by one process at a time, small, safe to repeat. */

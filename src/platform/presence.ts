@@ -22,13 +22,13 @@ export interface Presence {
 export interface PresenceHooks {
   /** Called while this process stops being alone, before any other one begins. */
   readonly makeRoom: () => Promise<void>
-  /** Rouses the heartbeats of other processes. */
-  readonly knock: () => void
+  /** Wakes the heartbeats of other processes. */
+  readonly wakePeers: () => void
 }
 
 /** What was found at a heartbeat is trusted so long: less than the silence after which others go on without us. */
-const trustedFor_ms = limits.process_silent_ms - 2_000
-const lockWaitAgain_ms = 500
+const trustedForMs = limits.process_silent_ms - 2_000
+const lockWaitAgainMs = 500
 const { presence: key } = advisoryLocks
 
 const tryAlone = async (sql: ReservedSql): Promise<boolean> => {
@@ -76,7 +76,7 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
 
   async function look(sql: ReservedSql): Promise<void> {
     const began_ms = clock.now()
-    if (!shared) shared = await share(sql, lockWaitAgain_ms)
+    if (!shared) shared = await share(sql, lockWaitAgainMs)
     // until it is known that nobody beats
     if (state === 'together' && shared && (await tryAlone(sql))) state = 'making room'
     if (state !== 'together') {
@@ -103,12 +103,12 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
       session = await pool.reserve()
       const began_ms = clock.now()
       if (await tryAlone(session)) {
-        shared = await share(session, lockWaitAgain_ms)
+        shared = await share(session, lockWaitAgainMs)
         await pool`delete from processes where id <> ${process_id}`
         state = 'alone'
         checked_ms = began_ms
       } else {
-        hooks.knock()
+        hooks.wakePeers()
         shared = await share(session, limits.process_silent_ms)
         if (!shared) log.warn('another process did not make room; going on without it')
       }
@@ -124,7 +124,7 @@ export function presence(platform: Platform, hooks: PresenceHooks): Presence {
       session ??= await pool.reserve()
       await look(session)
     },
-    alone: () => state === 'alone' && clock.now() - checked_ms < trustedFor_ms,
+    alone: () => state === 'alone' && clock.now() - checked_ms < trustedForMs,
     close() {
       takesPart = false
       forget()

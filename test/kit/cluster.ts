@@ -8,7 +8,7 @@ import { runningPostmaster } from '../../src/platform/database/postmaster.ts'
 import { makeLog } from '../../src/platform/log.ts'
 
 const memory = '/dev/shm'
-const roomMin_bytes = 2 * 1024 ** 3
+const roomMinBytes = 2 * 1024 ** 3
 
 /** Starts or joins it. The caller stops it. */
 export async function testCluster(): Promise<Embedded> {
@@ -29,7 +29,7 @@ function hasRoom(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK)
     const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize > roomMin_bytes
+    return bavail * bsize > roomMinBytes
   } catch {
     return false
   }

@@ -63,8 +63,8 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     reactions: reactions(),
     fresh_events: freshEvents(),
     process_id: `process_${random.below(1e9)}`,
+    notify: (...lanes) => void woken.push(...lanes),
     wake: (...lanes) => void woken.push(...lanes),
-    rouse: (...lanes) => void woken.push(...lanes),
   }
   return { platform, pool, clock, random, woken, database_url: database.url, receiver: () => host.receiver() }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
-const day_ms = 24 * 3600_000
+const dayMs = 24 * 3600_000
 const price = 7500
 const delivered = '+19995550006'
 const refused = '+19995550001'
@@ -88,9 +88,9 @@ test('credits are used before money, from the package that expires first, each p
       })
     ).id
   const never = await grant('never', 1, null)
-  const late = await grant('late', 1, 20 * day_ms)
-  const soon = await grant('soon', 2, 10 * day_ms)
-  const other = await grant('other', 5, day_ms, ['whatsapp'])
+  const late = await grant('late', 1, 20 * dayMs)
+  const soon = await grant('soon', 2, 10 * dayMs)
+  const other = await grant('other', 5, dayMs, ['whatsapp'])
 
   const paid = []
   for (let sent = 0; sent < 6; sent++) paid.push((await send(delivered)).body.billing)
@@ -191,7 +191,7 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
     account_id: account.id,
     credits: 1,
     channel_types: ['whatsapp'],
-    expires_at: world.clock.iso(7 * day_ms),
+    expires_at: world.clock.iso(7 * dayMs),
     name: 'Waning',
   })
   const ofMoney = async () => (await told()).filter((event) => !event.type.startsWith('message.') && !event.type.startsWith('channel.'))
@@ -209,7 +209,7 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
   await send(delivered)
   await send(delivered)
   assert.equal((await ofMoney()).length, 2, 'credits remain')
-  await world.clock.advance(7 * day_ms)
+  await world.clock.advance(7 * dayMs)
   await world.chores()
 
   const [low, ...more] = (await ofMoney()).slice(2)
@@ -262,7 +262,7 @@ test('test mode shows the same shapes at no cost and counts its messages', async
       {
         object: 'usage_record',
         period_start: `${today}T00:00:00.000Z`,
-        period_end: new Date(Date.parse(today) + day_ms).toISOString(),
+        period_end: new Date(Date.parse(today) + dayMs).toISOString(),
         channel_type: null,
         channel_id: null,
         messages: 1,

@@ -5,7 +5,7 @@ import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
-const price_micros = 7500
+const priceMicros = 7500
 
 async function liveWorld(t: TestContext) {
   const world = await startWorld(t)
@@ -97,7 +97,7 @@ test('a refusal for a lost link fails its own message alone; those behind it wai
   assert.equal((await api.get(`/v1/channels/${channel}`)).body.connection_status, 'connected')
   assert.equal((await read(planned)).status, 'delivered')
   assert.deepEqual(await linkEvents(), ['channel.connected', 'channel.disconnected', 'channel.connected'])
-  assert.equal(await spent(), price_micros)
+  assert.equal(await spent(), priceMicros)
   await world.invariants()
 })
 

@@ -6,7 +6,7 @@ import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
-const price_micros = 7500
+const priceMicros = 7500
 
 /** A world whose process is alone, with a live channel. */
 async function lonely(t: TestContext, settings: object) {
@@ -115,7 +115,7 @@ test('a message that waits in memory is cancelled for good', async (t) => {
   assert.equal(cancelled.status, 200)
   assert.equal(await status(id), 'failed')
   assert.equal(await handedOver(world), before)
-  assert.equal((await api.get('/v1/balance')).body.wallet_micros, 1_000_000 - 2 * price_micros)
+  assert.equal((await api.get('/v1/balance')).body.wallet_micros, 1_000_000 - 2 * priceMicros)
   await world.invariants()
 })
 

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
-const description_length_max = 500
+const descriptionLengthMax = 500
 
 const rulesExample = {
   match: 'all',
@@ -55,7 +55,7 @@ export function segmentObject(row: SegmentRow): Segment {
 }
 
 const name = Type.String({ minLength: 1, maxLength: 120 })
-const describing = Type.Optional(NullableString({ maxLength: description_length_max }))
+const describing = Type.Optional(NullableString({ maxLength: descriptionLengthMax }))
 
 export const SegmentCreation = Type.Object({ name, description: describing, rules: AnyObject(rules) }, { $id: 'SegmentCreation' })
 export const SegmentUpdate = Type.Object(

@@ -66,7 +66,7 @@ export function accountService(platform: Platform): AccountService {
   })
   const changed = () => {
     cache.forget()
-    platform.wake('forget-keys')
+    platform.notify('forget-keys')
   }
   return {
     findKey: (text) => cache.find(text),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openAccount } from '../../../test/kit/bank.ts'
 import { transact } from '../../platform/database/sql.ts'
 
-const day_ms = 24 * 3600_000
+const dayMs = 24 * 3600_000
 
 test('the last credit tells package.exhausted once; a refund makes the package active again', async (t) => {
   const { billing, tenant, pool, charge, clock, events, proven } = await openAccount(t)
@@ -49,7 +49,7 @@ test('balance.low comes when the wallet is below its threshold and no credits ar
   await clock.advance(30_000)
   await charge(1000)
   await charge(1000)
-  await clock.advance(day_ms - 1)
+  await clock.advance(dayMs - 1)
   await charge(1000)
   assert.deepEqual(
     (await lows()).map((event) => [event.type, event.object['wallet_micros']]),
@@ -69,8 +69,8 @@ test('balance.low comes when the wallet is below its threshold and no credits ar
 test('package.expiring comes once, within 7 days of the expiry, for unused credits only', async (t) => {
   const { billing, tenant, pool, charge, chores, clock, events } = await openAccount(t)
   const grant = { account_id: tenant.account_id, channel_types: [], name: '' }
-  await billing.grantPackage(pool, { ...grant, credits: 1, expires_at: clock.iso(8 * day_ms - 1) })
-  const used = await billing.grantPackage(pool, { ...grant, credits: 3, expires_at: clock.iso(8 * day_ms) })
+  await billing.grantPackage(pool, { ...grant, credits: 1, expires_at: clock.iso(8 * dayMs - 1) })
+  const used = await billing.grantPackage(pool, { ...grant, credits: 3, expires_at: clock.iso(8 * dayMs) })
   await charge(7500)
 
   await chores()
@@ -78,7 +78,7 @@ test('package.expiring comes once, within 7 days of the expiry, for unused credi
     (await events()).map((event) => event.type),
     ['package.exhausted'],
   )
-  await clock.advance(day_ms)
+  await clock.advance(dayMs)
   await chores()
   await chores()
 

@@ -4,14 +4,14 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { balanceOf, packageOf, shownFor_ms } from './balances.ts'
+import { balanceOf, packageOf, shownForMs } from './balances.ts'
 import { isUsable, type GrantRow, type WalletRow } from './charging.ts'
 import { listShownGrants, markExpiring, markLow } from './store.ts'
 
-const lowEvery_ms = 24 * 3600_000
+const lowEveryMs = 24 * 3600_000
 
 /** How long before its end a package with unused credits is announced (interface: "Event types"). */
-export const expiryNotice_ms = 7 * 24 * 3600_000
+export const expiryNoticeMs = 7 * 24 * 3600_000
 
 /** What a transaction has just done to locked rows. */
 export interface Movements {
@@ -56,7 +56,7 @@ function packageEvent(platform: Platform, type: 'package.exhausted' | 'package.e
 
 /** balance.low of wallets below their threshold whose account has no credits left, told last 24 hours ago or never. */
 async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: locked }: Movements): Promise<NewEvent[]> {
-  const quietSince = isoTime(Date.parse(at) - lowEvery_ms)
+  const quietSince = isoTime(Date.parse(at) - lowEveryMs)
   const rich = new Set(locked.filter((grant) => isUsable(grant, at)).map((grant) => grant.account_id))
   const low = wallets.filter(
     (wallet) =>
@@ -68,7 +68,7 @@ async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: lo
   const grants = await listShownGrants(
     tx,
     low.map((wallet) => wallet.account_id),
-    isoTime(Date.parse(at) - shownFor_ms),
+    isoTime(Date.parse(at) - shownForMs),
   )
   const told = low.filter((wallet) => !grants.some((grant) => grant.account_id === wallet.account_id && isUsable(grant, at)))
   if (told.length === 0) return []

@@ -5,7 +5,7 @@ import type { Package, PackageStatus } from '../../contract/resources/package.ts
 import { inOrderOfUse, type GrantRow } from './charging.ts'
 
 /** How long an exhausted or expired package stays in the balance (decisions 8). */
-export const shownFor_ms = 30 * 24 * 3600_000
+export const shownForMs = 30 * 24 * 3600_000
 
 /** A grant as a Package at this moment (ISO 8601). */
 export function packageOf(grant: GrantRow, at: string): Package {

@@ -6,8 +6,8 @@ import type { Package } from '../../contract/resources/package.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { expiryNotice_ms, recordBilling, recordExpiring } from './announcements.ts'
-import { balanceOf, packageOf, shownFor_ms } from './balances.ts'
+import { expiryNoticeMs, recordBilling, recordExpiring } from './announcements.ts'
+import { balanceOf, packageOf, shownForMs } from './balances.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 import { noAccount, requireChannelTypes, requireText, requireWhole } from './refusals.ts'
@@ -58,7 +58,7 @@ export function funding(platform: Platform, posts: Posting): Funding {
   }
   const liveBalance = async (sql: Db, account_id: string): Promise<Balance> => {
     const wallet = await found(sql, account_id)
-    const grants = await store.listShownGrants(sql, [account_id], isoTime(clock.now() - shownFor_ms))
+    const grants = await store.listShownGrants(sql, [account_id], isoTime(clock.now() - shownForMs))
     return balanceOf('live', wallet.balance_micros, grants, now())
   }
 
@@ -94,10 +94,10 @@ export function funding(platform: Platform, posts: Posting): Funding {
         const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
         await store.postEntries(tx, [{ ...bare, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id }])
         const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
-        if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNotice_ms) await recordExpiring(tx, platform, [row], created_at)
+        if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNoticeMs) await recordExpiring(tx, platform, [row], created_at)
         return packageOf(row, created_at)
       })
-      platform.wake('fan-out')
+      platform.notify('fan-out')
       return granted
     },
 

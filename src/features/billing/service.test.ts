@@ -6,7 +6,7 @@ import { transact } from '../../platform/database/sql.ts'
 import { billingInvariants } from './invariants.ts'
 import { billingService } from './service.ts'
 
-const day_ms = 24 * 3600_000
+const dayMs = 24 * 3600_000
 const page = { limit: 100, starting_after: undefined }
 
 test('an account has an empty wallet from its creation', async (t) => {
@@ -85,7 +85,7 @@ test('a refund counts in the usage of its own day and leaves the day of the mess
   const { billing, tenant, pool, charge, clock, proven } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 10_000, null)
   const paid = await charge(7500)
-  await clock.advance(day_ms)
+  await clock.advance(dayMs)
 
   await transact(pool, (tx) => billing.refund(tx, paid, clock.iso()))
 
@@ -102,9 +102,9 @@ test('a refund counts in the usage of its own day and leaves the day of the mess
 
 test('what is left of a package at its expiry is written off, and a credit that comes back later at once', async (t) => {
   const { billing, tenant, pool, charge, chores, clock, proven } = await openAccount(t)
-  const { id } = await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 5, channel_types: [], expires_at: clock.iso(day_ms), name: '' })
+  const { id } = await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 5, channel_types: [], expires_at: clock.iso(dayMs), name: '' })
   const [first, second] = await charge(7500, 7500)
-  await clock.advance(day_ms)
+  await clock.advance(dayMs)
   await transact(pool, (tx) => billing.refund(tx, [first!], clock.iso()))
 
   await chores()
@@ -135,18 +135,18 @@ test('packages are listed in the order of their use, ended ones after them for 3
   const give = (name: string, expires_at: string | null, credits = 5) =>
     billing.grantPackage(pool, { account_id: tenant.account_id, credits, channel_types: [], expires_at, name })
   await give('never', null)
-  await give('late', clock.iso(60 * day_ms))
-  await give('ends', clock.iso(day_ms))
+  await give('late', clock.iso(60 * dayMs))
+  await give('ends', clock.iso(dayMs))
   await give('used', clock.iso(1000), 1)
   await charge(7500)
   const names = async () => (await billing.balance(pool, tenant)).packages.map((one) => one.name)
 
   assert.deepEqual(await names(), ['ends', 'late', 'never', 'used'])
   assert.equal((await billing.balance(pool, tenant)).credits_remaining, 15)
-  await clock.advance(day_ms)
+  await clock.advance(dayMs)
   await chores()
   assert.deepEqual(await names(), ['late', 'never', 'ends', 'used'])
-  await clock.advance(30 * day_ms)
+  await clock.advance(30 * dayMs)
   assert.deepEqual(await names(), ['late', 'never'])
 })
 
@@ -186,7 +186,7 @@ test('usage is the same before and after it is folded, in every grouping', async
   const { billing, tenant, pool, charge, chores, clock } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 1_000_000, null)
   await charge(10, 20)
-  await clock.advance(day_ms)
+  await clock.advance(dayMs)
   await charge(30)
   const all = async () => await Promise.all((['day', 'month', 'channel_type', 'channel'] as const).map((group_by) => billing.usage(pool, tenant, { group_by })))
 

@@ -2,7 +2,7 @@
 import { isoTime } from '../../lib/clock.ts'
 import { transact } from '../../platform/database/sql.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
-import { expiryNotice_ms, recordExpiring } from './announcements.ts'
+import { expiryNoticeMs, recordExpiring } from './announcements.ts'
 import type { BillingService } from './service.ts'
 import { listExpiring, lockGrants } from './store.ts'
 import { foldUsage } from './usage-store.ts'
@@ -30,9 +30,9 @@ async function untilDone(rows_max: number, step: () => Promise<number>): Promise
 /** Records package.expiring for grants whose unused credits end within 7 days, once a grant. */
 async function announceExpiring(platform: Platform): Promise<number> {
   const at = isoTime(platform.clock.now())
-  const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + expiryNotice_ms), grantsMax)
+  const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + expiryNoticeMs), grantsMax)
   if (due.length === 0) return 0
   const told = await transact(platform.pool, async (tx) => await recordExpiring(tx, platform, await lockGrants(tx, due), at))
-  platform.wake('fan-out')
+  platform.notify('fan-out')
   return told
 }

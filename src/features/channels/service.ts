@@ -23,7 +23,7 @@ const standingSince = '2026-01-01T00:00:00.000Z'
 const sandboxIdentifiers: Readonly<Record<ChannelType, string>> = { whatsapp: '+15005550000', sms: '+15005550099', telegram: 'posthorn_sandbox_bot' }
 const sandboxNames: Readonly<Record<ChannelType, string>> = { whatsapp: 'Sandbox WhatsApp', sms: 'Sandbox SMS', telegram: 'Sandbox Telegram' }
 const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }
-const connectTimeout_ms = 20_000
+const connectTimeoutMs = 20_000
 const cachedChannelsMax = 10_000
 
 export interface ChannelCreation {
@@ -144,7 +144,7 @@ export function channelService(platform: Platform) {
     const records =
       row.provider === 'sandbox'
         ? sandboxTemplates
-        : ((await adapterOf(row.provider)?.templates?.(connection(row), AbortSignal.timeout(connectTimeout_ms))) ?? [])
+        : ((await adapterOf(row.provider)?.templates?.(connection(row), AbortSignal.timeout(connectTimeoutMs))) ?? [])
     return records.map((record) => ({
       id: `tpl_${row.provider === 'sandbox' ? 'test_' : ''}${record.provider_id}`,
       object: 'template',
@@ -163,7 +163,7 @@ export function channelService(platform: Platform) {
   /** After a change: this process reads the channel anew, and so do the others as soon as they hear of it. */
   function tellChange(): void {
     forget()
-    platform.wake('forget-channels', 'dispatch', 'fan-out')
+    platform.notify('forget-channels', 'dispatch', 'fan-out')
   }
 
   function forget(): void {
@@ -361,7 +361,7 @@ const withRate = (type: ChannelType, given: Record<string, unknown>): Record<str
 })
 
 async function tryConnection(adapter: Adapter, connection: Connection): Promise<string> {
-  const answer = (await adapter.connect?.(connection, AbortSignal.timeout(connectTimeout_ms))) ?? { kind: 'connected' as const }
+  const answer = (await adapter.connect?.(connection, AbortSignal.timeout(connectTimeoutMs))) ?? { kind: 'connected' as const }
   if (answer.kind === 'refused') throw new Problem('upstream_rejected', `The provider refused the credentials: ${answer.message}`)
   if (answer.kind === 'unavailable')
     throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${answer.message} Try again with backoff.`)

@@ -8,10 +8,10 @@ import type { ChannelService } from './service.ts'
 import { listDisconnected, type ChannelRow } from './store.ts'
 
 const pageRows = 500
-const lookEvery_ms = 1000
+const lookEveryMs = 1000
 /** A link is tried again after one second, two, four, … and then once a minute (decisions 7). */
-const firstWait_ms = 1000
-const waitMax_ms = 60_000
+const firstWaitMs = 1000
+const waitMaxMs = 60_000
 const triedAtOnce = 20
 
 export const channelChores = (platform: Platform): Chore[] => [{ name: 'channel credentials', every_ms: 60_000, run: () => resealAll(platform) }]
@@ -42,7 +42,7 @@ export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<Cha
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const failures = (waits.get(row.id)?.failures ?? 0) + 1
-      waits.set(row.id, { failures, next_ms: clock.now() + Math.min(firstWait_ms * 2 ** Math.min(failures, 10), waitMax_ms) })
+      waits.set(row.id, { failures, next_ms: clock.now() + Math.min(firstWaitMs * 2 ** Math.min(failures, 10), waitMaxMs) })
       log.warn({ err: error, channel_id: row.id, failures }, 'a lost channel could not be reconnected; it is tried again')
       return false
     }
@@ -50,12 +50,12 @@ export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<Cha
 
   return {
     name: 'reconnect',
-    idle_ms: lookEvery_ms,
+    idle_ms: lookEveryMs,
     async tick() {
       const now = clock.now()
       const lost = await listDisconnected(pool, pageRows)
       // what stands again, and what is gone, is forgotten
-      waits = new Map(lost.map(({ id }) => [id, waits.get(id) ?? { failures: 0, next_ms: now + firstWait_ms }]))
+      waits = new Map(lost.map(({ id }) => [id, waits.get(id) ?? { failures: 0, next_ms: now + firstWaitMs }]))
       const due = lost.filter(({ id }) => waits.get(id)!.next_ms <= now).slice(0, triedAtOnce)
       const tried = await Promise.all(due.map(tryAgain))
       return tried.filter(Boolean).length

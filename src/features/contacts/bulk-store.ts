@@ -12,7 +12,7 @@ export const bulkRows = 100
 type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
 
 /**
- * The columns of some rows as lines for `split_lines`, which reads an empty line as null. A column without any value is null:
+ * The columns of some rows as lines for `text_column`, which reads an empty line as null. A column without any value is null:
  * `unnest` fills it up. Null for all when a value holds a line break: such rows must travel as JSON.
  */
 function columnsOf<T, Name extends string>(rows: readonly T[], values: Values<T, Name>): Readonly<Record<Name, string | null>> | null {
@@ -84,12 +84,12 @@ export async function insertContactLines(sql: Db, { account_id, mode }: Tenant, 
       coalesce(consent::jsonb, '{}'), coalesce(blocked::boolean, false), name_key, last_name_key, coalesce(email_key, email), coalesce(labels::text[], '{}'),
       last_seen_at::timestamptz, last_message_at::timestamptz, coalesce(created_at::timestamptz, ${at}), coalesce(updated_at::timestamptz, ${at})
     from unnest(
-      split_lines(${column.id}), split_lines(${column.phone}), split_lines(${column.phone_key}), split_lines(${column.email}), split_lines(${column.first_name}),
-      split_lines(${column.last_name}), split_lines(${column.locale}), split_lines(${column.timezone}), split_lines(${column.country}),
-      split_lines(${column.external_id}), split_lines(${column.identifiers}), split_lines(${column.tags}), split_lines(${column.attributes}),
-      split_lines(${column.metadata}), split_lines(${column.consent}), split_lines(${column.blocked}), split_lines(${column.name_key}),
-      split_lines(${column.last_name_key}), split_lines(${column.email_key}), split_lines(${column.labels}), split_lines(${column.last_seen_at}),
-      split_lines(${column.last_message_at}), split_lines(${column.created_at}), split_lines(${column.updated_at})
+      text_column(${column.id}), text_column(${column.phone}), text_column(${column.phone_key}), text_column(${column.email}), text_column(${column.first_name}),
+      text_column(${column.last_name}), text_column(${column.locale}), text_column(${column.timezone}), text_column(${column.country}),
+      text_column(${column.external_id}), text_column(${column.identifiers}), text_column(${column.tags}), text_column(${column.attributes}),
+      text_column(${column.metadata}), text_column(${column.consent}), text_column(${column.blocked}), text_column(${column.name_key}),
+      text_column(${column.last_name_key}), text_column(${column.email_key}), text_column(${column.labels}), text_column(${column.last_seen_at}),
+      text_column(${column.last_message_at}), text_column(${column.created_at}), text_column(${column.updated_at})
     ) as t(id, phone, phone_key, email, first_name, last_name, locale, timezone, country, external_id, identifiers, tags, attributes, metadata, consent, blocked,
       name_key, last_name_key, email_key, labels, last_seen_at, last_message_at, created_at, updated_at)`
   return true
@@ -109,7 +109,7 @@ export async function insertAddressLines(sql: Db, { account_id, mode }: Tenant, 
   await sql`
     insert into contact_addresses (account_id, mode, kind, address, contact_id, blocked)
     select ${account_id}, ${mode}, coalesce(kind, 'phone'), address, contact_id, coalesce(blocked::boolean, false)
-    from unnest(split_lines(${column.kind}), split_lines(${column.address}), split_lines(${column.contact_id}), split_lines(${column.blocked}))
+    from unnest(text_column(${column.kind}), text_column(${column.address}), text_column(${column.contact_id}), text_column(${column.blocked}))
       as t(kind, address, contact_id, blocked)
     order by coalesce(kind, 'phone') collate "C", address collate "C"`
   return true
@@ -135,8 +135,8 @@ export async function insertConsentLines(sql: Db, { account_id, mode }: Tenant, 
     insert into consent_changes (account_id, mode, contact_id, id, channel_type, status, source, message_id, request_id, occurred_at, created_at)
     select ${account_id}, ${mode}, contact_id, id, channel_type, status, source, message_id, request_id, coalesce(occurred_at::timestamptz, ${at}), ${at}
     from unnest(
-      split_lines(${column.contact_id}), split_lines(${column.id}), split_lines(${column.channel_type}), split_lines(${column.status}),
-      split_lines(${column.source}), split_lines(${column.message_id}), split_lines(${column.request_id}), split_lines(${column.occurred_at})
+      text_column(${column.contact_id}), text_column(${column.id}), text_column(${column.channel_type}), text_column(${column.status}),
+      text_column(${column.source}), text_column(${column.message_id}), text_column(${column.request_id}), text_column(${column.occurred_at})
     ) as t(contact_id, id, channel_type, status, source, message_id, request_id, occurred_at)`
   return true
 }

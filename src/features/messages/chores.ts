@@ -2,11 +2,11 @@
 import { isoTime } from '../../lib/clock.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
-import { forgetProviderRecords, measureDepths } from './dispatch-store.ts'
-import { foldStatusCounts } from './list-store.ts'
+import { forgetProviderRecords, measureDepths } from './dispatch/store.ts'
+import { foldStatusCounts } from './queries/list-store.ts'
 
 /** Providers repeat receipts for days; a month later nobody refers to a message any more. */
-const providerRecords_ms = 30 * 24 * 3600_000
+const providerRecordsMs = 30 * 24 * 3600_000
 const forgottenAtOnce = 5000
 const foldedAtOnce = 10_000
 /** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
@@ -27,7 +27,7 @@ export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
   {
     name: 'forget-provider-records',
     every_ms: 60_000,
-    run: () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecords_ms), forgottenAtOnce),
+    run: () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecordsMs), forgottenAtOnce),
   },
   {
     name: 'fold-status-counts',

@@ -28,18 +28,18 @@ import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
-import { storeReplies, takeKeys } from './accept-locking.ts'
-import type { Door } from './door.ts'
-import type { ItemOutcome } from './unit.ts'
-import { historyOf } from './history.ts'
-import { storeInbound } from './inbound.ts'
-import { checkItem, checkRecipient, type Item } from './item.ts'
-import { applyMoves } from './moves.ts'
-import { endJobs } from './settle.ts'
-import type { QueueBound } from './queue-bound.ts'
-import { refusalOf } from './refusals.ts'
+import { storeReplies, takeKeys } from './ingest/locking-store.ts'
+import type { Door } from './ingest/group-commit.ts'
+import type { ItemOutcome } from './ingest/submission.ts'
+import { historyOf } from './queries/history.ts'
+import { storeInbound } from './inbound/inbound.ts'
+import { checkItem, checkRecipient, type Item } from './ingest/check.ts'
+import { applyMoves } from './receipts/transitions.ts'
+import { endJobs } from './dispatch/completer.ts'
+import type { QueueBound } from './ingest/queue-bound.ts'
+import { refusalOf } from './ingest/refusals.ts'
 import * as store from './store.ts'
-import type { Withdrawing } from './unmarked.ts'
+import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
 
 export interface MessageDeps {
   readonly platform: Platform
@@ -254,7 +254,7 @@ export function messageService(deps: MessageDeps) {
       return moved.get(id)
     })
     if (row === undefined) throw notCancelled((await get(sql, tenant, id)).status)
-    platform.wake('fan-out')
+    platform.notify('fan-out')
     return messageObject(row)
   }
 
@@ -288,7 +288,7 @@ export function messageService(deps: MessageDeps) {
         },
       ]),
     )
-    platform.wake('fan-out', 'dispatch')
+    platform.notify('fan-out', 'dispatch')
     return messageObject(row!)
   }
 

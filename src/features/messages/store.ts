@@ -32,7 +32,7 @@ export async function findStanding(sql: Db, recipient: Recipient, at: string): P
   return standing!
 }
 
-export { listMessages, type MessageFilters } from './list-store.ts'
+export { listMessages, type MessageFilters } from './queries/list-store.ts'
 
 export interface AttemptRow {
   id: string

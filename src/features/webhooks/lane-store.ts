@@ -1,6 +1,6 @@
 /** SQL of the lanes, over all accounts at once: taking turns, reading what is due, settling in sets. */
 import type { EventRow } from '../../contract/resources/event.ts'
-import { jsonRows, lines, sqlState, type Db } from '../../platform/database/sql.ts'
+import { jsonRows, textColumn, sqlState, type Db } from '../../platform/database/sql.ts'
 import type { Settlement } from './delivery-store.ts'
 import type { EndpointRow } from './store.ts'
 
@@ -123,7 +123,7 @@ export async function settle(
   counts: readonly Count[],
   circuit_at: number,
 ): Promise<{ endpoint_id: string; failures: number }[]> {
-  const column = (of: (one: Settlement) => string | number | null) => lines(done.map(of))
+  const column = (of: (one: Settlement) => string | number | null) => textColumn(done.map(of))
   return await carefullyIfNeeded(
     async (careful) =>
       await sql<{ endpoint_id: string; failures: number }[]>`

@@ -82,7 +82,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
   const listeners: ((endpoint_id: string) => void)[] = []
   function changed(id: string): void {
     for (const listener of listeners) listener(id)
-    platform.wake('deliver')
+    platform.notify('deliver')
   }
 
   return {

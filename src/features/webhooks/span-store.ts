@@ -1,5 +1,5 @@
 /** SQL of the fan-out, and of deliveries that go from it to the deliverer in memory: each pass that hands some on leaves one row, a span. */
-import { lines, jsonRows, type Db } from '../../platform/database/sql.ts'
+import { textColumn, jsonRows, type Db } from '../../platform/database/sql.ts'
 import { carefullyIfNeeded, oneLine, type Count } from './lane-store.ts'
 import type { Settlement } from './delivery-store.ts'
 
@@ -38,7 +38,7 @@ export interface Followed {
 export async function follow(sql: Db, { at, limit, process_id, span, offers, turns_until }: FollowOptions): Promise<Followed> {
   const [row] = await sql<Followed[]>`
     select events, queued, unripe, endpoints, handed from webhook_follow_feed(${at}, ${limit}, ${process_id}, ${span},
-      ${lines(offers.map((one) => one.endpoint_id))}, ${lines(offers.map((one) => one.version))}, ${lines(offers.map((one) => one.room))}, ${turns_until})`
+      ${textColumn(offers.map((one) => one.endpoint_id))}, ${textColumn(offers.map((one) => one.version))}, ${textColumn(offers.map((one) => one.room))}, ${turns_until})`
   return row!
 }
 
@@ -74,15 +74,15 @@ export async function settleHanded(
   const numbers = new Map<Run, number>()
   for (const { run } of done) if (!numbers.has(run)) numbers.set(run, numbers.size + 1)
   const runs = [...numbers.keys()]
-  const column = (of: (one: HandedSettlement) => string | number | null) => lines(done.map(of))
+  const column = (of: (one: HandedSettlement) => string | number | null) => textColumn(done.map(of))
   // an empty column is all null
   const rare = (of: (one: HandedSettlement) => string | null) => (done.some((one) => of(one) !== null) ? column(of) : '')
-  const shared = (of: (run: Run) => string | number) => lines(runs.map(of))
+  const shared = (of: (run: Run) => string | number) => textColumn(runs.map(of))
   return await carefullyIfNeeded(
     async (careful) =>
       await sql<{ endpoint_id: string; failures: number }[]>`
         select endpoint_id, failures from webhook_settle_handed(
-          ${process_id}, ${lines([...new Set(runs.map((run) => run.span))])}, ${lines(ended_spans)},
+          ${process_id}, ${textColumn([...new Set(runs.map((run) => run.span))])}, ${textColumn(ended_spans)},
           ${shared((run) => run.span)}, ${shared((run) => run.endpoint_id)}, ${shared((run) => run.account_id)}, ${shared((run) => run.mode)},
           ${shared((run) => run.event_type)}, ${shared((run) => run.created_at)},
           ${column((one) => numbers.get(one.run)!)}, ${column((one) => one.settlement.id)}, ${column((one) => one.event_id)},
@@ -109,7 +109,7 @@ export async function listLostSpans(sql: Db, process_id: string, known: readonly
 /** Brings what is left of these spans to the queue, and removes them; resolves to the number of deliveries brought. */
 export async function queueSpans(sql: Db, spans: readonly SpanKey[]): Promise<number> {
   const [row] = await sql<{ brought: number }[]>`
-    select webhook_queue_spans(${lines(spans.map((span) => span.process_id))}, ${lines(spans.map((span) => span.id))}) as brought`
+    select webhook_queue_spans(${textColumn(spans.map((span) => span.process_id))}, ${textColumn(spans.map((span) => span.id))}) as brought`
   return row!.brought
 }
 

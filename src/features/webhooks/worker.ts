@@ -45,7 +45,7 @@ export function fanOutLane(platform: Platform, taker: Taker = nobody): Lane {
       const span = taker.nextSpan()
       const offers = taker.offers(offersMax)
       const made = await follow(pool, { at, limit: eventsPerPass, process_id, span, offers, turns_until: isoTime(now + turnMarginMs) })
-      if (made.queued > 0) platform.wake('deliver')
+      if (made.queued > 0) platform.notify('deliver')
       if (made.handed !== null) await taker.take({ span, created_at: at, endpoints: made.endpoints!, deliveries: made.handed })
       if (made.events > 0) offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * made.events))
       if (made.events === eventsPerPass || (made.events === 0 && !made.unripe)) return made.events
@@ -60,7 +60,7 @@ export function fanOutLane(platform: Platform, taker: Taker = nobody): Lane {
 async function takeOver(platform: Platform, taker: Taker): Promise<void> {
   const { pool, clock, process_id } = platform
   const lost = await listLostSpans(pool, process_id, taker.spans(), isoTime(clock.now() - limits.process_silent_ms))
-  if (lost.length > 0 && (await queueSpans(pool, lost)) > 0) platform.wake('deliver')
+  if (lost.length > 0 && (await queueSpans(pool, lost)) > 0) platform.notify('deliver')
 }
 
 const nobody: Taker = { nextSpan: () => 0, offers: () => [], take: () => Promise.resolve(), spans: () => [] }

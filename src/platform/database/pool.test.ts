@@ -40,8 +40,8 @@ test('a listener hears again after its connection was lost, and is told that it 
   let missed = 0
   const listening = await listen(
     pool,
-    'bell',
-    (payload) => heard.emit('bell', payload),
+    'news',
+    (payload) => heard.emit('news', payload),
     () => {
       missed += 1
       heard.emit('missed')
@@ -49,14 +49,14 @@ test('a listener hears again after its connection was lost, and is told that it 
   )
   closing(t, () => listening.stop())
 
-  const first = once(heard, 'bell')
-  await pool`select pg_notify('bell', 'one')`
+  const first = once(heard, 'news')
+  await pool`select pg_notify('news', 'one')`
   const lost = once(heard, 'missed').then(() => once(heard, 'missed'))
   assert.deepEqual(await first, ['one'])
   await pool`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`
   await lost
-  const second = once(heard, 'bell')
-  await pool`select pg_notify('bell', 'two')`
+  const second = once(heard, 'news')
+  await pool`select pg_notify('news', 'two')`
 
   assert.deepEqual(await second, ['two'])
   assert.equal(missed, 2)

@@ -149,7 +149,7 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
       return result
     })
     if (outcome === undefined) return replayOf(platform, operation)
-    platform.wake()
+    platform.notify()
     return unwrap(outcome)
   } finally {
     running.leave(request)

@@ -51,7 +51,7 @@ export function importService(platform: Platform) {
       requireConsent(options)
       const row = await store.startImport(sql, caller, id, { ...file, default_country: readCountry(options.default_country), columns }, now())
       if (row === null) throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
-      platform.wake('imports')
+      platform.notify('imports')
       return { started: importObject(row), digest: digestOf(file, options) }
     } catch (error) {
       await pieces.close(false)

@@ -1,0 +1,80 @@
+/** Messages in the memory of this process, waiting for their turn: fair across queues, priority first, within each channel's rate. */
+import { ranks, type Priority } from '../../../contract/resources/message.ts'
+import type { Job } from './completer.ts'
+
+export interface Backlog {
+  /** The number of jobs waiting. */
+  readonly size: number
+  has(message_id: string): boolean
+  /** How many of a queue wait with this priority. */
+  count(queue: string, priority: Priority): number
+  add(queue: string, job: Job): void
+  /**
+   * Takes up to `count` jobs, an equal share of every queue, priority first; what some may not use goes to the others.
+   * `allowance` tells how many more jobs of a queue may go now; who is granted less than it wants is not asked again.
+   */
+  take(count: number, allowance: (queue: string, job: Job, wanted: number) => number): Job[]
+  /** Removes jobs that the predicate names. */
+  drop(predicate: (job: Job) => boolean): Job[]
+}
+
+export function backlog(): Backlog {
+  // per queue one list for each priority; insertion order is turn order
+  const queues = new Map<string, [Job[], Job[], Job[]]>()
+  const ids = new Set<string>()
+
+  const takeFrom = (lists: [Job[], Job[], Job[]], count: number): Job[] => {
+    const taken: Job[] = []
+    for (const list of lists) {
+      if (taken.length === count) break
+      taken.push(...list.splice(0, count - taken.length))
+    }
+    return taken
+  }
+
+  return {
+    get size() {
+      return ids.size
+    },
+    has: (message_id) => ids.has(message_id),
+    count: (queue, priority) => queues.get(queue)?.[ranks[priority]].length ?? 0,
+    add(queue, job) {
+      if (ids.has(job.row.id)) return
+      ids.add(job.row.id)
+      const lists = queues.get(queue) ?? [[], [], []]
+      lists[ranks[job.row.priority]].push(job)
+      queues.set(queue, lists)
+    },
+    take(count, allowance) {
+      const taken: Job[] = []
+      // a queue that still has jobs goes to the end of the turn order, so the turns of a round are fixed first
+      for (let turns = [...queues]; turns.length > 0 && taken.length < count;) {
+        const share = Math.ceil((count - taken.length) / turns.length)
+        const unsated: typeof turns = []
+        for (const [queue, lists] of turns) {
+          if (taken.length >= count) break
+          const waiting = lists[0].length + lists[1].length + lists[2].length
+          const wanted = Math.min(waiting, share, count - taken.length)
+          const allowed = allowance(queue, lists.find((list) => list.length > 0)![0]!, wanted)
+          taken.push(...takeFrom(lists, allowed))
+          queues.delete(queue)
+          if (allowed < waiting) queues.set(queue, lists)
+          if (allowed === wanted && allowed < waiting) unsated.push([queue, lists])
+        }
+        turns = unsated
+      }
+      for (const job of taken) ids.delete(job.row.id)
+      return taken
+    },
+    drop(predicate) {
+      const dropped: Job[] = []
+      for (const [queue, lists] of queues) {
+        const kept = lists.map((list) => list.filter((job) => !predicate(job) || (dropped.push(job), false))) as [Job[], Job[], Job[]]
+        if (kept.every((list) => list.length === 0)) queues.delete(queue)
+        else queues.set(queue, kept)
+      }
+      for (const job of dropped) ids.delete(job.row.id)
+      return dropped
+    },
+  }
+}

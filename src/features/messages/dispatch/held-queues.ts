@@ -1,0 +1,79 @@
+/** Queues that wait: of channels that are not up, disabled or without their link (decisions 7), and of slow ones. What expires in them meanwhile is looked for. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { ChannelDeletedFact } from '../../../contract/facts.ts'
+import { limits } from '../../../contract/limits.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { isUp, type ChannelService } from '../../channels/service.ts'
+import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './store.ts'
+import type { Settlement } from './completer.ts'
+
+export interface HeldQueues {
+  /** Parts queues into those whose messages may go out, or will never, and those whose channels are not up. */
+  part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; held: DueQueue[] }>
+  /** Claims what has expired in these queues; each is looked through at most once a second. */
+  expired(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
+}
+
+const lookEveryMs = 1000
+/** Looking through long queues takes at most this part of the time. */
+const share = 20
+const rememberedMax = 10_000
+
+export function heldQueues({ pool, clock, process_id }: Platform, channels: ChannelService): HeldQueues {
+  const lookAgain_ms = new Map<string, number>()
+  return {
+    async part(due) {
+      const states = await Promise.all(
+        due.map(({ account_id, mode, channel_id }) => channels.find({ account_id: account_id as Tenant['account_id'], mode }, channel_id)),
+      )
+      const open: DueQueue[] = []
+      const held: DueQueue[] = []
+      for (const [index, queue] of due.entries()) {
+        const channel = states[index]!
+        // on a deleted channel messages fail
+        if (channel === null || isUp(channel)) open.push(queue)
+        else held.push(queue)
+      }
+      return { open, held }
+    },
+    async expired(waiting, lease_until, rows_max) {
+      const now = clock.now()
+      const queues = waiting.map(({ queue }) => queue).filter((queue) => (lookAgain_ms.get(queue) ?? 0) <= now)
+      if (queues.length === 0 || rows_max <= 0) return []
+      const created_until = isoTime(now - limits.message_validity_ms)
+      const rows = await claimExpired(pool, { queues, at: isoTime(now), created_until, lease_until, process_id, rows_max })
+      if (lookAgain_ms.size > rememberedMax) lookAgain_ms.clear()
+      const next_ms = clock.now() + Math.max(lookEveryMs, (clock.now() - now) * share)
+      // where there are more, they are looked for at once
+      if (rows.length < rows_max) for (const queue of queues) lookAgain_ms.set(queue, next_ms)
+      return rows
+    },
+  }
+}
+
+/** Tells channels whose link the provider says is gone. */
+export async function loseChannels({ pool, log }: Platform, channels: ChannelService, settlements: readonly Settlement[]): Promise<void> {
+  const lost = new Map(
+    settlements.flatMap(({ job: { row }, outcome }) => (outcome.kind === 'refused' && outcome.channel_lost === true ? [[row.channel_id, row] as const] : [])),
+  )
+  for (const row of lost.values()) {
+    try {
+      const channel = await channels.find({ account_id: row.account_id as Tenant['account_id'], mode: row.mode }, row.channel_id)
+      if (channel !== null) await channels.setConnection(pool, channel, 'disconnected')
+    } catch (error) {
+      log.error({ err: error, channel_id: row.channel_id }, 'a lost link could not be written; the next refusal tells of it again')
+    }
+  }
+}
+
+/** The reaction to a deleted channel: what still waits on it, scheduled or not, is due now, and fails with its refund. */
+export const failWaiting =
+  (platform: Pick<Platform, 'clock'>) =>
+  async (sql: Db, facts: readonly ChannelDeletedFact[]): Promise<void> =>
+    await hastenJobs(
+      sql,
+      facts.map(({ account_id, channel_id }) => `${account_id}:${channel_id}`),
+      isoTime(platform.clock.now()),
+    )

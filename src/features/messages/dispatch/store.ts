@@ -1,0 +1,207 @@
+/** SQL of the dispatch lane: due queues, claims, leases and take-overs. Lanes work across tenants. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { MessageRow } from '../../../contract/resources/message.ts'
+import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
+
+export interface DueQueue {
+  queue: string
+  account_id: string
+  mode: 'live' | 'test'
+  channel_id: string
+}
+
+/** The queues that have due jobs in nobody's hand, at most `queues_max`, by a loose scan of the index. */
+export async function listDueQueues(sql: Db, at: string, after: string, queues_max: number): Promise<DueQueue[]> {
+  return await sql<DueQueue[]>`
+    with recursive q(queue, n) as (
+      (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)
+      union all
+      select (select j.queue from dispatch_jobs j where j.process_id is null and j.queue > q.queue order by j.queue limit 1), n + 1 from q where q.queue is not null and n < ${queues_max}
+    )
+    select q.queue, d.account_id, d.mode, d.channel_id from q cross join lateral (
+      select j.account_id, j.mode, j.channel_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
+      cross join lateral (select * from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and due_at <= ${at} order by due_at limit 1) j limit 1
+    ) d where q.queue is not null`
+}
+
+export interface ClaimedRow extends MessageRow {
+  job_attempts: number
+  job_due_at: string
+}
+
+/** How many jobs of a queue and priority (its rank) may be claimed. */
+export interface Room {
+  readonly queue: string
+  readonly rank: number
+  readonly jobs_max: number
+}
+
+/** Claims due jobs, priority first, at most `rows_max`. */
+export async function claimJobs(
+  sql: Db,
+  claim: { rooms: readonly Room[]; at: string; lease_until: string; process_id: string; rows_max: number },
+): Promise<ClaimedRow[]> {
+  if (claim.rooms.length === 0) return []
+  const column = (of: (room: Room) => string | number) => textColumn(claim.rooms.map(of))
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.due_at from (
+        select unnest(text_column(${column((room) => room.queue)})) as queue, unnest(text_column(${column((room) => room.rank)}))::smallint as priority,
+          unnest(text_column(${column((room) => room.jobs_max)}))::int as jobs_max
+      ) r
+      cross join lateral (
+        select message_id, due_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and due_at <= ${claim.at}
+        order by due_at, message_id limit r.jobs_max for update skip locked
+      ) j
+      order by r.priority, j.due_at limit ${claim.rows_max}
+    ),
+    ${pickedByProcess(sql, claim)}`
+}
+
+/** Claims jobs of these queues whose messages have outlived their validity; those without one of their own were created, or due, until `created_until`. */
+export async function claimExpired(
+  sql: Db,
+  claim: { queues: readonly string[]; at: string; created_until: string; lease_until: string; process_id: string; rows_max: number },
+): Promise<ClaimedRow[]> {
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.due_at from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
+      where j.process_id is null and j.queue = any(${[...claim.queues]}::text[]) and j.due_at <= ${claim.at}
+        and case when m.expires_at is null then greatest(m.created_at, m.send_at) <= ${claim.created_until} else m.expires_at <= ${claim.at} end
+      limit ${claim.rows_max} for update of j skip locked
+    ),
+    ${pickedByProcess(sql, claim)}`
+}
+
+/** Puts the jobs of `picked` into a process's hand; yields their messages, the longest due first. */
+const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: string; lease_until: string }) => sql`
+  claimed as (
+    update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
+    returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
+  )
+  select m.*, c.attempts as job_attempts, c.due_at as job_due_at
+  from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
+  order by c.due_at, m.id`
+
+/** Makes due at once what waits in these queues for its time. */
+export async function hastenJobs(sql: Db, queues: readonly string[], at: string): Promise<void> {
+  await sql`update dispatch_jobs set due_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and due_at > ${at}`
+}
+
+/**
+ * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
+ * repeated: it is `sending` from here on, and no longer to be cancelled.
+ */
+export async function takeOverJobs(sql: Db, process_id: string, at: string, beat_cutoff: string): Promise<number> {
+  const [row] = await sql<{ jobs: number }[]>`
+    with taken as (
+      update dispatch_jobs j set due_at = ${at}, process_id = null
+      where j.process_id is not null and (j.due_at <= ${at}
+        or (j.process_id <> ${process_id} and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})))
+      returning j.account_id, j.mode, j.message_id
+    ),
+    marked as (
+      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, ${at})), updated_at = greatest(m.updated_at, ${at}) from taken t
+      where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
+    )
+    select count(*) as jobs from taken`
+  return row!.jobs
+}
+
+/** Gives back what this process has claimed but will not hand over, uncounted. */
+export async function releaseJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
+  if (message_ids.length === 0) return
+  await sql`update dispatch_jobs set due_at = ${at}, process_id = null where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+}
+
+/** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
+export async function endGoneJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
+  if (message_ids.length === 0) return
+  await sql`
+    delete from dispatch_jobs j where j.message_id = any(${[...message_ids]}::text[])
+      and not exists (select from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id and m.status in ('queued', 'sending'))`
+  await releaseJobs(sql, process_id, message_ids, at)
+}
+
+/** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */
+export async function leaseChannels(
+  sql: Db,
+  channel_ids: readonly string[],
+  process_id: string,
+  at: string,
+  lease_until: string,
+  beat_cutoff: string,
+): Promise<string[]> {
+  if (channel_ids.length === 0) return []
+  const rows = await sql<{ channel_id: string }[]>`
+    insert into channel_leases as l (channel_id, process_id, lease_until)
+    select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
+    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
+      where l.process_id = excluded.process_id or l.lease_until <= ${at}
+        or not exists (select 1 from processes p where p.id = l.process_id and p.beat_at > ${beat_cutoff})
+    returning channel_id`
+  return rows.map(({ channel_id }) => channel_id)
+}
+
+export async function releaseChannels(sql: Db, process_id: string): Promise<void> {
+  await sql`delete from channel_leases where process_id = ${process_id}`
+}
+
+/** The messages among these whose recipients may not be written to any more. */
+export async function listBlocked(
+  sql: Db,
+  recipients: readonly { account_id: string; mode: string; message_id: string; channel_type: string; kind: string; address: string; suppression: string }[],
+): Promise<Set<string>> {
+  if (recipients.length === 0) return new Set()
+  const rows = await sql<{ message_id: string }[]>`
+    select i.message_id
+    from json_to_recordset(${jsonRows(recipients)}::text::json) as i(account_id text, mode text, message_id text, channel_type text, kind text, address text, suppression text)
+    left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
+    left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
+    where s.address_hash is not null or a.blocked`
+  return new Set(rows.map(({ message_id }) => message_id))
+}
+
+/** The provider's id of a message on this channel, sent or received; null where it has none. */
+export async function findProviderId(sql: Db, { account_id, mode }: Tenant, channel_id: string, message_id: string): Promise<string | null> {
+  const [row] = await sql<{ provider_id: string }[]>`
+    select provider_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and message_id = ${message_id} and part = 0
+    union all
+    select provider_id from inbound_references where account_id = ${account_id} and channel_id = ${channel_id} and message_id = ${message_id}
+    limit 1`
+  return row?.provider_id ?? null
+}
+
+/** How many messages of a queue wait beyond those that processes have in hand, counted up to `max`. */
+export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
+  const [row] = await sql<
+    { count: number }[]
+  >`select count(*) as count from (select 1 from dispatch_jobs where process_id is null and queue = ${queue} limit ${max}) q`
+  return row!.count
+}
+
+export interface Depths {
+  dispatch: number
+  scheduled: number
+  reports: number
+}
+
+/** What an operator asks at night: how much is due, planned and unread. */
+export async function measureDepths(sql: Db, at: string): Promise<Depths> {
+  const [row] = await sql<Depths[]>`
+    select count(*) filter (where due_at <= ${at} or process_id is not null) as dispatch, count(*) filter (where due_at > ${at} and process_id is null) as scheduled,
+      (select count(*) from provider_reports) as reports
+    from dispatch_jobs`
+  return row!
+}
+
+/** Forgets what providers told, and the references to it, before `cutoff`; at most `rows_max` of each. */
+export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
+  const callbacks =
+    await sql`delete from provider_callbacks where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`
+  const references = await sql`
+    delete from provider_references where (channel_id, provider_id) in (select channel_id, provider_id from provider_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+  const inbound = await sql`
+    delete from inbound_references where (account_id, channel_id, provider_id) in (select account_id, channel_id, provider_id from inbound_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+  return callbacks.count + references.count + inbound.count
+}

@@ -1,0 +1,204 @@
+/** Messages from recipients: stored once, linked to their contact, told as an event and a fact, their keywords applied, all in one transaction. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { InboundFact } from '../../../contract/facts.ts'
+import { messageObject, type MessageRow } from '../../../contract/resources/message.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import { recordEvents } from '../../../platform/outbox.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ChannelRow } from '../../channels/service.ts'
+import type { ContactService } from '../../contacts/service.ts'
+import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
+import { insertMessages } from '../ingest/locking-store.ts'
+
+export interface NewInbound extends Tenant {
+  readonly channel: ChannelRow
+  readonly from: string
+  readonly profile_name: string | null
+  readonly type: string
+  readonly content: unknown
+  /** The message that it answers. */
+  readonly reply_to: string | null
+  /** The provider's id, by which a message told twice is stored once; null where there is none. */
+  readonly provider_id: string | null
+}
+
+export interface InboundDeps {
+  readonly platform: Platform
+  readonly contacts: ContactService
+}
+
+/** Stores inbound messages in the transaction `tx`; resolves to the rows stored, those told before left out. */
+export async function storeInbound({ platform, contacts }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<MessageRow[]> {
+  const at = isoTime(platform.clock.now())
+  const fresh = await onlyFresh(
+    tx,
+    given.map((inbound) => ({ inbound, id: platform.ids('msg') })),
+    at,
+  )
+  if (fresh.length === 0) return []
+  const facts = fresh.map(({ inbound, id }): InboundFact => ({
+    account_id: inbound.account_id,
+    mode: inbound.mode,
+    message_id: id,
+    channel_id: inbound.channel.id,
+    channel_type: inbound.channel.type,
+    from: inbound.from,
+    profile_name: inbound.profile_name,
+    type: inbound.type,
+    content: inbound.content,
+    received_at: at,
+  }))
+  const received = await contacts.receiveInbound(tx, facts)
+  const rows = fresh.map(({ inbound, id }, index) => rowOf(inbound, id, at, received[index]?.contact_id ?? null))
+  await insertInbound(tx, rows)
+  await recordEvents(
+    tx,
+    rows.map((row, index) => ({
+      id: platform.ids('evt'),
+      account_id: fresh[index]!.inbound.account_id,
+      mode: row.mode,
+      type: 'message.received' as const,
+      object_id: row.id,
+      object: messageObject(row),
+      created_at: at,
+    })),
+  )
+  await sendReplies(
+    platform,
+    tx,
+    fresh.flatMap(({ inbound }, index) => {
+      const text = received[index]?.reply
+      return text === null || text === undefined ? [] : [{ inbound, row: rows[index]!, text }]
+    }),
+    at,
+  )
+  await platform.reactions.publish(tx, 'inbound_stored', facts)
+  return rows
+}
+
+async function onlyFresh<T extends { inbound: NewInbound; id: string }>(tx: Db, given: readonly T[], at: string): Promise<T[]> {
+  const named = given.filter(({ inbound }) => inbound.provider_id !== null)
+  if (named.length === 0) return [...given]
+  const rows = named.map(({ inbound, id }) => ({
+    account_id: inbound.account_id,
+    channel_id: inbound.channel.id,
+    provider_id: inbound.provider_id,
+    message_id: id,
+    created_at: at,
+  }))
+  const stored = await tx<{ message_id: string }[]>`
+    insert into inbound_references (account_id, channel_id, provider_id, message_id, created_at)
+    select account_id, channel_id, provider_id, message_id, created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, channel_id text, provider_id text, message_id text, created_at timestamptz)
+    order by account_id, channel_id, provider_id
+    on conflict do nothing
+    returning message_id`
+  const kept = new Set(stored.map(({ message_id }) => message_id))
+  return given.filter(({ inbound, id }) => inbound.provider_id === null || kept.has(id))
+}
+
+function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string | null): MessageRow {
+  const sms = smsOf(inbound)
+  return {
+    account_id: inbound.account_id,
+    mode: inbound.mode,
+    id,
+    channel_id: inbound.channel.id,
+    channel_type: inbound.channel.type,
+    direction: 'inbound',
+    to: inbound.channel.identifier,
+    from: inbound.from,
+    type: inbound.type,
+    content: inbound.content,
+    status: 'received',
+    error: null,
+    reference: null,
+    metadata: {},
+    billing_source: 'wallet',
+    amount_micros: 0,
+    package_grant_id: null,
+    refunded: false,
+    contact_id,
+    origin_type: 'inbound',
+    origin_id: null,
+    reply_to: inbound.reply_to,
+    segments: sms?.segments ?? null,
+    encoding: sms?.encoding ?? null,
+    priority: 'normal',
+    send_at: null,
+    expires_at: null,
+    created_at: at,
+    updated_at: at,
+    sending_at: null,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
+  }
+}
+
+/** How a text came as SMS; null for anything else. */
+function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
+  const body = type === 'text' ? (content as { body?: unknown }).body : undefined
+  return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
+}
+
+async function insertInbound(tx: Db, rows: readonly MessageRow[]): Promise<void> {
+  await tx`
+    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, contact_id, origin_type, reply_to, segments, encoding, created_at, updated_at)
+    select account_id, mode, id, channel_id, channel_type, 'inbound', "to", "from", type, content, 'received', '{}', 'wallet', 0, contact_id, 'inbound', reply_to, segments, encoding, created_at, created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, channel_type text, "to" text, "from" text, type text, content json, contact_id text, reply_to text, segments smallint, encoding text, created_at timestamptz)`
+}
+
+/** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */
+async function sendReplies(platform: Platform, tx: Db, replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[], at: string): Promise<void> {
+  if (replies.length === 0) return
+  await insertMessages(
+    tx,
+    replies.map(({ inbound, row, text }, n) => {
+      const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
+      return {
+        n,
+        id: platform.ids('msg'),
+        txn: '',
+        account_id: inbound.account_id,
+        mode: inbound.mode,
+        channel_id: inbound.channel.id,
+        channel_type: inbound.channel.type,
+        to: inbound.from,
+        from: inbound.channel.identifier,
+        type: 'text',
+        content: { body: text },
+        reference: null,
+        metadata: {},
+        price: 0,
+        origin_type: 'inbound',
+        origin_id: row.id,
+        reply_to: row.id,
+        segments: sms?.segments ?? null,
+        encoding: sms?.encoding ?? null,
+        priority: 'high',
+        rank: 0,
+        send_at: null,
+        expires_at: null,
+        queue: `${inbound.account_id}:${inbound.channel.id}`,
+        due_at: at,
+        process_id: null,
+        kind: '',
+        address: '',
+        suppression: '',
+        windowed: false,
+        ignores_suppression: true,
+        operation: null,
+        key: null,
+        fingerprint: null,
+        contact_id: row.contact_id,
+        billing_source: 'wallet',
+        amount_micros: 0,
+        package_grant_id: null,
+      }
+    }),
+    at,
+  )
+}

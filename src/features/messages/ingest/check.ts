@@ -1,0 +1,221 @@
+/** From what a caller wrote to what the accepting door takes: the two rounds of checks of one message (decisions 1, "For a message"). */
+import type { Caller, Tenant } from '../../../contract/caller.ts'
+import { validateContent } from '../../../contract/content/validate.ts'
+import type { Detail } from '../../../contract/errors.ts'
+import { isId } from '../../../contract/ids.ts'
+import { limits } from '../../../contract/limits.ts'
+import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { isPhoneChannel } from '../../../contract/resources/channel.ts'
+import { SendMessage, type OriginType, type Priority } from '../../../contract/resources/message.ts'
+import { parseStrictDateTime } from '../../../contract/times.ts'
+import { validator } from '../../../contract/validation.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { smsEncoding } from '../../../lib/gsm.ts'
+import { UnfitItem } from '../../../platform/http/body.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { BillingService } from '../../billing/service.ts'
+import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
+import { addressKeyOf, marketingType, suppressionHash } from '../../contacts/service.ts'
+import type { QueueBound } from './queue-bound.ts'
+import { refusalOf } from './refusals.ts'
+import { findMessage, findStanding } from '../store.ts'
+
+/** A checked message on its way to the door; id and times are given there, when its batch is committed. */
+export interface Item {
+  account_id: Tenant['account_id']
+  mode: Tenant['mode']
+  channel_id: string
+  channel_type: string
+  to: string
+  from: string
+  type: string
+  content: unknown
+  reference: string | null
+  metadata: Record<string, unknown>
+  reply_to: string | null
+  segments: number | null
+  encoding: 'gsm7' | 'ucs2' | null
+  priority: Priority
+  send_at: string | null
+  expires_in_seconds: number | null
+  price_micros: number
+  origin_type: OriginType
+  origin_id: string | null
+  /** `contact_addresses` key of the recipient. */
+  kind: string
+  address: string
+  suppression: string
+  /** Free-form on live whatsapp: only inside the customer service window. */
+  windowed: boolean
+  /** A confirmation of an opt-out goes to the recipient who has just opted out. */
+  ignores_suppression: boolean
+  /** Sandbox channels never cost, and are handed over by any process. */
+  sandbox: boolean
+}
+
+interface Body {
+  channel: string
+  to: string
+  type: string
+  reference?: string | null
+  metadata?: Record<string, unknown> | null
+  reply_to?: string | null
+  send_at?: string | null
+  expires_in_seconds?: number | null
+  priority?: Priority | null
+  [content: string]: unknown
+}
+
+const shape = validator(SendMessage)
+const e164 = /^\+[1-9]\d{6,14}$/
+const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
+
+export interface ItemDeps {
+  readonly platform: Platform
+  readonly channels: ChannelService
+  readonly billing: BillingService
+  readonly queues: QueueBound
+}
+
+/** Checks one message; throws the Problem that refuses it. The checks of the database (consent, window, funds) follow in the door. */
+export async function checkItem(deps: ItemDeps, caller: Caller, written: unknown): Promise<Item> {
+  const now = deps.platform.clock.now()
+  const body = checkShape(written, now)
+  const channel = await deps.channels.find(caller, body.channel)
+  if (channel === null) throw missing('channel', body.channel, 'channel')
+  if (typeof body.reply_to === 'string') await checkReplyTo(deps, caller, body.reply_to)
+  return await itemFor(deps, caller, channel, body, { origin_type: 'api', origin_id: caller.key_id })
+}
+
+/** The rounds that follow once the channel is known. */
+export async function itemFor(
+  deps: ItemDeps,
+  tenant: Tenant,
+  channel: ChannelRow,
+  body: Body,
+  origin: { origin_type: OriginType; origin_id: string | null },
+): Promise<Item> {
+  if (!channel.capabilities.includes(body.type)) throw unsupported(channel, body.type)
+  const content = body[body.type]
+  const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
+  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  const refusal = knownBeforehand(deps, channel, body, content)
+  if (refusal === null && channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
+  const { kind, address } = addressKeyOf(channel.type, body.to)
+  const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
+  const item: Item = {
+    account_id: tenant.account_id,
+    mode: tenant.mode,
+    channel_id: channel.id,
+    channel_type: channel.type,
+    to: body.to,
+    from: channel.identifier,
+    type: body.type,
+    content,
+    reference: body.reference ?? null,
+    metadata: body.metadata ?? {},
+    reply_to: body.reply_to ?? null,
+    segments: sms?.segments ?? null,
+    encoding: sms?.encoding ?? null,
+    priority: body.priority ?? 'normal',
+    send_at: typeof body.send_at === 'string' ? parseStrictDateTime(body.send_at) : null,
+    expires_in_seconds: body.expires_in_seconds ?? null,
+    price_micros: tenant.mode === 'test' ? 0 : await deps.billing.prices.priceOf(tenant, channel.type),
+    ...origin,
+    kind,
+    address,
+    suppression: suppressionHash(deps.platform.secrets, tenant, channel.type, address),
+    windowed: channel.type === 'whatsapp' && channel.mode === 'live' && body.type !== 'template',
+    ignores_suppression: false,
+    sandbox: channel.provider === 'sandbox',
+  }
+  if (deps.channels.isMarketing(channel, body.type, content) && (await hasStoppedMarketing(deps, item)))
+    throw new Problem('recipient_blocked', stoppedMarketing)
+  if (refusal !== null) throw (await refusedBefore(deps, item)) ?? refusal
+  return item
+}
+
+const stoppedMarketing = 'The recipient has stopped marketing on this channel. Do not retry; templates that are no marketing may still be sent.'
+
+async function hasStoppedMarketing({ platform }: ItemDeps, item: Item): Promise<boolean> {
+  const channel_type = marketingType(item.channel_type)
+  const suppression = suppressionHash(platform.secrets, item, channel_type, item.address)
+  return (await findStanding(platform.pool, { ...item, channel_type, suppression }, isoTime(platform.clock.now()))).blocked
+}
+
+/** Consent and window go before connection and funds (decisions 1, "For a message"); the door looks at them in the statement that accepts. */
+async function refusedBefore({ platform }: ItemDeps, item: Item): Promise<Problem | null> {
+  const standing = await findStanding(platform.pool, item, isoTime(platform.clock.now()))
+  if (standing.blocked) return refusalOf('recipient_blocked')
+  return item.windowed && !standing.window_open ? refusalOf('policy_violation') : null
+}
+
+function checkShape(written: unknown, now: number): Body {
+  if (written instanceof UnfitItem) throw Problem.invalid(written.details)
+  if (written === null || typeof written !== 'object' || Array.isArray(written)) {
+    throw invalid('', 'invalid_type', 'A message must be a JSON object with `channel`, `to`, `type` and the content under the key named by `type`.')
+  }
+  const failures = shape(written)
+  const body = written as Body
+  if (failures.length === 0 || typeof body.metadata === 'object') failures.push(...checkMetadata(body.metadata))
+  if (typeof body.send_at === 'string' && !failures.some((failure) => failure.param === 'send_at')) failures.push(...checkSendAt(body.send_at, now))
+  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  return body
+}
+
+function checkMetadata(metadata: Record<string, unknown> | null | undefined): Detail[] {
+  if (metadata === null || metadata === undefined || Array.isArray(metadata)) return []
+  if (Buffer.byteLength(JSON.stringify(metadata)) <= limits.metadata_bytes_max) return []
+  return [{ param: 'metadata', code: 'too_long', message: '`metadata` may have at most 16 KB of JSON. Keep the rest on your side and store its id here.' }]
+}
+
+function checkSendAt(send_at: string, now: number): Detail[] {
+  const at = parseStrictDateTime(send_at)
+  if (at === null || Date.parse(at) - now <= limits.send_at_ahead_ms_max) return []
+  return [{ param: 'send_at', code: 'invalid_value', message: '`send_at` may lie at most 35 days ahead.' }]
+}
+
+async function checkReplyTo({ platform }: ItemDeps, tenant: Tenant, id: string): Promise<void> {
+  const found = isId('msg', id) ? await findMessage(platform.pool, tenant, id) : null
+  if (found === null) throw missing('message', id, 'reply_to')
+}
+
+function unsupported(channel: ChannelRow, type: string): Problem {
+  return new Problem(
+    'unsupported_message_type',
+    `The channel ${channel.id} cannot send ${JSON.stringify(type.slice(0, 80))}. Its capabilities are ${channel.capabilities.join(', ')}.`,
+    { param: 'type' },
+  )
+}
+
+/** What is wrong with a recipient on a channel of this type (decisions 4, first line). */
+export function checkRecipient(channel_type: string, to: string): Detail[] {
+  if (!isPhoneChannel(channel_type) || e164.test(to) || (channel_type === 'whatsapp' && businessScopedId.test(to))) return []
+  return [
+    { param: 'to', code: 'invalid_format', message: '`to` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.' },
+  ]
+}
+
+/** What refuses a message whatever the database holds, or null. */
+function knownBeforehand({ channels }: ItemDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
+  const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content })
+  if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message)
+  return isUp(channel) ? null : new Problem('channel_not_connected', `The channel ${channel.id} is ${whyDown(channel)}, then send again.`)
+}
+
+/** What keeps a channel from sending, and what to do about it. */
+function whyDown({ id, status, connection_status }: ChannelRow): string {
+  if (status === 'disabled') return `disabled. Set its \`status\` to \`active\` with PATCH /v1/channels/${id}`
+  if (status !== 'active') return `${status}. Wait until it is active`
+  return `${connection_status}. Wait until its link stands again, or try it with POST /v1/channels/${id}/reconnect`
+}
+
+/** The times that the door gives an item, for the moment of its commit. */
+export function timesOf(item: Item, now_ms: number): { created_at: string; due_at: string; expires_at: string | null } {
+  const due_ms = item.send_at === null ? now_ms : Math.max(now_ms, Date.parse(item.send_at))
+  return {
+    created_at: isoTime(now_ms),
+    due_at: isoTime(due_ms),
+    expires_at: item.expires_in_seconds === null ? null : isoTime(due_ms + item.expires_in_seconds * 1000),
+  }
+}

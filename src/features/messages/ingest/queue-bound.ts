@@ -1,0 +1,36 @@
+/** The bound of a channel's queue: past it nothing more is accepted, so that what was accepted still goes out in its validity (decisions 4). */
+import { limits } from '../../../contract/limits.ts'
+import { Problem } from '../../../contract/problem.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { countQueue } from '../dispatch/store.ts'
+
+/** Messages of one account's channel that may wait. */
+export const queuedMax = 500_000
+const heldMax = 10_000
+
+export interface QueueBound {
+  /** Throws `upstream_unavailable` while the queue is full; counted every few seconds, so the bound is not exact to the message. */
+  check(queue: string): Promise<void>
+}
+
+export function queueBound({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, max = queuedMax): QueueBound {
+  const counted = new Map<string, { readonly until: number; readonly full: Promise<boolean> }>()
+  return {
+    async check(queue) {
+      let known = counted.get(queue)
+      if (known === undefined || known.until <= clock.now()) {
+        if (counted.size >= heldMax) counted.clear()
+        const full = countQueue(pool, queue, max).then((count) => count >= max)
+        // an unanswered count is asked again
+        full.catch(() => counted.delete(queue))
+        known = { until: clock.now() + limits.cache_ms, full }
+        counted.set(queue, known)
+      }
+      if (await known.full)
+        throw new Problem(
+          'upstream_unavailable',
+          `More than ${max} messages wait on this channel. Repeat later with backoff and the same Idempotency-Key; nothing was charged.`,
+        )
+    },
+  }
+}

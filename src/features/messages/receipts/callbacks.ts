@@ -1,0 +1,44 @@
+/** What providers call back with: verified, stored raw together with the reports read from it, and only then acknowledged (decisions 7). */
+import { isoTime } from '../../../lib/clock.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Callback } from '../../channels/adapter.ts'
+import type { ChannelService } from '../../channels/service.ts'
+import { storeReports } from '../dispatch/completer.ts'
+import { soundReport } from './sanitising.ts'
+
+/** `unknown`: no such channel; `refused`: the signature is wrong. */
+export type CallbackOutcome = { readonly kind: 'stored'; readonly answer: string } | { readonly kind: 'unknown' } | { readonly kind: 'refused' }
+
+const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
+
+/** Takes one callback of the channel with this id, whatever its account. */
+export async function takeCallback(platform: Platform, channels: ChannelService, channel_id: string, callback: Callback): Promise<CallbackOutcome> {
+  const channel = await channels.findForCallback(channel_id)
+  const adapter = channel === null ? undefined : channels.adapterOf(channel)
+  if (channel === null || adapter?.receive === undefined) return { kind: 'unknown' }
+  const read = adapter.receive(callback, channels.connection(channel))
+  if (read === null) return { kind: 'refused' }
+  const at = isoTime(platform.clock.now())
+  const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name)))
+  await transact(platform.pool, async (tx) => {
+    await tx`
+      insert into provider_callbacks (id, channel_id, headers, body, received_at, applied_at)
+      values (${platform.ids('req')}, ${channel.id}, ${JSON.stringify(headers)}::text::json, ${Buffer.from(callback.body)}, ${at}, ${at})`
+    await storeReports(
+      tx,
+      read.reports.map(soundReport).map((report) => ({
+        id: platform.ids('req'),
+        account_id: channel.account_id,
+        mode: channel.mode,
+        channel_id: channel.id,
+        provider_id: report.kind === 'receipt' ? report.provider_id : null,
+        report,
+        due_at: at,
+        created_at: at,
+      })),
+    )
+  })
+  platform.notify('reports')
+  return { kind: 'stored', answer: read.answer ?? '' }
+}

@@ -1,0 +1,152 @@
+/** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and its fact in the same transaction. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { MessageMovedFact } from '../../../contract/facts.ts'
+import type { EventRow } from '../../../contract/resources/event.ts'
+import { messageObject, type MessageRow } from '../../../contract/resources/message.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { BillingService } from '../../billing/service.ts'
+import { writeMoves, type MoveWrite } from './store.ts'
+import { eventOf, mayMove, moves, stamps, type Move } from '../states.ts'
+
+export interface MoveRequest extends Tenant {
+  readonly message_id: string
+  readonly move: Move
+  /** ISO 8601. */
+  readonly at: string
+  /** For `fail` and `cancel`. */
+  readonly error?: MessageRow['error']
+  /** The row as last seen, which saves reading it; where it is stale the row is read. */
+  readonly row?: MessageRow
+}
+
+export interface MoveDeps {
+  readonly platform: Platform
+  readonly billing: BillingService
+}
+
+/** What requests make of a row. */
+export interface Step {
+  readonly before: MessageRow
+  readonly after: MessageRow
+  /** The row after each step that has a public event. */
+  readonly told: readonly MessageRow[]
+}
+
+const roundsMax = 20
+
+/**
+ * Applies moves, set-wise, in the transaction `tx`; moves of one message in the order given. A move that the state table does
+ * not allow changes nothing and emits nothing. Resolves to the rows that changed, as they are now.
+ */
+export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, requests: readonly MoveRequest[]): Promise<Map<string, MessageRow>> {
+  const changed = new Map<string, MessageRow>()
+  const byMessage = Map.groupBy(requests, (request) => request.message_id)
+  const rows = new Map(requests.flatMap(({ row }) => (row === undefined ? [] : [[row.id, row] as const])))
+  const done: Step[] = []
+  let open = [...byMessage.keys()]
+  for (let round = 0; open.length > 0; round++) {
+    if (round === roundsMax) throw new Error('messages kept changing under a set-wise move')
+    const unread = open.filter((id) => !rows.has(id)).flatMap((id) => byMessage.get(id)![0]!)
+    for (const row of await readRows(tx, unread)) rows.set(row.id, row)
+    const steps = open.flatMap((id) => {
+      const row = rows.get(id)
+      const step = row === undefined ? null : stepOf(row, byMessage.get(id)!)
+      return step === null ? [] : [step]
+    })
+    const won = await writeMoves(
+      tx,
+      steps.map((step) => writeOf(platform, step)),
+    )
+    for (const step of steps) {
+      if (!won.has(step.before.id)) rows.delete(step.before.id)
+      else {
+        done.push(step)
+        changed.set(step.after.id, step.after)
+      }
+    }
+    open = steps.filter((step) => !won.has(step.before.id)).map((step) => step.before.id)
+  }
+  await tell(platform, billing, tx, done)
+  return changed
+}
+
+/**
+ * What the requests, all of one moment, make of a row, or null when they change nothing. A step is never earlier than the one
+ * before it: the clocks of several processes differ by some milliseconds, and whoever waits for a row took its time before.
+ */
+export function stepOf(before: MessageRow, requests: readonly MoveRequest[]): Step | null {
+  let row = before
+  const told: MessageRow[] = []
+  for (const { move, at: asked_at, error } of requests) {
+    if (!mayMove(row.status, move)) continue
+    const status = moves[move].to
+    if (status === row.status) continue
+    const at = asked_at < row.updated_at ? row.updated_at : asked_at
+    row = { ...row, status, updated_at: at }
+    for (const stamp of stamps[status]) row[stamp] ??= at
+    if (status === 'failed') {
+      row.error = error ?? { code: 'provider_error', message: 'The provider could not deliver the message.', provider_code: null }
+      row.refunded = true
+    }
+    if (status in eventOf) told.push(row)
+  }
+  return row === before ? null : { before, after: row, told }
+}
+
+async function readRows(tx: Db, requests: readonly Pick<MoveRequest, 'account_id' | 'mode' | 'message_id'>[]): Promise<MessageRow[]> {
+  if (requests.length === 0) return []
+  const wanted = requests.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
+  return await tx<MessageRow[]>`
+    select m.* from json_to_recordset(${jsonRows(wanted)}::text::json) as t(account_id text, mode text, message_id text)
+    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
+}
+
+/** A step as it is written, with its first event; further ones follow in the same transaction. */
+export function writeOf({ ids, fresh_events }: Platform, { before, after, told: [first] }: Step): MoveWrite {
+  const event = first === undefined ? null : eventRow(ids('evt'), first)
+  if (event !== null) fresh_events.add(event)
+  return {
+    account_id: after.account_id,
+    mode: after.mode,
+    id: after.id,
+    was: before.status,
+    status: after.status,
+    at: after.updated_at,
+    sending_at: after.sending_at,
+    error: after.error,
+    event,
+  }
+}
+
+const typeOf = (row: MessageRow) => eventOf[row.status as keyof typeof eventOf]
+
+const eventRow = (id: string, row: MessageRow): EventRow => ({
+  id,
+  mode: row.mode,
+  type: typeOf(row),
+  created_at: row.updated_at,
+  object: JSON.stringify(messageObject(row)),
+})
+
+async function tell(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
+  const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
+  if (failed.length > 0) {
+    await billing.refund(
+      tx,
+      failed.map((row) => ({ ...row, message_id: row.id })),
+      failed[0]!.updated_at,
+    )
+  }
+  const events: NewEvent[] = []
+  const facts: MessageMovedFact[] = []
+  for (const { after, told } of steps) {
+    const tenant = { account_id: after.account_id as Tenant['account_id'], mode: after.mode }
+    for (const row of told.slice(1))
+      events.push({ id: platform.ids('evt'), ...tenant, type: typeOf(row), object_id: row.id, object: messageObject(row), created_at: row.updated_at })
+    facts.push({ ...tenant, message_id: after.id, status: after.status, origin_type: after.origin_type, origin_id: after.origin_id })
+  }
+  await recordEvents(tx, events)
+  await platform.reactions.publish(tx, 'messages_moved', facts)
+}
