@@ -413,6 +413,20 @@ create table message_status_counts (
 CREATE INDEX message_status_counts_key ON public.message_status_counts USING btree (account_id, mode, status, bucket) INCLUDE (n);
 CREATE INDEX message_status_counts_unfolded ON public.message_status_counts USING btree (bucket) WHERE (NOT folded);
 
+create table message_transitions (
+  follower text collate "C" not null,
+  account_id text collate "C" not null,
+  mode text not null,
+  message_id text collate "C" not null,
+  submission_key text collate "C",
+  origin_type text not null,
+  origin_id text collate "C",
+  was text,
+  status text not null,
+  at timestamp with time zone not null
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
+CREATE INDEX message_transitions_origin ON public.message_transitions USING btree (follower, origin_id);
+
 create table messages (
   account_id text collate "C" not null,
   mode text not null,
@@ -448,6 +462,7 @@ create table messages (
   delivered_at timestamp with time zone,
   read_at timestamp with time zone,
   failed_at timestamp with time zone,
+  submission_key text collate "C",
   constraint messages_pkey PRIMARY KEY (account_id, mode, id),
   constraint messages_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'received'::text])))
 ) partition by range (id);

@@ -78,6 +78,7 @@ function rowOf(item: Item, id: string, at: string): MessageRow {
     contact_id: null,
     origin_type: item.origin_type,
     origin_id: item.origin_id,
+    submission_key: null,
     reply_to: item.reply_to,
     segments: item.segments,
     encoding: item.encoding,

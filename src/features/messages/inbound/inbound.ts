@@ -122,6 +122,7 @@ function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string |
     contact_id,
     origin_type: 'inbound',
     origin_id: null,
+    submission_key: null,
     reply_to: inbound.reply_to,
     segments: sms?.segments ?? null,
     encoding: sms?.encoding ?? null,

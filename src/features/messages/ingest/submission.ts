@@ -144,6 +144,7 @@ export function messageOf(
     contact_id,
     origin_type: row.origin_type as MessageRow['origin_type'],
     origin_id: row.origin_id,
+    submission_key: null,
     reply_to: row.reply_to,
     segments: row.segments,
     encoding: row.encoding as MessageRow['encoding'],
