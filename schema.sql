@@ -531,6 +531,14 @@ create table provider_reports (
   constraint provider_reports_pkey PRIMARY KEY (due_at, id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
 
+create table schema_functions (
+  name text not null,
+  checksum text,
+  version text not null,
+  applied_at timestamp with time zone not null,
+  constraint schema_functions_pkey PRIMARY KEY (name)
+);
+
 create table schema_migrations (
   number integer not null,
   name text not null,

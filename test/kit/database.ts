@@ -1,7 +1,8 @@
 /** A database of one's own in milliseconds: cloned from a template that holds the migrated schema. */
 import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { systemClock } from '../../src/lib/clock.ts'
-import { migrate, readMigrations } from '../../src/platform/database/migrate.ts'
+import { migrate, readSchemaFiles } from '../../src/platform/database/migrate.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { sqlState, type Pool } from '../../src/platform/database/sql.ts'
 import { testCluster } from './cluster.ts'
@@ -45,11 +46,15 @@ async function clone(admin: Pool, server: string, name: string, empty: boolean):
   }
 }
 
-/** Made once per set of migrations, whoever comes first. */
+/** What writes into a database besides the files of its schema. */
+const writers = ['migrate.ts', 'functions.ts'].map((file) => new URL(`../../src/platform/database/${file}`, import.meta.url))
+
+/** Made once per set of migrations, functions and code that applies them, whoever comes first. */
 async function ensureTemplate(admin: Pool, server: string): Promise<string> {
-  const migrations = await readMigrations()
+  const files = await readSchemaFiles()
+  const code = await Promise.all(writers.map((file) => readFile(file, 'utf8')))
   const name = `template_${createHash('sha256')
-    .update(migrations.map((migration) => migration.checksum).join())
+    .update([...[...files.migrations, ...files.functions.functions].map((file) => file.checksum), ...code].join())
     .digest('hex')
     .slice(0, 16)}`
   if (await exists(admin, name)) return name
@@ -60,7 +65,7 @@ async function ensureTemplate(admin: Pool, server: string): Promise<string> {
     await admin.unsafe(`create database ${fresh} template template0`)
     const pool = openPool(withName(server, fresh), { max: 1 })
     try {
-      await migrate(pool, systemClock(), migrations)
+      await migrate(pool, systemClock(), files)
     } catch (error) {
       await pool.end()
       await admin.unsafe(`drop database ${fresh} with (force)`)

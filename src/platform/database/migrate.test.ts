@@ -3,8 +3,9 @@ import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { DatabaseRefused, migrate, missingMigrations, readMigrations, type Migration } from './migrate.ts'
+import { migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
 import { openPool } from './pool.ts'
+import { DatabaseRefused } from './refused.ts'
 
 const clock = systemClock()
 
@@ -13,7 +14,8 @@ test('many processes may migrate an empty database at once, and each file is app
 
   const reports = await Promise.all(Array.from({ length: 5 }, () => migrate(pool, clock)))
 
-  const names = (await readMigrations()).map(({ name }) => name)
+  const { migrations, functions } = await readSchemaFiles()
+  const names = [...migrations.map(({ name }) => name), ...functions.functions.map(({ file }) => file)]
   assert.deepEqual(
     reports.flatMap(({ applied }) => applied),
     names,
@@ -24,7 +26,7 @@ test('many processes may migrate an empty database at once, and each file is app
 
 test('a migration that fails leaves nothing of itself behind', async (t) => {
   const pool = await emptyDatabase(t)
-  const files = [file(1, 'create table a (x int)'), file(2, 'create table b (x int); select nonsense')]
+  const files = only(file(1, 'create table a (x int)'), file(2, 'create table b (x int); select nonsense'))
 
   await assert.rejects(migrate(pool, clock, files), /0002_it\.sql failed/)
 
@@ -34,10 +36,10 @@ test('a migration that fails leaves nothing of itself behind', async (t) => {
 test('a released file that changed, and a database newer than the program, are refused', async (t) => {
   const pool = await emptyDatabase(t)
   const [first, second] = [file(1, 'create table a (x int)'), file(2, 'create table b (x int)')]
-  await migrate(pool, clock, [first, second])
+  await migrate(pool, clock, only(first, second))
 
-  await assert.rejects(migrate(pool, clock, [{ ...first, checksum: 'other' }, second]), DatabaseRefused)
-  await assert.rejects(migrate(pool, clock, [first]), /newer than this program/)
+  await assert.rejects(migrate(pool, clock, only({ ...first, checksum: 'other' }, second)), DatabaseRefused)
+  await assert.rejects(migrate(pool, clock, only(first)), /newer than this program/)
 })
 
 test('a database restored onto another cluster, or ahead of it, begins a new feed epoch', async (t) => {
@@ -66,3 +68,5 @@ async function emptyDatabase(t: TestContext) {
 }
 
 const file = (number: number, text: string): Migration => ({ number, name: `000${number}_it.sql`, text, checksum: text })
+
+const only = (...migrations: Migration[]): SchemaFiles => ({ migrations, functions: { version: '0.1.0', functions: [] } })

@@ -1,8 +1,10 @@
-/** Brings a database to the schema of this code: forward only, under a lock, each file once; and keeps the `installation` row. */
-import { advisoryLocks } from './locks.ts'
+/** Brings a database to the schema of this code: migrations forward only, under a lock, each file once, then the functions; and keeps the `installation` row. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
+import { applyFunctions, missingFunctions, readFunctions, type SqlFunctions } from './functions.ts'
+import { advisoryLocks } from './locks.ts'
+import { DatabaseRefused } from './refused.ts'
 import { transact, type Db, type Pool } from './sql.ts'
 
 /** The folder of the released migrations. */
@@ -16,8 +18,14 @@ export interface Migration {
   readonly checksum: string
 }
 
+/** All that a database is made of by one version of the program. */
+export interface SchemaFiles {
+  readonly migrations: readonly Migration[]
+  readonly functions: SqlFunctions
+}
+
 export interface MigrationReport {
-  /** The names of the files applied now, in order. */
+  /** What was done now, in order: the names of migrations, then the files of functions, then `drop of <function>`. */
   readonly applied: string[]
   /** The number that the database stands at. */
   readonly version: number
@@ -27,8 +35,11 @@ const versionMin = 160_000
 const tryLockEveryMs = 100
 const lockWaitMs = 120_000
 
-/** A database that this code must not touch; the message says what to do. */
-export class DatabaseRefused extends Error {}
+/** The migrations and functions of this program. */
+export async function readSchemaFiles(): Promise<SchemaFiles> {
+  const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()])
+  return { migrations, functions }
+}
 
 /** The files of a folder by number. Fails when a name has no number or two share one. */
 export async function readMigrations(folder: URL | string = migrationsFolder): Promise<Migration[]> {
@@ -41,12 +52,11 @@ export async function readMigrations(folder: URL | string = migrationsFolder): P
 }
 
 /**
- * Applies what is missing, all in one transaction, and updates the `installation` row. Any number of processes may call it at
- * once. Throws `DatabaseRefused` for PostgreSQL below 16, for a released file that changed, and for a database that is newer
- * than this code.
+ * Applies what is missing, migrations first and functions after them, all in one transaction, and updates the `installation` row. Any number of processes may
+ * call it at once. Throws `DatabaseRefused` for PostgreSQL below 16, for a released file that changed, and for a database that is newer than this code.
  */
-export async function migrate(pool: Pool, clock: Clock, migrations?: readonly Migration[]): Promise<MigrationReport> {
-  const known = migrations ?? (await readMigrations())
+export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Promise<MigrationReport> {
+  const known = files ?? (await readSchemaFiles())
   await refuseOldServer(pool)
   const deadline = clock.now() + lockWaitMs
   for (;;) {
@@ -62,27 +72,29 @@ export async function migrate(pool: Pool, clock: Clock, migrations?: readonly Mi
   }
 }
 
-/** The files that a database lacks, by name; throws `DatabaseRefused` as `migrate` does. Changes nothing. */
-export async function missingMigrations(sql: Db, migrations?: readonly Migration[]): Promise<string[]> {
-  const known = migrations ?? (await readMigrations())
+/** What `migrate` would apply, as it reports it; throws `DatabaseRefused` as it does. Changes nothing. */
+export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<string[]> {
+  const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
-  return missing(known, await appliedMigrations(sql)).map((migration) => migration.name)
+  const migrations = missing(known.migrations, await appliedMigrations(sql)).map((migration) => migration.name)
+  return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
-async function bringForward(sql: Db, clock: Clock, known: readonly Migration[]): Promise<MigrationReport> {
+async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): Promise<MigrationReport> {
   await sql`
     create table if not exists schema_migrations (
       number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null
     )`
-  const todo = missing(known, await appliedMigrations(sql))
+  const todo = missing(known.migrations, await appliedMigrations(sql))
   for (const { number, name, text, checksum } of todo) {
     await sql.unsafe(text).catch((error: unknown) => {
       throw new Error(`migrations/${name} failed: ${String(error)}`, { cause: error })
     })
     await sql`insert into schema_migrations (number, name, checksum, applied_at) values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`
   }
+  const functions = await applyFunctions(sql, clock, known.functions)
   await keepInstallation(sql, clock)
-  return { applied: todo.map(({ name }) => name), version: known.at(-1)?.number ?? 0 }
+  return { applied: [...todo.map(({ name }) => name), ...functions], version: known.migrations.at(-1)?.number ?? 0 }
 }
 
 interface Applied {

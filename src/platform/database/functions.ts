@@ -1,0 +1,158 @@
+/**
+ * The functions that live in the database: one file each in the folder `sql/` of its feature, applied again whenever its text has changed. Unlike a migration
+ * such a file is edited in place (docs/decisions/database-functions.md).
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import posthorn from '../../../package.json' with { type: 'json' }
+import { isoTime, type Clock } from '../../lib/clock.ts'
+import { DatabaseRefused } from './refused.ts'
+import type { Db } from './sql.ts'
+
+/** The folder of `platform/` and `features/`, whose parts may each have a folder `sql/`. */
+const sourceFolder = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A function as this program wants it. */
+export interface SqlFunction {
+  /** The name of the function, which its file has too; the functions of all features share one schema. */
+  readonly name: string
+  /** For people: `features/webhooks/sql/webhook_due.sql`. */
+  readonly file: string
+  readonly text: string
+  /** SHA-256 of the file, hex. */
+  readonly checksum: string
+}
+
+/** The functions of one version of the program, in the order in which they are applied. */
+export interface SqlFunctions {
+  /** Of the program, `major.minor.patch`. */
+  readonly version: string
+  readonly functions: readonly SqlFunction[]
+}
+
+/** What has to be done to a database. */
+interface Changes {
+  readonly apply: readonly SqlFunction[]
+  /** Names of functions that earlier versions had. */
+  readonly drop: readonly string[]
+  /** Names of functions that are as this program wants them, and were applied by an older version. */
+  readonly keep: readonly string[]
+}
+
+interface Recorded {
+  name: string
+  /** Null where it was dropped. */
+  checksum: string | null
+  version: string
+  exists: boolean
+}
+
+/** The functions of this program by path, those of the platform first: features may use them. Fails when two files have the same name. */
+export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions> {
+  const folders = await Promise.all(['platform', 'features'].map((name) => sqlFolders(join(folder, name))))
+  const functions = (await Promise.all(folders.flat().map(filesOf))).flat()
+  const names = functions.map(({ name }) => name)
+  const twice = functions.find(({ name }, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new Error(`${twice.file} has the name of another function`)
+  return { version: posthorn.version, functions }
+}
+
+/**
+ * Brings the functions of a database to what this program wants; the caller holds the lock of migrations. Returns what it did, for people. What a newer
+ * version of the program has applied stays. Throws `DatabaseRefused` where a newer version has dropped what this one needs.
+ */
+export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions): Promise<string[]> {
+  await sql`
+    create table if not exists schema_functions (
+      name text primary key, checksum text, version text not null, applied_at timestamptz not null
+    )`
+  const { apply, drop, keep } = changes(wanted, await recordedFunctions(sql))
+  const now = isoTime(clock.now())
+  for (const { name, file, text, checksum } of apply) {
+    await sql.unsafe(text).catch((error: unknown) => {
+      throw new Error(`${file} failed: ${String(error)}`, { cause: error })
+    })
+    await sql`
+      insert into schema_functions (name, checksum, version, applied_at) values (${name}, ${checksum}, ${wanted.version}, ${now})
+      on conflict (name) do update set checksum = excluded.checksum, version = excluded.version, applied_at = excluded.applied_at`
+  }
+  for (const name of drop) {
+    await dropFunction(sql, name)
+    await sql`update schema_functions set checksum = null, version = ${wanted.version}, applied_at = ${now} where name = ${name}`
+  }
+  if (keep.length > 0) await sql`update schema_functions set version = ${wanted.version} where name = any(${[...keep]})`
+  return described({ apply, drop })
+}
+
+/** What `applyFunctions` would do, for people; throws as it does. Changes nothing. */
+export async function missingFunctions(sql: Db, wanted: SqlFunctions): Promise<string[]> {
+  const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_functions') is not null as there`
+  return described(changes(wanted, table!.there ? await recordedFunctions(sql) : []))
+}
+
+function changes({ version, functions }: SqlFunctions, recorded: readonly Recorded[]): Changes {
+  const byName = new Map(recorded.map((row) => [row.name, row]))
+  const names = new Set(functions.map(({ name }) => name))
+  const newer = (row: Recorded) => compareVersions(row.version, version) > 0
+  const gone = functions.find(({ name }) => byName.has(name) && newer(byName.get(name)!) && byName.get(name)!.checksum === null)
+  if (gone !== undefined)
+    throw new DatabaseRefused(
+      `The database is newer than this program: version ${byName.get(gone.name)!.version} dropped ${gone.name}. Start the newer version.`,
+    )
+  const isApplied = ({ name, checksum }: SqlFunction) => {
+    const row = byName.get(name)
+    return row !== undefined && row.exists && (newer(row) || row.checksum === checksum)
+  }
+  return {
+    apply: functions.filter((wanted) => !isApplied(wanted)),
+    drop: recorded.filter((row) => !names.has(row.name) && row.checksum !== null && !newer(row)).map(({ name }) => name),
+    keep: functions.filter((wanted) => isApplied(wanted) && compareVersions(byName.get(wanted.name)!.version, version) < 0).map(({ name }) => name),
+  }
+}
+
+const described = ({ apply, drop }: Pick<Changes, 'apply' | 'drop'>): string[] => [...apply.map(({ file }) => file), ...drop.map((name) => `drop of ${name}`)]
+
+async function recordedFunctions(sql: Db): Promise<Recorded[]> {
+  return await sql<Recorded[]>`
+    select name, checksum, version,
+      exists (select from pg_proc p where p.proname = name and p.pronamespace = current_schema()::regnamespace) as exists
+    from schema_functions order by name`
+}
+
+/** In all its shapes. */
+async function dropFunction(sql: Db, name: string): Promise<void> {
+  const shapes = await sql<{ shape: string }[]>`
+    select oid::regprocedure::text as shape from pg_proc where proname = ${name} and pronamespace = current_schema()::regnamespace`
+  for (const { shape } of shapes) await sql.unsafe(`drop function ${shape}`)
+}
+
+/** Numbers of a version from left to right; negative where `a` is the older one. */
+function compareVersions(a: string, b: string): number {
+  const [ours, theirs] = [a, b].map((version) => version.split(/[.+-]/, 3).map(Number))
+  const at = ours!.findIndex((number, index) => number !== theirs![index])
+  return at === -1 ? 0 : ours![at]! - theirs![at]!
+}
+
+async function sqlFolders(root: string): Promise<string[]> {
+  const parts = await readdir(root, { withFileTypes: true })
+  const folders = parts.filter((part) => part.isDirectory()).map((part) => join(root, part.name, 'sql'))
+  return folders.toSorted()
+}
+
+async function filesOf(folder: string): Promise<SqlFunction[]> {
+  const files = (await readdir(folder).catch(noFolder)).filter((file) => file.endsWith('.sql')).toSorted()
+  return await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(join(folder, file), 'utf8')
+      const path = join(folder, file).split(/[\\/]/).slice(-4).join('/')
+      return { name: basename(file, '.sql'), file: path, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+function noFolder(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
