@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Refusal } from './contract/refusal.ts'
+import { OperatorError } from './platform/operator-error.ts'
 import { readConfig } from './config.ts'
 
 test('an empty environment is a whole configuration', () => {
@@ -50,7 +50,7 @@ test('every wrong value is named', () => {
 
   assert.throws(
     () => readConfig(wrong),
-    (error: unknown) => error instanceof Refusal && Object.keys(wrong).every((name) => error.message.includes(`\n  ${name} must`)),
+    (error: unknown) => error instanceof OperatorError && Object.keys(wrong).every((name) => error.message.includes(`\n  ${name} must`)),
   )
 })
 
@@ -64,7 +64,7 @@ test('a port beyond the last, a login in the base address, a word in two lists a
 
   assert.throws(
     () => readConfig(wrong),
-    (error: unknown) => error instanceof Refusal && Object.keys(wrong).every((name) => error.message.includes(`\n  ${name} must`)),
+    (error: unknown) => error instanceof OperatorError && Object.keys(wrong).every((name) => error.message.includes(`\n  ${name} must`)),
   )
 })
 

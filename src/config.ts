@@ -16,7 +16,7 @@ import {
   whole,
   type Reader,
 } from './config-readers.ts'
-import { Refusal } from './contract/refusal.ts'
+import { OperatorError } from './platform/operator-error.ts'
 import { makeFolder } from './lib/make-folder.ts'
 import type { LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
@@ -135,7 +135,7 @@ type Name = keyof typeof settingsTable
 type Values = { [N in Name]: ReturnType<(typeof settingsTable)[N]['read']> | Absent<N> }
 type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends string ? never : undefined
 
-/** Reads the environment. Throws a Refusal with one line a problem. An empty variable counts as absent. */
+/** Reads the environment. Throws an OperatorError with one line a problem. An empty variable counts as absent. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -152,7 +152,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
   problems.push(...sharedKeywords(values))
-  if (problems.length > 0) throw new Refusal(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
+  if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   return configOf(values as Values, simulator, unknownVariables(env))
 }
 
@@ -214,7 +214,7 @@ export async function secretKeys(config: Config): Promise<SecretKeys> {
 async function keyFile(data_dir: string): Promise<string> {
   const path = join(data_dir, 'secret.key')
   const unwritable = (error: Error) =>
-    new Refusal(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
+    new OperatorError(`The secret key cannot be written to ${path}: ${error.message}. Set POSTHORN_SECRET_KEY or POSTHORN_DATA_DIR.`)
   await makeFolder(data_dir).catch((error: Error) => {
     throw unwritable(error)
   })
@@ -233,6 +233,6 @@ async function keyFile(data_dir: string): Promise<string> {
   try {
     return secretKey(key)
   } catch {
-    throw new Refusal(`${path} does not hold 32 bytes in base64. Restore it from a backup, or set POSTHORN_SECRET_KEY.`)
+    throw new OperatorError(`${path} does not hold 32 bytes in base64. Restore it from a backup, or set POSTHORN_SECRET_KEY.`)
   }
 }

@@ -3,12 +3,12 @@ import type { Command } from 'commander'
 import { systemClock } from '../lib/clock.ts'
 import { connectEmbedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
+import { OperatorError } from '../platform/operator-error.ts'
 import { openPool } from '../platform/database/pool.ts'
 import { transact } from '../platform/database/sql.ts'
 import { makeLog } from '../platform/log.ts'
 import type { App } from '../app.ts'
 import { readConfig, type Config } from '../config.ts'
-import { Refusal } from '../contract/refusal.ts'
 import { wordsOf, type Cli, type Register } from './program.ts'
 
 export const registerDatabase: Register = (program, cli) => {
@@ -29,7 +29,7 @@ export const registerDatabase: Register = (program, cli) => {
     .action(async (_options: unknown, command: Command) => {
       const findings = await proofs(cli).catch((error: unknown) => {
         // what keeps the proof from being made is a finding too, for who reads JSON
-        const [name, ...breaches] = error instanceof Refusal ? ['configuration', ...reasonsOf(error)] : ['database', wordsOf(error)]
+        const [name, ...breaches] = error instanceof OperatorError ? [error.subject, ...reasonsOf(error)] : ['database', wordsOf(error)]
         if (command.optsWithGlobals()['json'] === true) cli.print(command, { json: { ok: false, checks: [{ name, breaches }] }, text: '' })
         throw error
       })
@@ -53,9 +53,9 @@ async function proofs(cli: Cli): Promise<Finding[]> {
   )
 }
 
-/** The lines of a refusal: below its first one, where it lists several. */
-function reasonsOf(refusal: Refusal): string[] {
-  const [first, ...rest] = refusal.message.split('\n').map((line) => line.trim())
+/** The lines of an error: below its first one, where it lists several. */
+function reasonsOf(error: OperatorError): string[] {
+  const [first, ...rest] = error.message.split('\n').map((line) => line.trim())
   return rest.length === 0 ? [first!] : rest
 }
 

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { request } from 'undici'
 import type { ErrorBody } from '../contract/resources/api-error.ts'
 import type { Event } from '../contract/resources/event.ts'
-import { Refusal } from '../contract/refusal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { eventHeaders } from '../lib/event-headers.ts'
 import { hmacKey } from '../lib/hmac.ts'
 import type { HttpPoster } from '../lib/http-post.ts'
 import { makeFolder } from '../lib/make-folder.ts'
+import { OperatorError } from '../platform/operator-error.ts'
 
 export interface ListenerOptions {
   readonly base_url: string
@@ -36,7 +36,7 @@ interface State {
 
 export interface Listener {
   readonly secret: string
-  /** Follows the feed until the signal aborts. Rejects with a Refusal when the service refuses the key. */
+  /** Follows the feed until the signal aborts. Rejects with an OperatorError when the service refuses the key. */
   follow(): Promise<void>
 }
 
@@ -59,8 +59,8 @@ export async function makeListener(options: ListenerOptions): Promise<Listener> 
   return { secret: state.secret, follow: () => follow(options, file, state) }
 }
 
-const notKept = (folder: string, error: Error): Refusal =>
-  new Refusal(`The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
+const notKept = (folder: string, error: Error): OperatorError =>
+  new OperatorError(`The place in the feed cannot be kept in ${folder}: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
 
 async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
   const { signal, clock } = options
@@ -127,7 +127,7 @@ async function ask<T>(options: ListenerOptions, path: string): Promise<T | 'unkn
     const { error } = (answer.body ?? {}) as { error?: ErrorBody }
     if (answer.status === 400 && error?.param === 'starting_after') return 'unknown_cursor'
     if (answer.status >= 400 && answer.status < 500 && answer.status !== 429)
-      throw new Refusal(`The service refuses to show its events (${answer.status}): ${error?.message ?? 'no reason given'}`)
+      throw new OperatorError(`The service refuses to show its events (${answer.status}): ${error?.message ?? 'no reason given'}`)
     if (answer.status !== 429)
       tell(`The service at ${options.base_url} ${answer.status === 0 ? 'cannot be reached' : `answered ${answer.status}`}. Again in ${wait / 1000} s.`)
     await clock.sleep(answer.status === 429 ? 1_000 : wait, signal)

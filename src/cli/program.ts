@@ -4,13 +4,12 @@ import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { readConfig, secretKeys } from '../config.ts'
 import { Problem } from '../contract/problem.ts'
-import { Refusal } from '../contract/refusal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { connectEmbedded } from '../platform/database/embedded.ts'
 import { migrate, missingMigrations } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import { isUnreachable } from '../platform/database/lost.ts'
-import { DatabaseRefused } from '../platform/database/refused.ts'
+import { OperatorError } from '../platform/operator-error.ts'
 import { makeLog } from '../platform/log.ts'
 import { openSecrets } from '../platform/secrets.ts'
 
@@ -96,7 +95,7 @@ function failure(error: unknown, terminal: Terminal): number {
 
 /** What a command says of what ended it: a sentence, or of something that nobody expected all that is known. */
 export function wordsOf(error: unknown): string {
-  if (error instanceof Refusal || error instanceof Problem || error instanceof DatabaseRefused) return error.message
+  if (error instanceof Problem || error instanceof OperatorError) return error.message
   // FATAL is what PostgreSQL says instead of opening a session: of a parameter in the URL that it does not know, for example
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`

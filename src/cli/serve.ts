@@ -4,12 +4,12 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { createServer, type AddressInfo } from 'node:net'
 import type { App } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
-import { Refusal } from '../contract/refusal.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
+import { OperatorError } from '../platform/operator-error.ts'
 import type { RateLimiter } from '../platform/http/rate-limit.ts'
 import { makeLog, type Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -111,8 +111,8 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
   else cli.print(command, { json: { base_url: config.base_url }, text: `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.` })
 }
 
-const notListening = (config: Config, error: unknown): Refusal =>
-  new Refusal(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
+const notListening = (config: Config, error: unknown): OperatorError =>
+  new OperatorError(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
 
 interface FirstAccount {
   readonly account: { readonly id: string; readonly name: string }
@@ -160,7 +160,7 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
 }
 
-/** The port that can be listened on. Throws a Refusal where none can. */
+/** The port that can be listened on. Throws an OperatorError where none can. */
 async function freeAddress(config: Config): Promise<number> {
   const probe = createServer()
   await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, config.host, resolve)).catch((error: unknown) => {

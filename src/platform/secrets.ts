@@ -1,6 +1,6 @@
 /** Secrets at rest: AES-256-GCM under the key of the installation, rotation included, and the keyed hash of suppressed addresses. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { Refusal } from '../contract/refusal.ts'
+import { OperatorError } from './operator-error.ts'
 import { hmac, hmacKey } from '../lib/hmac.ts'
 import type { Db } from './database/sql.ts'
 
@@ -91,7 +91,7 @@ function proven(sealer: Secrets, row: { key_check: string; address_hash_key: str
   try {
     if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)
   } catch {
-    throw new Refusal(
+    throw new OperatorError(
       'POSTHORN_SECRET_KEY does not fit this database: start with the key that the database was set up with, or name that key in POSTHORN_PREVIOUS_SECRET_KEYS.',
     )
   }

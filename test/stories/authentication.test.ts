@@ -1,7 +1,7 @@
 /** Who may call (interface: Authentication; decisions 1 and 2). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Refusal } from '../../src/contract/refusal.ts'
+import { Problem } from '../../src/contract/problem.ts'
 import type { Answered } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
@@ -200,7 +200,7 @@ test('an account has at most fifty unrevoked keys, however many are made at once
   const made = await Promise.allSettled(Array.from({ length: 60 }, () => accounts.createKey({ account_id: account.id, mode: 'live' })))
 
   assert.equal(made.filter((one) => one.status === 'fulfilled').length, 49)
-  assert.ok(made.every((one) => one.status === 'fulfilled' || one.reason instanceof Refusal))
+  assert.ok(made.every((one) => one.status === 'fulfilled' || one.reason instanceof Problem))
 })
 
 test('suspending an account is told as a fact in the same transaction, once', async (t) => {

@@ -2,7 +2,7 @@
 import type { Caller, Mode } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
-import { Refusal } from '../../contract/refusal.ts'
+import { Problem, invalid } from '../../contract/problem.ts'
 import { accountCapabilities, type Account } from '../../contract/resources/account.ts'
 import { scopes, type Scope } from '../../contract/scopes.ts'
 import { isTimezone } from '../../contract/validation.ts'
@@ -40,14 +40,14 @@ export interface AccountService {
   /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
   forgetKeys(): void
   me(caller: Caller): Account
-  /** Refusals (class Refusal): an empty or overlong name, a malformed e-mail address. */
+  /** Problems: parameter_invalid for an empty or overlong name and for a malformed e-mail address. */
   create(account: { name: string; owner_email?: string | null }): Promise<AccountRow>
   list(): Promise<AccountRow[]>
   update(id: string, changes: AccountChanges): Promise<AccountRow>
   /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
   suspend(id: string): Promise<AccountRow>
   reinstate(id: string): Promise<AccountRow>
-  /** Refusals: an expiry that has passed, and beyond 50 unrevoked keys of the account. */
+  /** Problems: resource_missing; parameter_invalid for an expiry that has passed, and beyond 50 unrevoked keys of the account. */
   createKey(key: NewKey): Promise<CreatedKey>
   /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
@@ -157,8 +157,10 @@ async function accountOf(platform: Platform, id: string): Promise<AccountRow> {
   return row
 }
 
-const noAccount = (id: string): Refusal => new Refusal(`There is no account ${id}. \`posthorn accounts list\` shows them all.`)
-const noKey = (id: string): Refusal => new Refusal(`There is no API key ${id}. \`posthorn keys list --account A\` shows those of an account.`)
+/** For the operator, who alone can name accounts. */
+export const noAccount = (id: string): Problem => new Problem('resource_missing', `There is no account ${id}. \`posthorn accounts list\` shows them all.`)
+const noKey = (id: string): Problem =>
+  new Problem('resource_missing', `There is no API key ${id}. \`posthorn keys list --account A\` shows those of an account.`)
 
 async function update(platform: Platform, id: string, changes: AccountChanges): Promise<AccountRow> {
   return await transact(platform.pool, async (sql) => {
@@ -194,7 +196,7 @@ async function createKey(platform: Platform, wanted: NewKey): Promise<CreatedKey
     const account = isId('acc', wanted.account_id) ? await store.lockAccount(sql, wanted.account_id) : null
     if (account === null) throw noAccount(wanted.account_id)
     if ((await store.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
-      throw new Refusal(`The account already has ${limits.keys_per_account_max} unrevoked keys. Revoke one that is no longer used.`)
+      throw invalid('account_id', 'too_many', `The account already has ${limits.keys_per_account_max} unrevoked keys. Revoke one that is no longer used.`)
     }
     const row: KeyRow = {
       id: platform.ids('key'),
@@ -215,27 +217,30 @@ async function createKey(platform: Platform, wanted: NewKey): Promise<CreatedKey
 
 function checkedName(name: string): string {
   const length = [...name.trim()].length
-  if (length < 1 || length > nameLengthMax || !name.isWellFormed() || name.includes('\0')) throw new Refusal(`A name has 1 to ${nameLengthMax} characters.`)
+  if (length < 1 || length > nameLengthMax || !name.isWellFormed() || name.includes('\0'))
+    throw invalid('name', 'invalid_value', `A name has 1 to ${nameLengthMax} characters.`)
   return name.trim()
 }
 
 function checkedExpiry(expires_at: string | null, now_ms: number): string | null {
-  if (expires_at !== null && Date.parse(expires_at) <= now_ms) throw new Refusal(`A key that expires at ${expires_at} is of no use: that time has passed.`)
+  if (expires_at !== null && Date.parse(expires_at) <= now_ms)
+    throw invalid('expires_at', 'invalid_value', `A key that expires at ${expires_at} is of no use: that time has passed.`)
   return expires_at
 }
 
 function checkedEmail(email: string | null): string | null {
-  if (email !== null && !/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/.test(email)) throw new Refusal(`${JSON.stringify(email)} is not an e-mail address.`)
+  if (email !== null && !/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/.test(email))
+    throw invalid('owner_email', 'invalid_format', `${JSON.stringify(email)} is not an e-mail address.`)
   return email
 }
 
 function checkedTimezone(timezone: string): string {
-  if (!isTimezone(timezone)) throw new Refusal(`${JSON.stringify(timezone)} is not an IANA time zone name, such as Europe/Berlin.`)
+  if (!isTimezone(timezone)) throw invalid('timezone', 'invalid_format', `${JSON.stringify(timezone)} is not an IANA time zone name, such as Europe/Berlin.`)
   return timezone
 }
 
 function checkedAllowlist(entries: readonly string[]): string[] {
   const bad = entries.find((entry) => !isAddressRange(entry))
-  if (bad !== undefined) throw new Refusal(`${JSON.stringify(bad)} is neither an IP address nor a CIDR range.`)
+  if (bad !== undefined) throw invalid('ip_allowlist', 'invalid_format', `${JSON.stringify(bad)} is neither an IP address nor a CIDR range.`)
   return [...entries]
 }

@@ -1,6 +1,6 @@
 /** What the operator and time do to money: top-ups, packages, thresholds, and the end of what nobody used. */
 import type { Id } from '../../contract/ids.ts'
-import { Refusal } from '../../contract/refusal.ts'
+import { invalid } from '../../contract/problem.ts'
 import type { Balance } from '../../contract/resources/balance.ts'
 import type { Package } from '../../contract/resources/package.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -10,7 +10,8 @@ import { expiryNoticeMs, recordBilling, recordExpiring } from './announcements.t
 import { balanceOf, packageOf, shownForMs } from './balances.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
-import { noAccount, requireChannelTypes, requireText, requireWhole } from './refusals.ts'
+import { noAccount } from '../accounts/service.ts'
+import { requireChannelTypes, requireText, requireWhole } from './refusals.ts'
 import type { Posting } from './posting.ts'
 import * as store from './store.ts'
 
@@ -26,7 +27,7 @@ export interface NewPackage {
 }
 
 export interface Funding {
-  /** The account's live balance. Refused (class Refusal, as all of these) for an unknown account. */
+  /** The account's live balance. Problems, here and below: resource_missing for an unknown account, parameter_invalid for what cannot be. */
   liveBalance(sql: Db, account_id: string): Promise<Balance>
   /** Puts money into the wallet. `amount_micros` is positive; `note` has up to 500 characters. */
   creditWallet(sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance>
@@ -66,12 +67,12 @@ export function funding(platform: Platform, posts: Posting): Funding {
     liveBalance,
 
     async creditWallet(sql, account_id, amount_micros, note) {
-      requireWhole('The amount in micro-USD', amount_micros, 1)
-      requireText('The note', note ?? '', noteLengthMax)
+      requireWhole('amount_micros', 'The amount in micro-USD', amount_micros, 1)
+      requireText('note', note ?? '', noteLengthMax)
       return await transact(sql, async (tx) => {
         const wallet = await locked(tx, account_id)
         const balance_after_micros = wallet.balance_micros + amount_micros
-        if (!Number.isSafeInteger(balance_after_micros)) throw new Refusal('The wallet cannot hold that much.')
+        if (!Number.isSafeInteger(balance_after_micros)) throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
         const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
         await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
         return await liveBalance(tx, account_id)
@@ -80,10 +81,11 @@ export function funding(platform: Platform, posts: Posting): Funding {
 
     async grantPackage(sql, asked) {
       const created_at = now()
-      requireWhole('The number of credits', asked.credits, 1)
-      requireChannelTypes(asked.channel_types)
-      requireText('The name', asked.name, nameLengthMax)
-      if (asked.expires_at !== null && asked.expires_at <= created_at) throw new Refusal('The expiry of a package must be in the future.')
+      requireWhole('credits', 'The number of credits', asked.credits, 1)
+      requireChannelTypes('channel_types', asked.channel_types)
+      requireText('name', asked.name, nameLengthMax)
+      if (asked.expires_at !== null && asked.expires_at <= created_at)
+        throw invalid('expires_at', 'invalid_value', 'The expiry of a package must be in the future.')
       const granted = await transact(sql, async (tx) => {
         const { account_id, credits, channel_types, expires_at, name } = asked
         const wallet = await locked(tx, account_id)
@@ -104,7 +106,7 @@ export function funding(platform: Platform, posts: Posting): Funding {
     lowBalance: async (sql, account_id) => (await found(sql, account_id)).low_balance_micros,
 
     async setLowBalance(sql, account_id, low_balance_micros) {
-      requireWhole('The threshold of balance.low in micro-USD', low_balance_micros, 0)
+      requireWhole('low_balance_micros', 'The threshold of balance.low in micro-USD', low_balance_micros, 0)
       if ((await store.updateLowBalance(sql, account_id, low_balance_micros)) === null) throw noAccount(account_id)
     },
 

@@ -5,7 +5,8 @@ import { defaultPrices } from '../../contract/resources/price.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db, Pool } from '../../platform/database/sql.ts'
-import { noAccount, requireChannelTypes, requireWhole } from './refusals.ts'
+import { noAccount } from '../accounts/service.ts'
+import { requireChannelTypes, requireWhole } from './refusals.ts'
 import { findWallet, listPrices, upsertPrice, type PriceRow } from './store.ts'
 
 /** Accounts whose prices are held at once; the oldest make room. */
@@ -63,8 +64,8 @@ export function prices(pool: Pool, clock: Clock): Prices {
       return [...amounts.keys()].toSorted().map((channel_type) => ({ channel_type, amount_micros: tenant.mode === 'test' ? 0 : amounts.get(channel_type)! }))
     },
     async setPrice(sql, account_id, channel_type, amount_micros) {
-      requireChannelTypes([channel_type])
-      requireWhole('A price in micro-USD', amount_micros, 0)
+      requireChannelTypes('channel_type', [channel_type])
+      requireWhole('amount_micros', 'A price in micro-USD', amount_micros, 0)
       if (account_id !== null && (await findWallet(sql, account_id)) === null) throw noAccount(account_id)
       const row = await upsertPrice(sql, { account_id: account_id ?? '', channel_type, amount_micros, updated_at: isoTime(clock.now()) })
       if (account_id === null) held.clear()

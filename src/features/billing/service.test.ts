@@ -53,16 +53,17 @@ test('top-ups and packages of unknown accounts, of nothing, or already over are 
   const { billing, tenant, pool, ids, clock } = await openAccount(t)
   const grant = { account_id: tenant.account_id, credits: 1, channel_types: [], expires_at: null, name: '' }
 
-  const refused = { name: 'Refusal' }
-  await assert.rejects(billing.creditWallet(pool, ids('acc'), 1, null), refused)
+  const missing = { code: 'resource_missing' }
+  const refused = { code: 'parameter_invalid' }
+  await assert.rejects(billing.creditWallet(pool, ids('acc'), 1, null), missing)
   await assert.rejects(billing.creditWallet(pool, tenant.account_id, 0, null), refused)
   await assert.rejects(billing.creditWallet(pool, tenant.account_id, Number.MAX_SAFE_INTEGER + 1, null), refused)
   await assert.rejects(billing.creditWallet(pool, tenant.account_id, 1, 'a\0b'), refused)
-  await assert.rejects(billing.grantPackage(pool, { ...grant, account_id: ids('acc') }), refused)
+  await assert.rejects(billing.grantPackage(pool, { ...grant, account_id: ids('acc') }), missing)
   await assert.rejects(billing.grantPackage(pool, { ...grant, credits: 0.5 }), refused)
   await assert.rejects(billing.grantPackage(pool, { ...grant, channel_types: ['pigeon'] }), refused)
   await assert.rejects(billing.grantPackage(pool, { ...grant, expires_at: clock.iso() }), refused)
-  await assert.rejects(billing.setLowBalance(pool, ids('acc'), 1), refused)
+  await assert.rejects(billing.setLowBalance(pool, ids('acc'), 1), missing)
   assert.deepEqual(await billing.transactions(pool, tenant, {}, page), [])
 })
 
@@ -231,9 +232,9 @@ test("an account's own price wins over that of all, which wins over the default"
   assert.equal(await prices.priceOf(tenant, 'telegram'), 1)
   assert.equal(await prices.priceOf(other, 'sms'), 7000)
   assert.equal(await prices.priceOf({ ...tenant, mode: 'test' }, 'sms'), 0)
-  await assert.rejects(prices.setPrice(pool, null, 'pigeon', 1), { name: 'Refusal' })
-  await assert.rejects(prices.setPrice(pool, null, 'sms', -1), { name: 'Refusal' })
-  await assert.rejects(prices.setPrice(pool, other.account_id, 'sms', 1), { name: 'Refusal' })
+  await assert.rejects(prices.setPrice(pool, null, 'pigeon', 1), { code: 'parameter_invalid' })
+  await assert.rejects(prices.setPrice(pool, null, 'sms', -1), { code: 'parameter_invalid' })
+  await assert.rejects(prices.setPrice(pool, other.account_id, 'sms', 1), { code: 'resource_missing' })
 })
 
 test('a price set by another process is in force within five seconds', async (t) => {

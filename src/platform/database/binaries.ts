@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { Refusal } from '../../contract/refusal.ts'
+import { OperatorError } from '../operator-error.ts'
 
 const run = promisify(execFile)
 
@@ -38,12 +38,12 @@ export async function findPrograms(dataDir: string, detours: readonly Detour[] =
   const user = await unprivilegedUser()
   if (process.getuid?.() !== 0) return hasName() ? direct(bin) : await nameless(bin, dataDir, user)
   if (user === undefined)
-    throw new Refusal('PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.')
+    throw new OperatorError('PostgreSQL refuses to run as root and this machine has no user `postgres` or `nobody`: run as another user, or set DATABASE_URL.')
   for (const detour of detours) {
     const programs = await detourBy[detour](bin, dataDir, user)
     if (programs !== undefined) return programs
   }
-  throw new Refusal('PostgreSQL refuses to run as root, and no way around that works here: run as another user, or set DATABASE_URL.')
+  throw new OperatorError('PostgreSQL refuses to run as root, and no way around that works here: run as another user, or set DATABASE_URL.')
 }
 
 function packageFolder(): string {
@@ -51,7 +51,7 @@ function packageFolder(): string {
   try {
     return resolve(dirname(createRequire(import.meta.url).resolve(name)), '../native')
   } catch {
-    throw new Refusal(`There is no embedded PostgreSQL for this machine (${name} is not installed): run \`npm ci\`, or set DATABASE_URL.`)
+    throw new OperatorError(`There is no embedded PostgreSQL for this machine (${name} is not installed): run \`npm ci\`, or set DATABASE_URL.`)
   }
 }
 

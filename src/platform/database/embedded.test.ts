@@ -7,7 +7,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
-import { Refusal } from '../../contract/refusal.ts'
+import { OperatorError } from '../operator-error.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeLog } from '../log.ts'
 import type { Detour } from './binaries.ts'
@@ -98,7 +98,7 @@ test('a data folder that cannot be used is refused in one line that says what is
       () => undefined,
       (thrown: unknown) => thrown,
     )
-    assert.ok(error instanceof Refusal, String(error))
+    assert.ok(error instanceof OperatorError, String(error))
     assert.equal(error.message.includes('\n'), false)
     return error.message
   }

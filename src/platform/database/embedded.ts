@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
 import type postgres from 'postgres'
-import { Refusal } from '../../contract/refusal.ts'
+import { OperatorError } from '../operator-error.ts'
 import { driver } from './driver.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { freePort } from '../../lib/free-port.ts'
@@ -113,7 +113,7 @@ interface Held extends Address {
 async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
   const dataDir = resolve(options.dataDir)
   await makeFolder(dataDir, 0o700).catch((error: Error) => {
-    throw new Refusal(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
+    throw new OperatorError(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
   })
   const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs: await findPrograms(dataDir, options.detours), clock: systemClock() }
   let stopping = false
@@ -162,7 +162,7 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
       const held = await holdServer(server, lost).catch((error: unknown) => notHeld(error, server))
       if (held !== undefined) return held
     }
-    if (holder.clock.now() > deadline) throw new Refusal(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
+    if (holder.clock.now() > deadline) throw new OperatorError(`The embedded database was not ready within a minute; see ${logFile(holder)}.`)
     await holder.clock.sleep(running === undefined ? retryMs : pollMs)
   }
 }
@@ -170,7 +170,7 @@ async function acquire(holder: Holder, lost: () => void, port?: number): Promise
 async function passwordOf({ folder }: Holder): Promise<string> {
   const path = join(folder, 'posthorn.password')
   const written = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new Refusal(`The password of the embedded database cannot be read: ${error.message}. Restore ${path} from a backup.`)
+    throw new OperatorError(`The password of the embedded database cannot be read: ${error.message}. Restore ${path} from a backup.`)
   })
   return written.trim()
 }
@@ -212,7 +212,7 @@ async function notHeld(error: unknown, server: Address): Promise<undefined> {
   const { code } = error as { code?: string }
   if (code === '3D000') await makeDatabase(server)
   if (code === '28P01')
-    throw new Refusal('The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.')
+    throw new OperatorError('The database under the data folder does not accept its own password: posthorn.password was changed. Restore it from a backup.')
 }
 
 /** initdb has made one called postgres, which nobody else needs: its name is changed in a moment, another one would be copied in a tenth of a second. */
@@ -277,7 +277,7 @@ async function explainExit(holder: Holder, code: string, from: number): Promise<
   const written = (await readFile(logFile(holder))).subarray(from).toString()
   // another process was quicker, a killed server's children are still there, or the port was taken
   if (/lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)) return undefined
-  throw new Refusal(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
+  throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
 }
 
 /** The line that tells most of what a program of PostgreSQL wrote before it gave up. */
@@ -308,7 +308,7 @@ async function makeCluster(holder: Holder): Promise<void> {
     await rename(password, join(fresh, 'posthorn.password'))
     await rename(fresh, folder).catch(async (error: Error) => {
       if (!(await isThere(join(folder, 'PG_VERSION'))))
-        throw new Refusal(`The embedded database cannot be put into ${folder}: ${error.message}. Move away what is there, or set POSTHORN_DATA_DIR.`)
+        throw new OperatorError(`The embedded database cannot be put into ${folder}: ${error.message}. Move away what is there, or set POSTHORN_DATA_DIR.`)
     })
     if (options.throwaway !== true) await Promise.all([folder, dirname(folder)].map(syncNames))
   } finally {
@@ -340,7 +340,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
     const child = await programs.start('initdb', folder, args, [password.fd, 'pipe', 'pipe'], false)
     options.onStarted?.()
     const [output, errors, ended] = await Promise.all([text(child.stdout!), text(child.stderr!), exitOf(child)])
-    if (ended !== 'it ended with 0') throw new Refusal(`The embedded database could not be made: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`)
+    if (ended !== 'it ended with 0') throw new OperatorError(`The embedded database could not be made: ${reasonIn(errors) ?? reasonIn(output) ?? ended}.`)
   } finally {
     await password.close()
   }

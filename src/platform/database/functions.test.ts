@@ -9,7 +9,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { readFunctions, type SqlFunction, type SqlFunctions } from './functions.ts'
 import { migrate, missingMigrations, type SchemaFiles } from './migrate.ts'
 import { openPool } from './pool.ts'
-import { DatabaseRefused } from './refused.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Pool } from './sql.ts'
 
 const clock = systemClock()
@@ -91,7 +91,7 @@ test('an older version is refused where a newer one has dropped a function that 
   await migrate(pool, clock, older)
   await migrate(pool, clock, program('1.1.0'))
 
-  const refused = (error: unknown) => error instanceof DatabaseRefused && /newer than this program: version 1\.1\.0 dropped answer/.test(error.message)
+  const refused = (error: unknown) => error instanceof OperatorError && /newer than this program: version 1\.1\.0 dropped answer/.test(error.message)
   await assert.rejects(migrate(pool, clock, older), refused)
   await assert.rejects(missingMigrations(pool, older), refused)
 })

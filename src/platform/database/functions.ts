@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import posthorn from '../../../package.json' with { type: 'json' }
 import { isoTime, type Clock } from '../../lib/clock.ts'
-import { DatabaseRefused } from './refused.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Db } from './sql.ts'
 
 /** The folder of `platform/` and `features/`, whose parts may each have a folder `sql/`. */
@@ -61,7 +61,7 @@ export async function readFunctions(folder = sourceFolder): Promise<SqlFunctions
 
 /**
  * Brings the functions of a database to what this program wants; the caller holds the lock of migrations. Returns what it did, for people. What a newer
- * version of the program has applied stays. Throws `DatabaseRefused` where a newer version has dropped what this one needs.
+ * version of the program has applied stays. Throws `OperatorError` where a newer version has dropped what this one needs.
  */
 export async function applyFunctions(sql: Db, clock: Clock, wanted: SqlFunctions): Promise<string[]> {
   await sql`
@@ -98,8 +98,9 @@ function changes({ version, functions }: SqlFunctions, recorded: readonly Record
   const newer = (row: Recorded) => compareVersions(row.version, version) > 0
   const gone = functions.find(({ name }) => byName.has(name) && newer(byName.get(name)!) && byName.get(name)!.checksum === null)
   if (gone !== undefined)
-    throw new DatabaseRefused(
+    throw new OperatorError(
       `The database is newer than this program: version ${byName.get(gone.name)!.version} dropped ${gone.name}. Start the newer version.`,
+      'database',
     )
   const isApplied = ({ name, checksum }: SqlFunction) => {
     const row = byName.get(name)

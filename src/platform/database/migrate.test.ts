@@ -5,7 +5,7 @@ import { testDatabase } from '../../../test/kit/database.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
 import { openPool } from './pool.ts'
-import { DatabaseRefused } from './refused.ts'
+import { OperatorError } from '../operator-error.ts'
 
 const clock = systemClock()
 
@@ -38,7 +38,7 @@ test('a released file that changed, and a database newer than the program, are r
   const [first, second] = [file(1, 'create table a (x int)'), file(2, 'create table b (x int)')]
   await migrate(pool, clock, only(first, second))
 
-  await assert.rejects(migrate(pool, clock, only({ ...first, checksum: 'other' }, second)), DatabaseRefused)
+  await assert.rejects(migrate(pool, clock, only({ ...first, checksum: 'other' }, second)), OperatorError)
   await assert.rejects(migrate(pool, clock, only(first)), /newer than this program/)
 })
 

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { isoTime, type Clock } from '../../lib/clock.ts'
 import { applyFunctions, missingFunctions, readFunctions, type SqlFunctions } from './functions.ts'
 import { advisoryLocks } from './locks.ts'
-import { DatabaseRefused } from './refused.ts'
+import { OperatorError } from '../operator-error.ts'
 import { transact, type Db, type Pool } from './sql.ts'
 
 /** The folder of the released migrations. */
@@ -53,7 +53,7 @@ export async function readMigrations(folder: URL | string = migrationsFolder): P
 
 /**
  * Applies what is missing, migrations first and functions after them, all in one transaction, and updates the `installation` row. Any number of processes may
- * call it at once. Throws `DatabaseRefused` for PostgreSQL below 16, for a released file that changed, and for a database that is newer than this code.
+ * call it at once. Throws `OperatorError` for PostgreSQL below 16, for a released file that changed, and for a database that is newer than this code.
  */
 export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Promise<MigrationReport> {
   const known = files ?? (await readSchemaFiles())
@@ -67,12 +67,12 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
     })
     if (report !== undefined) return report
     if (clock.now() > deadline)
-      throw new DatabaseRefused('Another process has been migrating this database for two minutes: see what it is doing, then start again.')
+      throw new OperatorError('Another process has been migrating this database for two minutes: see what it is doing, then start again.', 'database')
     await clock.sleep(tryLockEveryMs)
   }
 }
 
-/** What `migrate` would apply, as it reports it; throws `DatabaseRefused` as it does. Changes nothing. */
+/** What `migrate` would apply, as it reports it; throws `OperatorError` as it does. Changes nothing. */
 export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<string[]> {
   const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
@@ -112,9 +112,12 @@ function missing(known: readonly Migration[], applied: readonly Applied[]): Migr
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const row of applied) {
     const file = byNumber.get(row.number)
-    if (file === undefined) throw new DatabaseRefused(`The database is newer than this program: it has ${row.name}. Start the newer version.`)
+    if (file === undefined) throw new OperatorError(`The database is newer than this program: it has ${row.name}. Start the newer version.`, 'database')
     if (file.checksum !== row.checksum)
-      throw new DatabaseRefused(`migrations/${file.name} was changed after it had been applied to this database. Restore the file; put changes in a new one.`)
+      throw new OperatorError(
+        `migrations/${file.name} was changed after it had been applied to this database. Restore the file; put changes in a new one.`,
+        'database',
+      )
   }
   const done = new Set(applied.map((row) => row.number))
   return known.filter((migration) => !done.has(migration.number))
@@ -123,7 +126,7 @@ function missing(known: readonly Migration[], applied: readonly Applied[]): Migr
 async function refuseOldServer(sql: Db): Promise<void> {
   const [server] = await sql<{ version: number; name: string }[]>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as name`
-  if (server!.version < versionMin) throw new DatabaseRefused(`PostgreSQL 16 or newer is needed; DATABASE_URL leads to ${server!.name}.`)
+  if (server!.version < versionMin) throw new OperatorError(`PostgreSQL 16 or newer is needed; DATABASE_URL leads to ${server!.name}.`, 'database')
 }
 
 /**
