@@ -1,12 +1,11 @@
 /** What an account reads about its money: the list of its transactions and its usage. */
 import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
-import { invalid } from '../../contract/problem.ts'
 import type { BalanceTransaction, TransactionType } from '../../contract/resources/balance-transaction.ts'
 import type { UsageGroup, UsageRecord } from '../../contract/resources/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import { tenantSide, type LedgerEntry } from './ledger.ts'
 import { entryExists, listEntries, type EntryFilters } from './store.ts'
 import { nextDay, nextMonth, usagePeriod } from './usage.ts'
@@ -36,10 +35,8 @@ export interface Statements {
 
 export const statements = (clock: Clock): Statements => ({
   async transactions(sql, tenant, filters, page) {
-    const cursor = page.starting_after
-    if (cursor !== undefined && (tenant.mode === 'test' || !isId('txn', cursor) || !(await entryExists(sql, tenant.account_id, cursor)))) {
-      throw invalid('starting_after', 'invalid_value', 'No balance transaction has the id given in starting_after. Use the next_cursor of the page before.')
-    }
+    const exists = async (id: string) => tenant.mode === 'live' && isId('txn', id) && (await entryExists(sql, tenant.account_id, id))
+    await requireCursor(page.starting_after, 'No balance transaction has the id', exists)
     if (tenant.mode === 'test') return []
     const wanted: EntryFilters = {
       type: filters.type ?? null,

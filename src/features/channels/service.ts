@@ -6,7 +6,7 @@ import { invalid, missing, Problem } from '../../contract/problem.ts'
 import { channelTypes, type Channel, type ChannelType, type Template } from '../../contract/resources/channel.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { validator } from '../../contract/validation.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import { recordEvents } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
@@ -127,14 +127,13 @@ export function channelService(platform: Platform) {
 
   async function list(sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> {
     if (tenant.mode === 'live') {
-      const cursor = page.starting_after
-      if (cursor !== undefined && (!isId('ch', cursor) || !(await store.channelExisted(sql, tenant, cursor)))) throw badCursor()
+      await requireCursor(page.starting_after, noChannelHas, async (id) => isId('ch', id) && (await store.channelExisted(sql, tenant, id)))
       return (await store.listChannels(sql, tenant, page)).map(object)
     }
     const all = channelTypes.map((type) => object(sandboxRow(tenant, type)))
     if (page.starting_after === undefined) return all.slice(0, page.limit + 1)
     const at = all.findIndex((channel) => channel.id === page.starting_after)
-    if (at === -1) throw badCursor()
+    if (at === -1) throw wrongCursor(noChannelHas)
     return all.slice(at + 1, at + 2 + page.limit)
   }
 
@@ -329,7 +328,7 @@ export function channelService(platform: Platform) {
   }
 }
 
-const badCursor = () => invalid('starting_after', 'invalid_value', 'No channel has the id given in starting_after. Use the next_cursor of the page before.')
+const noChannelHas = 'No channel has the id'
 const taken = (type: string, identifier: string) =>
   new Problem(
     'channel_identifier_taken',

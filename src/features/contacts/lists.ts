@@ -3,11 +3,11 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { Detail } from '../../contract/errors.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
-import { invalid, missing } from '../../contract/problem.ts'
+import { missing } from '../../contract/problem.ts'
 import type { ContactList } from '../../contract/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { throwFailures } from './contact-input.ts'
 import { insertDeltas } from './counter-store.ts'
@@ -29,9 +29,7 @@ export function listService(platform: Platform) {
   const now = () => isoTime(platform.clock.now())
 
   async function list(sql: Db, tenant: Tenant, page: Page): Promise<ContactList[]> {
-    const after = page.starting_after
-    if (after !== undefined && !(isId('lst', after) && (await idExisted(sql, tenant, after))))
-      throw invalid('starting_after', 'invalid_value', 'No contact list has the id given in starting_after. Use the next_cursor of the page before.')
+    await requireCursor(page.starting_after, 'No contact list has the id', async (id) => isId('lst', id) && (await idExisted(sql, tenant, id)))
     return (await store.listLists(sql, tenant, page)).map(listObject)
   }
 

@@ -7,7 +7,7 @@ import { contactLimits, contactObject, type ConsentChange, type Contact, type Co
 import { isoTime } from '../../lib/clock.ts'
 import { normalisePhone, phoneKey } from '../../lib/phone.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { activity } from './activity.ts'
 import { checkedContact, readContact, readTags, throwFailures, type ContactBody } from './contact-input.ts'
@@ -90,9 +90,7 @@ export function contactService(platform: Platform) {
 
   async function list(sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> {
     const read = await reader(sql, tenant, query)
-    const after = page.starting_after
-    if (after !== undefined && !(isId('ct', after) && (await store.idExisted(sql, tenant, after))))
-      throw invalid('starting_after', 'invalid_value', 'No contact has the id given in starting_after. Use the next_cursor of the page before.')
+    await requireCursor(page.starting_after, 'No contact has the id', async (id) => isId('ct', id) && (await store.idExisted(sql, tenant, id)))
     return await shownAll(sql, tenant, await read(page))
   }
 
@@ -193,14 +191,12 @@ export function contactService(platform: Platform) {
   /** A page of tags by name, with one more than asked where a limit was given. */
   async function tags(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
     const key = after === undefined ? undefined : foldText(after)
-    if (key !== undefined && !(await store.tagExists(sql, tenant, key)))
-      throw invalid('starting_after', 'invalid_value', 'No tag has the name given in starting_after. Use the next_cursor of the page before.')
+    await requireCursor(key, 'No tag has the name', (name) => store.tagExists(sql, tenant, name))
     return (await store.listTags(sql, tenant, key, limit + 1)).map(({ name, contacts_count }) => ({ object: 'contact_tag' as const, name, contacts_count }))
   }
 
   async function attributes(sql: Db, tenant: Tenant, after: string | undefined, limit: number) {
-    if (after !== undefined && !(await store.attributeExists(sql, tenant, after)))
-      throw invalid('starting_after', 'invalid_value', 'No attribute has the key given in starting_after. Use the next_cursor of the page before.')
+    await requireCursor(after, 'No attribute has the key', (name) => store.attributeExists(sql, tenant, name))
     return (await store.listAttributes(sql, tenant, after, limit + 1)).map(({ key, type, contacts_count }) => ({
       object: 'contact_attribute' as const,
       key,
@@ -211,13 +207,9 @@ export function contactService(platform: Platform) {
 
   async function consentHistory(sql: Db, tenant: Tenant, id: string, page: Page): Promise<ConsentChange[]> {
     if (!isId('ct', id) || (await store.findContact(sql, tenant, id)) === null) throw missing('contact', id)
-    const after = page.starting_after
-    if (after !== undefined && !(await consentStore.consentChangeExists(sql, tenant, id, after)))
-      throw invalid(
-        'starting_after',
-        'invalid_value',
-        'This contact has no consent change with the id given in starting_after. Use the next_cursor of the page before.',
-      )
+    await requireCursor(page.starting_after, 'This contact has no consent change with the id', (change) =>
+      consentStore.consentChangeExists(sql, tenant, id, change),
+    )
     return await consentStore.listConsentChanges(sql, tenant, id, page)
   }
 

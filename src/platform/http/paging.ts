@@ -1,7 +1,7 @@
 /** Pagination of the interface ("Pagination on list endpoints"): `limit`, `starting_after`, newest first, list envelope. */
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { limits } from '../../contract/limits.ts'
-import { invalid } from '../../contract/problem.ts'
+import { invalid, type Problem } from '../../contract/problem.ts'
 
 /** The query fields that every list takes; spread into the schema of a list's query. */
 export const pageQuery = {
@@ -36,6 +36,18 @@ export const pageOf = (query: { limit?: number; starting_after?: string }): Page
   limit: query.limit ?? limits.page_default,
   starting_after: query.starting_after,
 })
+
+/**
+ * Refuses a `starting_after` that `exists` does not find (parameter_invalid). `absence` begins the sentence: 'No channel has the id'. Cursors of objects
+ * deleted since the page before are good, so `exists` knows those too.
+ */
+export async function requireCursor(cursor: string | undefined, absence: string, exists: (cursor: string) => Promise<boolean>): Promise<void> {
+  if (cursor !== undefined && !(await exists(cursor))) throw wrongCursor(absence)
+}
+
+/** What `requireCursor` throws, for lists that look their cursor up in another way. */
+export const wrongCursor = (absence: string): Problem =>
+  invalid('starting_after', 'invalid_value', `${absence} given in starting_after. Use the next_cursor of the page before.`)
 
 /** Wraps up to `limit + 1` rows, newest first, as a page: the extra row only tells that there is more. */
 export function pageReply<T extends { readonly id: string }>(rows: readonly T[], limit: number) {

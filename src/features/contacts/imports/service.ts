@@ -9,7 +9,7 @@ import { importLimits, importObject, type ContactImport, type ContactImportRow }
 import { isoTime } from '../../../lib/clock.ts'
 import { canonicalFingerprint } from '../../../platform/http/idempotency.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { Page } from '../../../platform/http/paging.ts'
+import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
@@ -79,10 +79,8 @@ export function importService(platform: Platform) {
   }
 
   async function list(sql: Db, tenant: Tenant, status: string | undefined, page: Page): Promise<ContactImport[]> {
-    const after = page.starting_after
-    if (after !== undefined && !(isId('imp', after) && (await store.findImport(sql, tenant, after)) !== null)) {
-      throw invalid('starting_after', 'invalid_value', 'No contact import has the id given in starting_after. Use the next_cursor of the page before.')
-    }
+    const exists = async (after: string) => isId('imp', after) && (await store.findImport(sql, tenant, after)) !== null
+    await requireCursor(page.starting_after, 'No contact import has the id', exists)
     return (await store.listImports(sql, tenant, status, page)).map(importObject)
   }
 

@@ -2,12 +2,12 @@
 import type { Caller, Tenant } from '../../../contract/caller.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
-import { invalid, missing } from '../../../contract/problem.ts'
+import { missing } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
 import { segmentObject, type Segment, type SegmentPreview, type SegmentRow } from '../../../contract/resources/segment.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { Page } from '../../../platform/http/paging.ts'
+import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { throwFailures } from '../contact-input.ts'
 import { idExisted, insertTombstone } from '../store.ts'
@@ -52,13 +52,8 @@ export function segmentService(platform: Platform) {
     },
 
     async list(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
-      const cursor = page.starting_after
-      if (
-        cursor !== undefined &&
-        !(isId('seg', cursor) && ((await store.findSegment(sql, caller, cursor)) !== null || (await idExisted(sql, caller, cursor))))
-      ) {
-        throw invalid('starting_after', 'invalid_value', 'No segment has the id given in starting_after. Use the next_cursor of the page before.')
-      }
+      const existed = async (id: string) => (await store.findSegment(sql, caller, id)) !== null || (await idExisted(sql, caller, id))
+      await requireCursor(page.starting_after, 'No segment has the id', async (id) => isId('seg', id) && (await existed(id)))
       return (await store.listSegments(sql, caller, page)).map(segmentObject)
     },
 
