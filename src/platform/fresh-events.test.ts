@@ -1,7 +1,7 @@
 /** Events kept in memory for whoever delivers them: only those that somebody asks for, and bounded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EventRow } from '../contract/resources/event.ts'
+import type { EventRow } from './outbox.ts'
 import { freshEvents } from './fresh-events.ts'
 
 const event = (id: string, type: EventRow['type'], object = '{}'): EventRow => ({ id, mode: 'live', type, created_at: '2026-01-31T09:30:00.000Z', object })

@@ -1,5 +1,5 @@
 /** The events that this process has just written, as they stand in the table: whoever delivers them soon need not read them back. */
-import type { EventRow } from '../contract/resources/event.ts'
+import type { EventRow } from './outbox.ts'
 
 export interface FreshEvents {
   /** Keeps an event that is about to be written, where events of its type are asked for; whether it was written is for the reader to know, who asks by ids found in the database. */

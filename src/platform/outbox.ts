@@ -16,6 +16,15 @@ export interface NewEvent extends Tenant {
   readonly endpoint_id?: string
 }
 
+/** A row of `events`, with its object as the text that was stored. */
+export interface EventRow {
+  readonly id: string
+  readonly mode: string
+  readonly type: string
+  readonly created_at: string
+  readonly object: string
+}
+
 /** Records events inside the caller's transaction. */
 export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return

@@ -1,7 +1,6 @@
 /** The error envelope of the interface ("Errors"). Every reply of another status than 2xx and 304 has it. */
 import { Type, type Static } from 'typebox'
-import { detailCodes, errorCatalogue, errorType, type Detail, type ErrorCode } from '../errors.ts'
-import type { Problem } from '../problem.ts'
+import { detailCodes } from '../errors.ts'
 
 export const ErrorBody = Type.Object(
   {
@@ -22,25 +21,3 @@ export const ErrorBody = Type.Object(
 export type ErrorBody = Static<typeof ErrorBody>
 
 export const ApiError = Type.Object({ error: ErrorBody }, { $id: 'ApiError', description: 'The error envelope.' })
-
-/** What an error says, without what belongs to one request. */
-export interface ErrorFacts {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly param?: string | undefined
-  readonly details?: readonly Detail[] | undefined
-}
-
-/** The error object of a request, as it stands in the envelope and in the items of a batch. */
-export function errorBody(error: ErrorFacts | Problem, request_id: string, base_url: string): ErrorBody {
-  const body: ErrorBody = {
-    type: errorType(errorCatalogue[error.code].status),
-    code: error.code,
-    message: error.message,
-    request_id,
-    doc_url: `${base_url}/docs/errors#${error.code}`,
-  }
-  if (error.param !== undefined) body.param = error.param
-  if (error.details !== undefined) body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
-  return body
-}

@@ -1,4 +1,4 @@
-/** Contacts, consent, tags, attributes and contact lists (decisions 5 and 10), with the rows behind the Contact. */
+/** Contacts, consent, tags, attributes and contact lists (decisions 5 and 10). */
 import { Type, type Static } from 'typebox'
 import { channelTypes, reservedChannelTypes } from './channel.ts'
 import { AnyObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
@@ -91,64 +91,6 @@ export const Contact = Type.Object(
   { $id: 'Contact', description: 'A person that the account may write to.' },
 )
 export type Contact = Static<typeof Contact>
-
-/** A row of `contacts` without the columns derived for searching. */
-export interface ContactRow {
-  account_id: string
-  mode: 'live' | 'test'
-  id: string
-  phone: string | null
-  phone_key: string | null
-  email: string | null
-  first_name: string | null
-  last_name: string | null
-  full_name: string | null
-  locale: string | null
-  timezone: string | null
-  country: string | null
-  external_id: string | null
-  identifiers: Record<string, string>
-  tags: string[]
-  attributes: Record<string, AttributeValue>
-  metadata: Record<string, unknown>
-  consent: Record<string, ConsentState>
-  blocked: boolean
-  last_seen_at: string | null
-  last_message_at: string | null
-  created_at: string
-  updated_at: string
-}
-
-export type Windows = Record<string, { window_expires_at: string | null }>
-
-/** The Contact of a row, as the interface shows it. */
-export function contactObject(row: ContactRow, windows: Windows): Contact {
-  return {
-    id: row.id,
-    object: 'contact',
-    mode: row.mode,
-    phone: row.phone,
-    email: row.email,
-    first_name: row.first_name,
-    last_name: row.last_name,
-    full_name: row.full_name,
-    locale: row.locale,
-    timezone: row.timezone,
-    country: row.country,
-    identifiers: row.identifiers,
-    consent: row.consent,
-    tags: row.tags,
-    attributes: row.attributes,
-    metadata: row.metadata,
-    blocked: row.blocked,
-    external_id: row.external_id,
-    windows,
-    last_seen_at: row.last_seen_at,
-    last_message_at: row.last_message_at,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  }
-}
 
 /**
  * What create, upsert and PATCH take. Formats, keys and the short and long form of consent are checked in one round by the

@@ -19,16 +19,3 @@ export const Event = Type.Object(
   { $id: 'Event', description: 'Something that happened in the account: what webhooks deliver and the feed lists.' },
 )
 export type Event = Static<typeof Event>
-
-/** A row of `events`, with its object as the text that was stored. */
-export interface EventRow {
-  readonly id: string
-  readonly mode: string
-  readonly type: string
-  readonly created_at: string
-  readonly object: string
-}
-
-/** The body of an event, the same bytes whenever it is built: the stored object is never parsed. */
-export const eventBody = (row: EventRow): string =>
-  `{"id":"${row.id}","object":"event","type":"${row.type}","mode":"${row.mode}","created_at":"${row.created_at}","data":{"object":${row.object}}}`

@@ -29,14 +29,7 @@ export const MessageError = Type.Object({
   message: Type.String(),
   provider_code: Type.String({ description: "The provider's own code; empty where the failure is not the provider's." }),
 })
-type MessageError = Static<typeof MessageError>
-/** As it is kept: without a provider's code where there is none. */
-export type KeptError = Omit<MessageError, 'provider_code'> & { readonly provider_code: string | null }
-
-/** The error as the interface shows it, whose `provider_code` is always a string. */
-export const errorObject = (error: KeptError | null): MessageError | null =>
-  error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
-
+export type MessageError = Static<typeof MessageError>
 export const Billing = Type.Object({
   source: Type.String({ enum: ['package', 'wallet'] }),
   amount_micros: Type.Integer({ description: 'Micro-USD; 0 when paid by a package credit.' }),
@@ -80,98 +73,6 @@ export const Message = Type.Object(
   { $id: 'Message', description: 'A message, outbound or inbound.' },
 )
 export type Message = Static<typeof Message>
-
-/** A row of `messages`: the Message with its nested objects flat. */
-export interface MessageRow {
-  account_id: string
-  mode: 'live' | 'test'
-  id: string
-  channel_id: string
-  channel_type: string
-  direction: 'outbound' | 'inbound'
-  to: string
-  from: string
-  type: string
-  /** What stands under the key named by `type`. */
-  content: unknown
-  status: MessageStatus
-  error: KeptError | null
-  reference: string | null
-  metadata: Record<string, unknown>
-  billing_source: 'package' | 'wallet'
-  amount_micros: number
-  package_grant_id: string | null
-  refunded: boolean
-  contact_id: string | null
-  origin_type: OriginType
-  origin_id: string | null
-  /** By which its submitter knows it, where it must become exactly one message; never shown. */
-  submission_key: string | null
-  reply_to: string | null
-  segments: number | null
-  encoding: 'gsm7' | 'ucs2' | null
-  priority: Priority
-  send_at: string | null
-  expires_at: string | null
-  created_at: string
-  updated_at: string
-  sending_at: string | null
-  sent_at: string | null
-  delivered_at: string | null
-  read_at: string | null
-  failed_at: string | null
-}
-
-/** The Message of a row, as the interface shows it. */
-export function messageObject(row: MessageRow): Message {
-  return {
-    id: row.id,
-    object: 'message',
-    mode: row.mode,
-    channel_id: row.channel_id,
-    channel_type: row.channel_type,
-    direction: row.direction,
-    to: row.to,
-    from: row.from,
-    type: row.type,
-    content: { [row.type]: row.content },
-    status: row.status,
-    error: errorObject(row.error),
-    reference: row.reference,
-    metadata: row.metadata,
-    billing: { source: row.billing_source, amount_micros: row.amount_micros, package_grant_id: row.package_grant_id, refunded: row.refunded },
-    sender: null,
-    contact_id: row.contact_id,
-    origin: { type: row.origin_type, id: row.origin_id },
-    reply_to: row.reply_to,
-    segments: row.segments,
-    encoding: row.encoding,
-    priority: row.priority,
-    send_at: row.send_at,
-    expires_at: row.expires_at,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    sent_at: row.sent_at,
-    delivered_at: row.delivered_at,
-    read_at: row.read_at,
-    failed_at: row.failed_at,
-  }
-}
-
-/** The Message as it was when it was accepted: what a replayed 202 answers. */
-export function acceptedObject(row: MessageRow): Message {
-  return messageObject({
-    ...row,
-    status: 'queued',
-    error: null,
-    refunded: false,
-    updated_at: row.created_at,
-    sent_at: null,
-    delivered_at: null,
-    read_at: null,
-    failed_at: null,
-  })
-}
 
 /** The body of `POST /v1/messages`, for the documents; the accepting door checks it in two rounds (decisions 1, "Validation"). */
 export const SendMessage = Type.Object(

@@ -42,18 +42,6 @@ export const Segment = Type.Object(
 )
 export type Segment = Static<typeof Segment>
 
-/** A row of `segments`. */
-export interface SegmentRow extends Omit<Segment, 'object' | 'mode'> {
-  account_id: string
-  mode: 'live' | 'test'
-}
-
-/** The Segment of a row, as the interface shows it. */
-export function segmentObject(row: SegmentRow): Segment {
-  const { id, mode, name, description, created_at, updated_at } = row
-  return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }
-}
-
 const name = Type.String({ minLength: 1, maxLength: 120 })
 const describing = Type.Optional(NullableString({ maxLength: descriptionLengthMax }))
 

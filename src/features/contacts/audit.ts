@@ -1,6 +1,6 @@
 /** SQL behind the invariants of contacts: what does not agree, at most 20 rows a question. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { ContactRow } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 const most = 20

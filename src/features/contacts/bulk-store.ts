@@ -1,6 +1,6 @@
 /** SQL of writing many rows at once: each column a text of lines, which costs PostgreSQL half of what rows of JSON do. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { ContactRow } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { ConsentChangeRow } from './consent-store.ts'
 import { isEmpty, searchColumns, type SearchColumns } from './contact.ts'

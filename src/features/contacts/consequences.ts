@@ -1,7 +1,8 @@
 /** What follows from written contacts: suppressions and the fact `opted_out`, the history of consent, counters, and names met for the first time. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { ConsentFact } from '../../contract/facts.ts'
-import type { AttributeType, ConsentSource, ContactRow } from '../../contract/resources/contact.ts'
+import type { AttributeType, ConsentSource } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import type { Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { foldText, isEmpty, labelsOf, marketingType, statusOf } from './contact.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { consentSources, consentStatuses, contactLimits, type ContactRow } from '../../contract/resources/contact.ts'
+import { consentSources, consentStatuses, contactLimits } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import { addressesOf, applyChange, foldText, labelsOf, newContact, statusOf, type ContactChange } from './contact.ts'
 import { readContact } from './contact-input.ts'
 

@@ -1,5 +1,6 @@
 /** What a change does to a contact: merging, tags, consent and everything derived. Pure; every way of writing contacts goes through here. */
-import type { AttributeValue, ConsentSource, ConsentState, ConsentStatus, ContactRow } from '../../contract/resources/contact.ts'
+import type { AttributeValue, ConsentSource, ConsentState, ConsentStatus } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import { countryOf, phoneKey } from '../../lib/phone.ts'
 import type { AddressKey } from './recipients.ts'
 

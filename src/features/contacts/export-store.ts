@@ -1,6 +1,7 @@
 /** SQL of exports: what columns there are, and everything that belongs to one contact. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { ConsentChange, ContactRow } from '../../contract/resources/contact.ts'
+import type { ConsentChange } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import type { ContactExport } from '../../contract/resources/contact-export.ts'
 import type { Db } from '../../platform/database/sql.ts'
 

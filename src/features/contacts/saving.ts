@@ -1,6 +1,7 @@
 /** The one door through which contacts are written: creates, upserts, updates and links from inbound messages, set-wise and safe against races. */
 import type { Tenant } from '../../contract/caller.ts'
-import { contactLimits, type ConsentSource, type ContactRow } from '../../contract/resources/contact.ts'
+import { contactLimits, type ConsentSource } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import { phoneKey } from '../../lib/phone.ts'
 import { sqlState, transact, violatedConstraint, type Db, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'

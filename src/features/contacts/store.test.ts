@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import postgres from 'postgres'
-import type { ContactRow } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import type { Pool } from '../../platform/database/sql.ts'
 import { startPlatform, type PlatformWorld } from '../../../test/kit/world.ts'
 import { applyChange, newContact } from './contact.ts'

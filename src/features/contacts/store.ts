@@ -1,7 +1,8 @@
 /** SQL of contacts, their addresses, tags, attributes and counters. */
 import type { PendingQuery, Row } from 'postgres'
 import type { Tenant } from '../../contract/caller.ts'
-import type { AttributeType, ContactRow } from '../../contract/resources/contact.ts'
+import type { AttributeType } from '../../contract/resources/contact.ts'
+import type { ContactRow } from './rows.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { bulkRows, insertAddressLines, insertContactLines } from './bulk-store.ts'

@@ -1,6 +1,6 @@
 /** SQL of messages as they are read. What the door and the lanes write stands beside them. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { MessageRow } from '../../contract/resources/message.ts'
+import type { MessageRow } from './rows.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 export async function findMessage(sql: Db, { account_id, mode }: Tenant, id: string): Promise<MessageRow | null> {

@@ -1,5 +1,5 @@
 /** The bodies of events on their way, built once for all endpoints that get them; bounded. */
-import { eventBody } from '../../contract/resources/event.ts'
+import { eventBody } from './present.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { FreshEvents } from '../../platform/fresh-events.ts'
 import { readEvents, type DueRow } from './lane-store.ts'

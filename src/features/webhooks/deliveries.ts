@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import { isId, type Id } from '../../contract/ids.ts'
 import { Problem, invalid, missing } from '../../contract/problem.ts'
-import { eventBody } from '../../contract/resources/event.ts'
+import { eventBody } from './present.ts'
 import type { DeliveryStatus, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { HttpPoster } from '../../lib/http-post.ts'

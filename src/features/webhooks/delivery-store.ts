@@ -1,6 +1,6 @@
 /** SQL of single deliveries: looking them up, attempting one at once, dropping what an endpoint no longer gets. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { EventRow } from '../../contract/resources/event.ts'
+import type { EventRow } from '../../platform/outbox.ts'
 import type { DeliveryStatus, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'

@@ -1,6 +1,6 @@
 /** SQL of the event feed: in commit order, up to the horizon below which nothing can appear any more. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { EventRow } from '../../contract/resources/event.ts'
+import type { EventRow } from '../../platform/outbox.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
 export interface FeedFilter {

@@ -1,5 +1,5 @@
 /** SQL of the lanes, over all accounts at once: taking turns, reading what is due, settling in sets. */
-import type { EventRow } from '../../contract/resources/event.ts'
+import type { EventRow } from '../../platform/outbox.ts'
 import { jsonRows, textColumn, sqlState, type Db } from '../../platform/database/sql.ts'
 import type { Settlement } from './delivery-store.ts'
 import type { EndpointRow } from './store.ts'

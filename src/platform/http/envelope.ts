@@ -1,7 +1,8 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
 import type { Duplex } from 'node:stream'
+import { errorCatalogue, errorType, type Detail, type ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
-import { errorBody } from '../../contract/resources/api-error.ts'
+import type { ErrorBody } from '../../contract/resources/api-error.ts'
 import { isUnreachable } from '../database/lost.ts'
 
 /** The refusal that an exception stands for; undefined for one that nobody expected. `accepts`: the operation takes messages. */
@@ -12,6 +13,28 @@ export function problemOf(error: unknown, accepts: boolean): Problem | undefined
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
     return new Problem('invalid_json')
   return undefined
+}
+
+/** What an error says, without what belongs to one request. */
+export interface ErrorFacts {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly param?: string | undefined
+  readonly details?: readonly Detail[] | undefined
+}
+
+/** The error object of a request, as it stands in the envelope and in the items of a batch. */
+export function errorBody(error: ErrorFacts | Problem, request_id: string, base_url: string): ErrorBody {
+  const body: ErrorBody = {
+    type: errorType(errorCatalogue[error.code].status),
+    code: error.code,
+    message: error.message,
+    request_id,
+    doc_url: `${base_url}/docs/errors#${error.code}`,
+  }
+  if (error.param !== undefined) body.param = error.param
+  if (error.details !== undefined) body.details = error.details.map(({ param, code, message }) => ({ param, code, message }))
+  return body
 }
 
 /** Answers a request that was no valid HTTP, as far as its socket still takes an answer. */

@@ -1,5 +1,5 @@
 /** Applies one piece of an import: its rows are saved, counted and reported, and the piece is gone, all in one transaction. */
-import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
+import type { ContactImportRow } from './rows.ts'
 import { phoneKey } from '../../../lib/phone.ts'
 import { sqlState, transact, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'

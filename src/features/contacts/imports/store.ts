@@ -1,7 +1,7 @@
 /** SQL of imports, their pieces, and the rows that were rejected. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { AttributeType } from '../../../contract/resources/contact.ts'
-import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
+import type { ContactImportRow } from './rows.ts'
 import { jsonRows, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Column } from './columns.ts'

@@ -1,6 +1,6 @@
 /** The lane `imports`: takes an import, applies its pieces in order, and gives it back after a while so that others get their turn. */
 import { limits } from '../../../contract/limits.ts'
-import type { ContactImportRow } from '../../../contract/resources/contact-import.ts'
+import type { ContactImportRow } from './rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'

@@ -1,6 +1,6 @@
 /** SQL of segments and of the contacts that fit them. */
 import type { Tenant } from '../../../contract/caller.ts'
-import type { SegmentRow } from '../../../contract/resources/segment.ts'
+import type { SegmentRow } from './present.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import { phoneChannelTypes } from '../recipients.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MessageRow, Priority } from '../../../contract/resources/message.ts'
+import type { Priority } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { backlog } from './backlog.ts'
 
 /** Jobs `<queue><number>`, so many of each queue. */

@@ -1,7 +1,7 @@
 /** What settling promises when providers are odd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { recent } from './provider-ids.ts'
 import { settle } from './completer.ts'

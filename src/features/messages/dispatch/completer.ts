@@ -1,6 +1,6 @@
 /** What a provider answered, written set-wise in one transaction: status, references, attempts, follow-ups, and the job ended or given back. */
 import { limits } from '../../../contract/limits.ts'
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { jsonRows, sqlState, transact, type Db } from '../../../platform/database/sql.ts'
 import type { Outcome, Receipt, Report } from '../../channels/adapter.ts'

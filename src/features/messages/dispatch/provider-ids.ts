@@ -1,5 +1,5 @@
 /** What this process has just handed over, by the provider's id: a receipt that comes soon finds its message here, without asking the database twice. */
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 
 export interface Recent {
   remember(channel_id: string, provider_id: string, row: MessageRow): void

@@ -1,6 +1,6 @@
 /** SQL of the dispatch lane: due queues, claims, leases and take-overs. Lanes work across tenants. */
 import type { Tenant } from '../../../contract/caller.ts'
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 
 export interface DueQueue {

@@ -1,7 +1,8 @@
 /** Messages from recipients: stored once, linked to their contact, told as an event and a fact, their keywords applied, all in one transaction. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { InboundFact } from '../../../contract/facts.ts'
-import { messageObject, type MessageRow } from '../../../contract/resources/message.ts'
+import { messageObject } from '../present.ts'
+import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents } from '../../../platform/outbox.ts'

@@ -1,7 +1,7 @@
 /** The accepting door: requests that arrive while a batch is being committed form the next one (architecture: "The hot path"). Answers 'accepted' only after the commit. */
 import { limits } from '../../../contract/limits.ts'
 import { Problem } from '../../../contract/problem.ts'
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { pause } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/lost.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'

@@ -1,6 +1,8 @@
 /** The history of a message (decisions 4), derived from its time stamps and its events: nothing is written for it. */
 import { createHash } from 'node:crypto'
-import { errorObject, type MessageHistoryItem, type MessageRow, type MessageStatus } from '../../../contract/resources/message.ts'
+import type { MessageHistoryItem, MessageStatus } from '../../../contract/resources/message.ts'
+import { errorObject } from '../present.ts'
+import type { MessageRow } from '../rows.ts'
 import type { EventOfMessage } from '../store.ts'
 
 /** Newest first. Every status reached is one item; `event_id` is that of the public event while it is kept. */

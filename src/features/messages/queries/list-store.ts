@@ -4,7 +4,7 @@
  */
 import { advisoryLocks } from '../../../platform/database/locks.ts'
 import type { Tenant } from '../../../contract/caller.ts'
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { idFloor } from '../../../lib/ids.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Db } from '../../../platform/database/sql.ts'

@@ -1,6 +1,6 @@
 /** The lane `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
 import type { Tenant } from '../../../contract/caller.ts'
-import type { MessageRow } from '../../../contract/resources/message.ts'
+import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { jsonRows, transact, type Db } from '../../../platform/database/sql.ts'

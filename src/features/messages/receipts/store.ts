@@ -1,6 +1,6 @@
 /** SQL of moves: the rows that change, and with them the event that tells of it, in one statement. */
 import type { MessageStatus } from '../../../contract/resources/message.ts'
-import type { EventRow } from '../../../contract/resources/event.ts'
+import type { EventRow } from '../../../platform/outbox.ts'
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
 import { eventsFrom } from '../../../platform/outbox.ts'
 import { stamps } from '../states.ts'

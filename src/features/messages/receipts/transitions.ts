@@ -1,8 +1,9 @@
 /** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and its fact in the same transaction. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { MessageMovedFact } from '../../../contract/facts.ts'
-import type { EventRow } from '../../../contract/resources/event.ts'
-import { messageObject, type MessageRow } from '../../../contract/resources/message.ts'
+import type { EventRow } from '../../../platform/outbox.ts'
+import { messageObject } from '../present.ts'
+import type { MessageRow } from '../rows.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'

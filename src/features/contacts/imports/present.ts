@@ -1,0 +1,30 @@
+/** Rows of imports as the interface shows them. */
+import type { ContactImport } from '../../../contract/resources/contact-import.ts'
+import type { ContactImportRow } from './rows.ts'
+
+/** The ContactImport of a row, as the interface shows it. */
+export function importObject(row: ContactImportRow): ContactImport {
+  const { id, mode, file_name, default_country, consent_declared, bytes, total, created, updated, rejected, warnings, error } = row
+  return {
+    id,
+    object: 'contact_import',
+    mode,
+    status: row.status,
+    file_name,
+    columns: row.header.map((name, at) => ({ name, field: row.columns[at] ?? null })),
+    default_country,
+    consent_declared,
+    bytes,
+    total,
+    processed: created + updated + rejected,
+    created,
+    updated,
+    rejected,
+    warnings,
+    error,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    started_at: row.started_at,
+    completed_at: row.completed_at,
+  }
+}

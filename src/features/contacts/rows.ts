@@ -1,0 +1,31 @@
+/** The rows of contacts as every part of the feature reads them. */
+import type { AttributeValue, ConsentState } from '../../contract/resources/contact.ts'
+
+/** A row of `contacts` without the columns derived for searching. */
+export interface ContactRow {
+  account_id: string
+  mode: 'live' | 'test'
+  id: string
+  phone: string | null
+  phone_key: string | null
+  email: string | null
+  first_name: string | null
+  last_name: string | null
+  full_name: string | null
+  locale: string | null
+  timezone: string | null
+  country: string | null
+  external_id: string | null
+  identifiers: Record<string, string>
+  tags: string[]
+  attributes: Record<string, AttributeValue>
+  metadata: Record<string, unknown>
+  consent: Record<string, ConsentState>
+  blocked: boolean
+  last_seen_at: string | null
+  last_message_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export type Windows = Record<string, { window_expires_at: string | null }>
