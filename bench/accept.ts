@@ -1,64 +1,24 @@
 /** Accepting: one account, one wallet, 45 keys, 64 connections, every answer committed to disk; beside servers that store nothing or commit each message by itself. */
 import { countCpu } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
-import { compared, interleaved, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
-import type { LoadReport } from './load.ts'
+import { compared, interleaved, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { hasKannel, startKannel, type Kannel } from './references/kannel.ts'
 import { startReference } from './references/start.ts'
+import { connections, medianOf, paths, sendRound, type Round } from './rounds.ts'
 import { startService, type Running, type Service } from './service.ts'
-
-export const connections = 64
-
-export interface Round extends LoadReport {
-  /** Microseconds of CPU for each answer. */
-  readonly node_us: number
-  readonly postgres_us: number
-}
-
-/** One round of sending to a server of this service's keys and channel. */
-export async function sendRound(
-  driver: Driver,
-  service: Service,
-  server: Running,
-  seconds: number,
-  options: { keyed?: boolean; rate?: number; connections?: number } = {},
-): Promise<Round> {
-  const counted = countCpu(server.pid, service.postmaster)
-  const report = await driver.run({
-    host: '127.0.0.1',
-    port: server.port,
-    connections: options.connections ?? connections,
-    seconds,
-    keys: service.keys,
-    work: { kind: 'send', channel: service.channel, keyed: options.keyed === true },
-    ...(options.rate === undefined ? {} : { rate: options.rate }),
-  })
-  const { node_us, postgres_us } = counted()
-  return { ...report, node_us: node_us / report.answers, postgres_us: postgres_us / report.answers }
-}
-
-/** The median round by a field. */
-export const medianOf = (rounds: readonly Round[], field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us'): number =>
-  median(rounds.map((round) => round[field]))
 
 export const accept: Measurement = {
   name: 'accept',
-  title: 'Accepting messages',
+  title: paths.accept.title,
   async run(options) {
-    const driver = startDriver()
-    const service = await startService({ roles: 'api' })
-    const servers: Running[] = []
-    try {
-      for (const kind of ['plain', 'bare', 'transaction', 'statement'] as const) servers.push(await startReference(kind, service))
-      const kannel = hasKannel() ? await startKannel() : undefined
-      if (kannel !== undefined) servers.push(kannel)
-      const [plain, bare, transaction, statement] = servers as [Running, Running, Running, Running]
-      return await measure(options, driver, service, { plain, bare, transaction, statement, kannel })
-    } finally {
-      for (const server of servers) await server.stop()
-      await service.stop()
-      driver.stop()
-    }
+    using driver = startDriver()
+    await using service = await startService({ roles: paths.accept.roles })
+    await using plain = await startReference('plain', service)
+    await using bare = await startReference('bare', service)
+    await using transaction = await startReference('transaction', service)
+    await using statement = await startReference('statement', service)
+    await using kannel = hasKannel() ? await startKannel() : undefined
+    return await measure(options, driver, service, { plain, bare, transaction, statement, kannel })
   },
 }
 
@@ -86,12 +46,12 @@ async function measure(
   const seconds = 1.25
   const rounds = quick ? 3 : 5
   const contenders = {
-    plain: () => sendRound(driver, service, plain, seconds),
-    bare: () => sendRound(driver, service, bare, seconds),
-    product: () => sendRound(driver, service, service, seconds),
-    keyed: () => sendRound(driver, service, service, seconds, { keyed: true }),
-    transaction: () => sendRound(driver, service, transaction, seconds),
-    statement: () => sendRound(driver, service, statement, seconds),
+    plain: () => sendRound(driver, service, plain, { seconds }),
+    bare: () => sendRound(driver, service, bare, { seconds }),
+    product: () => sendRound(driver, service, service, { seconds }),
+    keyed: () => sendRound(driver, service, service, { seconds, keyed: true }),
+    transaction: () => sendRound(driver, service, transaction, { seconds }),
+    statement: () => sendRound(driver, service, statement, { seconds }),
     ...(kannel === undefined ? {} : { kannel: () => kannelRound(driver, service, kannel, seconds) }),
   }
   say('accept: warming up')
@@ -102,7 +62,7 @@ async function measure(
   say('accept: open loop')
   const offered = medianOf(found['product']!, 'rate') * 0.7
   const open: Round[] = []
-  for (let round = 0; round < rounds; round++) open.push(await sendRound(driver, service, service, seconds, { rate: offered }))
+  for (let round = 0; round < rounds; round++) open.push(await sendRound(driver, service, service, { seconds, rate: offered }))
   return {
     figures: figuresOf(found, single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 30 })),
     notes: [

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second. */
-const tick_us = 10_000
+const tickUs = 10_000
 
 interface Stat {
   readonly parent: number
@@ -18,24 +18,46 @@ function statOf(pid: number | string): Stat | undefined {
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number)
-    return { parent: fields[1]!, own_us: (fields[11]! + fields[12]!) * tick_us, children_us: (fields[13]! + fields[14]!) * tick_us }
+    return { parent: fields[1]!, own_us: (fields[11]! + fields[12]!) * tickUs, children_us: (fields[13]! + fields[14]!) * tickUs }
   } catch {
     return undefined // ended meanwhile, or not Linux
   }
 }
 
+/** Processes that this one has started and that still run, oldest first. */
+export const childrenOf = (pid: number): number[] => processes().filter((id) => statOf(id)?.parent === pid)
+
+const processes = (): number[] =>
+  process.platform === 'linux'
+    ? readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map(Number)
+        .toSorted((one, other) => one - other)
+    : []
+
 /** Microseconds of CPU that one process has used. */
-export const processCpu = (pid: number): number => statOf(pid)?.own_us ?? Number.NaN
+export const processCpu = (pid: number): number => exactCpu(pid) ?? statOf(pid)?.own_us ?? Number.NaN
+
+/** As the scheduler counts, in nanoseconds, where it tells: by thread. What threads used that have ended is missing. */
+function exactCpu(pid: number): number | undefined {
+  try {
+    let sum = 0
+    for (const thread of readdirSync(`/proc/${pid}/task`))
+      sum += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]) / 1000
+    return sum > 0 ? sum : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Microseconds of CPU that a process and its children have used. */
 export function treeCpu(pid: number): number {
   const root = statOf(pid)
   if (root === undefined) return Number.NaN
-  let sum = root.own_us + root.children_us
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = statOf(name)
-    if (stat?.parent === pid) sum += stat.own_us + stat.children_us
+  let sum = (exactCpu(pid) ?? root.own_us) + root.children_us
+  for (const id of processes()) {
+    const stat = statOf(id)
+    if (stat?.parent === pid) sum += (exactCpu(id) ?? stat.own_us) + stat.children_us
   }
   return sum
 }
@@ -56,12 +78,7 @@ export function treeAnonymousBytes(pid: number): number {
       return 0
     }
   }
-  return (
-    of(pid) +
-    readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name) && statOf(name)?.parent === pid)
-      .reduce((sum, name) => sum + of(name), 0)
-  )
+  return of(pid) + childrenOf(pid).reduce((sum, id) => sum + of(id), 0)
 }
 
 export interface CpuUse {

@@ -4,9 +4,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { LoadPlan, LoadReport } from './load.ts'
 
-export interface Driver {
+export interface Driver extends Disposable {
   run(plan: LoadPlan): Promise<LoadReport>
-  stop(): void
 }
 
 /** Refuses a run in which the service refused requests: its figures would be of something else. */
@@ -24,6 +23,6 @@ export function startDriver(): Driver {
       if (Object.keys(report.refused).length > 0) throw new Error(`the service refused requests under load: ${JSON.stringify(report.refused)}`)
       return report
     },
-    stop: () => void (child.connected && child.disconnect()),
+    [Symbol.dispose]: () => void (child.connected && child.disconnect()),
   }
 }

@@ -94,22 +94,26 @@ function cells(figure: Figure): string[] {
   ]
 }
 
-/** A section as a table for a terminal. */
-export function asText(section: Section): string {
-  const rows = [[...columns], ...section.figures.map(cells)]
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  const lines = rows.map((row) =>
+/** Rows of cells as lines of one width, the first column to the left. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
     row
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
       .join('  ')
       .trimEnd(),
   )
-  return [section.title, ...(section.figures.length === 0 ? [] : lines.map((line) => `  ${line}`)), ...section.notes.map((note) => `  ${note}`), ''].join('\n')
+}
+
+/** A section as a table for a terminal. */
+export function asText({ title, figures, notes }: Section): string {
+  const lines = figures.length === 0 ? [] : table([columns, ...figures.map(cells)])
+  return [title, ...[...lines, ...notes].map((line) => `  ${line}`), ''].join('\n')
 }
 
 /** The same for Markdown. */
 export function asMarkdown(section: Section): string {
   const rows = section.figures.map((figure) => `| ${cells(figure).join(' | ')} |`)
-  const table = rows.length === 0 ? [] : ['| | Figure | Reference | Ratio | Wanted | |', '|---|---:|---:|---:|---:|---|', ...rows, '']
-  return [`## ${section.title}`, '', ...table, ...section.notes.map((note) => `- ${note}`), ''].join('\n')
+  const lines = rows.length === 0 ? [] : ['| | Figure | Reference | Ratio | Wanted | |', '|---|---:|---:|---:|---:|---|', ...rows, '']
+  return [`## ${section.title}`, '', ...lines, ...section.notes.map((note) => `- ${note}`), ''].join('\n')
 }

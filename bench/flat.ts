@@ -1,24 +1,18 @@
 /** Flat at a million: what accepting costs beside an empty database, and lists and look-ups where each filter finds only the oldest. */
-import { medianOf, sendRound } from './accept.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { loadMessages, type Loaded } from './million.ts'
+import { medianOf, sendRound } from './rounds.ts'
 import { startService, type Service } from './service.ts'
 
 export const flat: Measurement = {
   name: 'flat',
   title: 'Flat with a million messages',
   async run(options) {
-    const driver = startDriver()
-    const empty = await startService({ roles: 'api' })
-    const full = await startService({ roles: 'api' })
-    try {
-      return await measure(options, driver, empty, full)
-    } finally {
-      await empty.stop()
-      await full.stop()
-      driver.stop()
-    }
+    using driver = startDriver()
+    await using empty = await startService({ roles: 'api' })
+    await using full = await startService({ roles: 'api' })
+    return await measure(options, driver, empty, full)
   },
 }
 
@@ -30,7 +24,7 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, empty: Serv
   const reads = await readFigures(driver, full, loaded, quick ? 200 : 500)
   say('flat: accepting')
   const seconds = 1.5
-  const contenders = { empty: () => sendRound(driver, empty, empty, seconds), full: () => sendRound(driver, full, full, seconds) }
+  const contenders = { empty: () => sendRound(driver, empty, empty, { seconds }), full: () => sendRound(driver, full, full, { seconds }) }
   await interleaved(1, contenders)
   const found = await interleaved(quick ? 3 : 5, contenders)
   const cpu = (name: string) => medianOf(found[name]!, 'node_us') + medianOf(found[name]!, 'postgres_us')

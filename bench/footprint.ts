@@ -1,9 +1,9 @@
 /** Footprint: from start to ready, and what Node and PostgreSQL hold in memory at rest and under load. */
 import { rm } from 'node:fs/promises'
-import { sendRound } from './accept.ts'
 import { residentBytes, treeAnonymousBytes } from './cpu.ts'
 import { startDriver } from './drive.ts'
 import { median, single, type Measurement } from './figures.ts'
+import { sendRound } from './rounds.ts'
 import { freshFolder, npmStart, startService } from './service.ts'
 
 const megabytes = (bytes: number): number => bytes / 1e6
@@ -27,32 +27,27 @@ export const footprint: Measurement = {
     }
     // not between the rounds: ext4 looks long for places whose files have just been removed, which no user's first start meets
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
-    const driver = startDriver()
-    const service = await startService()
-    try {
-      const idle = { node: residentBytes(service.pid), postgres: treeAnonymousBytes(service.postmaster) }
-      say('footprint: load')
-      const samples: number[] = []
-      const watch = setInterval(() => samples.push(residentBytes(service.pid)), 250)
-      await sendRound(driver, service, service, quick ? 5 : 10)
-      clearInterval(watch)
-      const half = samples.length >> 1
-      const [early, late] = [median(samples.slice(half >> 1, half)), median(samples.slice(half))]
-      return {
-        figures: [
-          single('start to ready, empty folder', 's', median(fresh), { most: 3 }),
-          single('start to ready, afterwards', 's', median(again), { most: 1.5 }),
-          single('Node resident, at rest', 'MB', megabytes(idle.node)),
-          single('Node resident under load, most', 'MB', megabytes(Math.max(...samples)), { most: 300 }),
-          single('… second half over the quarter before', '×', late / early, { most: 1.15 }),
-          single('PostgreSQL beside shared memory, at rest', 'MB', megabytes(idle.postgres)),
-          single('PostgreSQL beside shared memory, after load', 'MB', megabytes(treeAnonymousBytes(service.postmaster))),
-        ],
-        notes: ['From `npm start` to the line that tells the address; by then database, migrations and lanes are up.'],
-      }
-    } finally {
-      await service.stop()
-      driver.stop()
+    using driver = startDriver()
+    await using service = await startService()
+    const idle = { node: residentBytes(service.pid), postgres: treeAnonymousBytes(service.postmaster) }
+    say('footprint: load')
+    const samples: number[] = []
+    const watch = setInterval(() => samples.push(residentBytes(service.pid)), 250)
+    await sendRound(driver, service, service, { seconds: quick ? 5 : 10 })
+    clearInterval(watch)
+    const half = samples.length >> 1
+    const [early, late] = [median(samples.slice(half >> 1, half)), median(samples.slice(half))]
+    return {
+      figures: [
+        single('start to ready, empty folder', 's', median(fresh), { most: 3 }),
+        single('start to ready, afterwards', 's', median(again), { most: 1.5 }),
+        single('Node resident, at rest', 'MB', megabytes(idle.node)),
+        single('Node resident under load, most', 'MB', megabytes(Math.max(...samples)), { most: 300 }),
+        single('… second half over the quarter before', '×', late / early, { most: 1.15 }),
+        single('PostgreSQL beside shared memory, at rest', 'MB', megabytes(idle.postgres)),
+        single('PostgreSQL beside shared memory, after load', 'MB', megabytes(treeAnonymousBytes(service.postmaster))),
+      ],
+      notes: ['From `npm start` to the line that tells the address; by then database, migrations and lanes are up.'],
     }
   },
 }

@@ -38,23 +38,19 @@ export const imports: Measurement = {
   name: 'imports',
   title: 'Importing contacts from CSV',
   async run({ quick, say }: BenchOptions): Promise<{ figures: Figure[]; notes: string[] }> {
-    const service = await startService({ env: { POSTHORN_CONTACT_LIMIT: '100000000' } })
-    try {
-      const rows = quick ? 40_000 : 150_000
-      say('imports: warming up')
-      await importRound(service, 'usual', 0, 20_000)
-      const rounds: Record<keyof typeof shapes, Round[]> = { usual: [], wide: [] }
-      let from = 20_000
-      for (const shape of quick ? (['usual', 'wide'] as const) : (['usual', 'wide', 'usual', 'usual'] as const)) {
-        rounds[shape].push(await importRound(service, shape, from, rows))
-        say(`imports: ${shape}, ${Math.round(rounds[shape].at(-1)!.rate)} rows/s`)
-        from += rows
-      }
-      const again = await importRound(service, 'usual', from - rows, rows)
-      return { figures: figuresOf(rounds, again), notes: notesOf(rows, [...rounds.usual, ...rounds.wide]) }
-    } finally {
-      await service.stop()
+    await using service = await startService({ env: { POSTHORN_CONTACT_LIMIT: '100000000' } })
+    const rows = quick ? 40_000 : 150_000
+    say('imports: warming up')
+    await importRound(service, 'usual', 0, 20_000)
+    const rounds: Record<keyof typeof shapes, Round[]> = { usual: [], wide: [] }
+    let from = 20_000
+    for (const shape of quick ? (['usual', 'wide'] as const) : (['usual', 'wide', 'usual', 'usual'] as const)) {
+      rounds[shape].push(await importRound(service, shape, from, rows))
+      say(`imports: ${shape}, ${Math.round(rounds[shape].at(-1)!.rate)} rows/s`)
+      from += rows
     }
+    const again = await importRound(service, 'usual', from - rows, rows)
+    return { figures: figuresOf(rounds, again), notes: notesOf(rows, [...rounds.usual, ...rounds.wide]) }
   },
 }
 

@@ -11,7 +11,7 @@ export interface Received {
   readonly p99_ms: number
 }
 
-export interface Receiver {
+export interface Receiver extends Disposable {
   readonly port: number
   readonly url: string
   /** How many came since the last `clear`. */
@@ -19,7 +19,6 @@ export interface Receiver {
   /** What came since the last `clear`. */
   received(): Promise<Received>
   clear(): Promise<void>
-  stop(): void
 }
 
 const lagsMax = 2_000_000
@@ -40,7 +39,7 @@ export async function startReceiver(): Promise<Receiver> {
     count: () => ask('count'),
     received: () => ask('received'),
     clear: () => ask('clear'),
-    stop: () => void (child.connected && child.disconnect()),
+    [Symbol.dispose]: () => void (child.connected && child.disconnect()),
   }
 }
 

@@ -6,25 +6,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { nodeFlags } from '../scripts/node-flags.mjs'
-import { buildApp, type App } from '../src/app.ts'
-import { readConfig, secretKeys } from '../src/config.ts'
-import { systemClock } from '../src/lib/clock.ts'
-import { connectEmbedded } from '../src/platform/database/embedded.ts'
+import { keyHash, newKey } from '../src/features/accounts/keys.ts'
+import { connectEmbedded, type Embedded } from '../src/platform/database/embedded.ts'
 import { openPool } from '../src/platform/database/pool.ts'
 import type { Pool } from '../src/platform/database/sql.ts'
 import { makeLog } from '../src/platform/log.ts'
-import { openSecrets } from '../src/platform/secrets.ts'
-import { countCpu, type CpuUse } from './cpu.ts'
+import { commandLine, posthorn, thisCheckout, type Checkout } from './checkout.ts'
+import { childrenOf, countCpu, type CpuUse } from './cpu.ts'
 
-const root = join(import.meta.dirname, '..')
-const main = join(root, 'src', 'main.ts')
 const keysCount = 45
-const price_micros = 5000
-const credit_micros = 1_000_000_000_000
+const priceMicros = 5000
+const creditMicros = 1_000_000_000_000
 const startWithinMs = 60_000
 
 /** A process that answers HTTP. */
-export interface Running {
+export interface Running extends AsyncDisposable {
   readonly pid: number
   readonly port: number
   stop(): Promise<void>
@@ -33,10 +29,7 @@ export interface Running {
 export interface Service extends Running {
   readonly data_dir: string
   readonly env: NodeJS.ProcessEnv
-  /** Milliseconds from its start until it answered. */
-  readonly ready_ms: number
-  /** The whole application beside the running one, without server or lanes; and the database. */
-  readonly app: App
+  /** Beside the service's own connections. */
   readonly pool: Pool
   readonly database_url: string
   readonly postmaster: number
@@ -50,12 +43,15 @@ export interface Service extends Running {
 }
 
 export interface ServiceOptions {
+  /** Absent: this one. */
+  readonly checkout?: Checkout
   readonly roles?: string
   readonly env?: Readonly<Record<string, string>>
-  /** For profiles: arguments of Node. */
+  /** For profiles: arguments of Node, such as it takes in NODE_OPTIONS. */
   readonly node_args?: readonly string[]
 }
 
+/** The environment of a process on this data folder: nothing of the caller's settings, limits that nobody meets. */
 export function environment(data_dir: string, more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(POSTHORN_|DATABASE_URL|REDIS_URL|HOST$|PORT$|NODE_ENV$)/.test(name)))
   return {
@@ -70,25 +66,37 @@ export function environment(data_dir: string, more: Readonly<Record<string, stri
   }
 }
 
-/** Starts `node file arguments…` as the product is started, or another program, which prints one line of JSON when it is ready. */
+const started = new Set<ChildProcess>()
+// a run that is interrupted leaves nothing running
+process.on('exit', () => {
+  for (const child of started) child.kill('SIGTERM')
+})
+
+/** Starts a program that prints one line of JSON when it is ready. */
 export async function startProcess(
+  program: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  program?: string,
+  options: { env: NodeJS.ProcessEnv; cwd?: string },
 ): Promise<{ child: ChildProcess; line: Record<string, unknown>; ready_ms: number }> {
   const began = performance.now()
-  const child = spawn(program ?? process.execPath, program === undefined ? [...nodeFlags, ...args] : args, {
-    env,
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(program, args, { env: options.env, cwd: options.cwd ?? thisCheckout.root, stdio: ['ignore', 'pipe', 'inherit'] })
+  started.add(child)
+  child.once('exit', () => started.delete(child))
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} ended before it was ready`)))
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`${args.join(' ')} was not ready within a minute`)), startWithinMs).unref())
-  const [text] = (await Promise.race([once(createInterface(child.stdout!), 'line'), failed, late])) as [string]
-  failed.catch(() => undefined)
-  late.catch(() => undefined)
-  return { child, line: JSON.parse(text) as Record<string, unknown>, ready_ms: performance.now() - began }
+  for (const either of [failed, late]) either.catch(() => undefined)
+  try {
+    const [text] = (await Promise.race([once(createInterface(child.stdout!), 'line'), failed, late])) as [string]
+    return { child, line: JSON.parse(text) as Record<string, unknown>, ready_ms: performance.now() - began }
+  } catch (error) {
+    await endProcess(child)
+    throw error
+  }
 }
+
+/** Starts a file of the benchmark as the product is started. */
+export const startFile = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) =>
+  startProcess(process.execPath, [...nodeFlags, file, ...args], { env })
 
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
@@ -99,16 +107,27 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   clearTimeout(kill)
 }
 
-/** The product's process alone; `stop` leaves its folder. */
-export async function serve(data_dir: string, options: ServiceOptions = {}): Promise<Running & { ready_ms: number; line: Record<string, unknown> }> {
-  const args = [...(options.node_args ?? []), main, 'serve', '--json', ...(options.roles === undefined ? [] : ['--roles', options.roles])]
-  const { child, line, ready_ms } = await startProcess(args, environment(data_dir, options.env))
-  return { pid: child.pid!, port: Number(new URL(line['base_url'] as string).port), ready_ms, line, stop: () => endProcess(child) }
+/** A running server that ends with its process. */
+export function runningOf(child: ChildProcess, port: number, pid = child.pid!): Running {
+  const stop = () => endProcess(child)
+  return { pid, port, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** The product's process alone, by its own command line; `stop` leaves its folder. */
+export async function serve(data_dir: string, options: ServiceOptions = {}): Promise<Running & { line: Record<string, unknown> }> {
+  const { checkout = thisCheckout, roles, node_args = [] } = options
+  const args = [commandLine(checkout), 'serve', '--json', ...(roles === undefined ? [] : ['--roles', roles])]
+  const env = { ...environment(data_dir, options.env), ...(node_args.length === 0 ? {} : { NODE_OPTIONS: node_args.join(' ') }) }
+  const { child, line } = await startProcess(process.execPath, args, { env, cwd: checkout.root })
+  // the command line is a small process that starts the pinned Node: the product is its child
+  const pid = childrenOf(child.pid!)[0] ?? child.pid!
+  return { ...runningOf(child, Number(new URL(line['base_url'] as string).port), pid), line }
 }
 
 /** `npm start`, as a user types it. */
 export async function npmStart(data_dir: string): Promise<{ ready_ms: number; stop(): Promise<void> }> {
-  const { child, ready_ms } = await startProcess(['start', '--silent', '--', '--json'], environment(data_dir), process.platform === 'win32' ? 'npm.cmd' : 'npm')
+  const program = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const { child, ready_ms } = await startProcess(program, ['start', '--silent', '--', '--json'], { env: environment(data_dir) })
   return { ready_ms, stop: () => endProcess(child) }
 }
 
@@ -116,47 +135,49 @@ export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'postho
 
 /** Starts a service on a fresh folder, with an account that has a wallet, keys and a channel. `stop` removes everything. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  await using parts = new AsyncDisposableStack()
   const data_dir = await freshFolder()
-  const running = await serve(data_dir, options)
-  const { pid, port, ready_ms, line } = running
-  const account_id = (line['account'] as { id: string }).id
+  let embedded: Embedded | undefined
+  // last of all the folder, before it the database: whoever lets go of it last ends it
+  parts.defer(() => rm(data_dir, { recursive: true, force: true, maxRetries: 3 }))
+  parts.defer(() => embedded?.stop())
   const env = environment(data_dir, options.env)
-  const config = readConfig(env)
-  const log = makeLog('error')
-  const embedded = await connectEmbedded({ dataDir: data_dir, log })
-  const pool = openPool(embedded.url, { max: 4, application_name: 'posthorn bench', statement_timeout_ms: 300_000 })
-  const app = buildApp({ pool, clock: systemClock(), settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log })
-  const keys = await prepareAccount(app, pool, account_id)
-  await app.flush()
+  const { pid, port, line } = parts.use(await serve(data_dir, options))
+  const account_id = (line['account'] as { id: string }).id
+  const { url: database_url, pid: postmaster } = (embedded = await connectEmbedded({ dataDir: data_dir, log: makeLog('error') }))
+  const pool = openPool(database_url, { max: 4, application_name: 'posthorn bench', statement_timeout_ms: 300_000 })
+  parts.defer(() => pool.end({ timeout: 1 }))
+  const checkout = options.checkout ?? thisCheckout
+  await posthorn(checkout, env, ['prices', 'set', '--channel-type', 'sms', '--amount-micros', String(priceMicros)])
+  await posthorn(checkout, env, ['wallet', 'credit', '--account', account_id, '--amount-micros', String(creditMicros)])
+  const keys = await makeKeys(pool, line['live_key'] as string)
   const channel = await connectChannel(port, keys[0]!)
+  const made = parts.move()
+  const stop = () => made.disposeAsync()
   return {
     pid,
     port,
-    ready_ms,
     data_dir,
     env,
-    app,
     pool,
     account_id,
     keys,
     channel,
-    database_url: embedded.url,
-    postmaster: embedded.pid,
-    countCpu: () => countCpu(pid, embedded.pid),
-    async stop() {
-      await running.stop()
-      await pool.end({ timeout: 1 })
-      await embedded.stop()
-      await rm(data_dir, { recursive: true, force: true, maxRetries: 3 })
-    },
+    database_url,
+    postmaster,
+    countCpu: () => countCpu(pid, postmaster),
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 
-async function prepareAccount({ services: { accounts, billing } }: App, pool: Pool, account_id: string): Promise<string[]> {
-  await billing.prices.setPrice(pool, null, 'sms', price_micros)
-  await billing.creditWallet(pool, account_id, credit_micros, null)
-  const keys: string[] = []
-  for (let i = 0; i < keysCount; i++) keys.push((await accounts.createKey({ account_id, mode: 'live', name: `Bench ${i}` })).key)
+/** Keys like the first one, made where they are kept: a command takes a second for each. */
+async function makeKeys(pool: Pool, first: string): Promise<string[]> {
+  const keys = Array.from({ length: keysCount }, () => newKey('live'))
+  const rows = keys.map((key, n) => ({ id: `key_bench${n}`, name: `Bench ${n}`, hash: keyHash(key), last_four: key.slice(-4) }))
+  await pool`
+    insert into api_keys
+    select (jsonb_populate_record(k, made)).* from api_keys k, jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) made where k.hash = ${keyHash(first)}`
   return keys
 }
 

@@ -40,7 +40,7 @@ export async function startKannel(): Promise<Kannel> {
   }
   const text = encodeURIComponent('Your parcel 1 is on its way and arrives today.')
   const paths = Array.from({ length: 1000 }, (_, n) => `/cgi-bin/sendsms?username=bench&password=bench&to=%2B1210${String(n).padStart(7, '0')}&text=${text}`)
-  return { pid: children[1]!.pid!, port: sms, paths, stop }
+  return { pid: children[1]!.pid!, port: sms, paths, stop, [Symbol.asyncDispose]: stop }
 }
 
 const configuration = (folder: string, admin: number, boxes: number, smsc: number, sms: number): string => `

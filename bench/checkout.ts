@@ -1,0 +1,91 @@
+/** A checkout of the product: this one, or another commit in a folder of its own. It is used through its processes alone, for its sources are laid out in their own way. */
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtemp, rm, stat, symlink, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const commandBytesMax = 16 * 1024 * 1024
+const installWithinMs = 300_000
+const commandWithinMs = 60_000
+
+export interface Checkout {
+  readonly root: string
+  /** What it is called in a report. */
+  readonly name: string
+}
+
+export const thisCheckout: Checkout = { root: join(import.meta.dirname, '..'), name: 'this checkout' }
+
+/** The file that runs its command line, on the Node that it pins. */
+export const commandLine = ({ root }: Checkout): string => join(root, 'scripts', 'posthorn.mjs')
+
+/** Runs `posthorn … --json` and resolves to what it printed. Rejects, with what it said, when it failed. */
+export async function posthorn(checkout: Checkout, env: NodeJS.ProcessEnv, args: readonly string[], timeout = commandWithinMs): Promise<unknown> {
+  const { stdout } = await run(process.execPath, [commandLine(checkout), ...args, '--json'], { env, cwd: checkout.root, timeout, maxBuffer: commandBytesMax })
+  return JSON.parse(stdout)
+}
+
+export interface CommitCheckout extends Checkout, AsyncDisposable {
+  readonly commit: string
+  readonly subject: string
+}
+
+/** Checks a commit out into a temporary folder, with its dependencies; disposing of it removes the folder. Rejects where there is no such commit. */
+export async function checkOut(revision: string): Promise<CommitCheckout> {
+  const commit = (await git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`)).trim()
+  const name = (await git('rev-parse', '--short', commit)).trim()
+  const subject = (await git('log', '-1', '--format=%s', commit)).trim()
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-against-'))
+  const root = join(folder, 'checkout')
+  const remove = () => {
+    try {
+      execFileSync('git', ['worktree', 'remove', '--force', root], { cwd: thisCheckout.root, stdio: 'ignore' })
+    } catch {
+      // it was not made, or somebody removed it: what is left goes with the folder
+    }
+  }
+  // an interrupt leaves no worktree behind in the list of the repository
+  process.once('exit', remove)
+  const checkout: CommitCheckout = {
+    root,
+    name,
+    commit,
+    subject,
+    async [Symbol.asyncDispose]() {
+      process.off('exit', remove)
+      remove()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  try {
+    await git('worktree', 'add', '--detach', root, commit)
+    if (await hasSameDependencies(commit)) await shareDependencies(root)
+    // installs what is missing
+    await posthorn(checkout, process.env, ['--version'], installWithinMs)
+  } catch (error) {
+    await checkout[Symbol.asyncDispose]()
+    throw error
+  }
+  return checkout
+}
+
+async function git(...args: string[]): Promise<string> {
+  const { stdout } = await run('git', args, { cwd: thisCheckout.root, maxBuffer: commandBytesMax })
+  return stdout
+}
+
+/** What is installed follows from the lock file and from what is changed about it after the installation. */
+const hasSameDependencies = (commit: string): Promise<boolean> =>
+  git('diff', '--quiet', commit, '--', 'package-lock.json', 'patches', '.npmrc').then(
+    () => true,
+    () => false,
+  )
+
+/** Takes this checkout's modules. They count as installed where they are not older than the lock file, whose time is taken over therefore. */
+async function shareDependencies(root: string): Promise<void> {
+  await symlink(join(thisCheckout.root, 'node_modules'), join(root, 'node_modules'), 'dir')
+  const { atime, mtime } = await stat(join(thisCheckout.root, 'package-lock.json'))
+  await utimes(join(root, 'package-lock.json'), atime, mtime)
+}

@@ -1,0 +1,161 @@
+/** Rounds of sending: how far messages are followed, what they cost the service, and when everything that they caused was done. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { countCpu } from './cpu.ts'
+import type { Driver } from './drive.ts'
+import { median } from './figures.ts'
+import type { LoadReport } from './load.ts'
+import { receivedAll, startReceiver, type Receiver } from './receiver.ts'
+import { call, startService, type Running, type Service, type ServiceOptions } from './service.ts'
+
+const pollMs = 40
+const deliveredWithinMs = 60_000
+/** What follows the last delivery within this time belongs to the round: deliveries are marked, counters folded. */
+const trailMs = 250
+
+/** What a load asks for. It ends after so many seconds, or so many messages. */
+export interface Load {
+  readonly seconds: number
+  readonly messages?: number
+  /** Messages a second on a timetable; absent: as many as are answered. */
+  readonly rate?: number
+  readonly connections?: number
+  /** With a fresh Idempotency-Key each. */
+  readonly keyed?: boolean
+}
+
+export interface Round extends LoadReport {
+  /** Microseconds of CPU for each answer. */
+  readonly node_us: number
+  readonly postgres_us: number
+}
+
+export const connections = 64
+
+/** One round of sending to a server of this service's keys and channel: counted until the last answer. */
+export async function sendRound(driver: Driver, service: Service, server: Running, load: Load): Promise<Round> {
+  const counted = countCpu(server.pid, service.postmaster)
+  const report = await send(driver, service, server, load)
+  const { node_us, postgres_us } = counted()
+  return { ...report, node_us: node_us / report.answers, postgres_us: postgres_us / report.answers }
+}
+
+const send = (driver: Driver, { keys, channel }: Service, { port }: Running, load: Load): Promise<LoadReport> =>
+  driver.run({
+    host: '127.0.0.1',
+    port,
+    connections: load.connections ?? connections,
+    seconds: load.seconds,
+    keys,
+    work: { kind: 'send', channel, keyed: load.keyed === true },
+    ...(load.messages === undefined ? {} : { requests_max: load.messages }),
+    ...(load.rate === undefined ? {} : { rate: load.rate }),
+  })
+
+/** The median round by a field. */
+export const medianOf = (rounds: readonly Round[], field: 'rate' | 'p50_ms' | 'p99_ms' | 'node_us' | 'postgres_us' | 'cpu_us'): number =>
+  median(rounds.map((round) => round[field]))
+
+/** How far messages are followed. */
+export interface Path {
+  readonly title: string
+  /** Of the service; absent: all. */
+  readonly roles?: string
+  readonly connections: number
+  /** Whether a round ends when its messages are delivered, not when they are answered. */
+  readonly delivers: boolean
+  /** Webhook endpoints that are told of every delivery. */
+  readonly endpoints: number
+}
+
+export const paths = {
+  accept: { title: 'Accepting messages', roles: 'api', connections, delivers: false, endpoints: 0 },
+  // the more callers there are, the more messages a commit holds: a busy service has more of them than those by which accepting is measured
+  dispatch: { title: 'Dispatch: accepted to delivered', connections: 256, delivers: true, endpoints: 0 },
+  cycle: { title: 'Full life cycle with two webhook endpoints', connections, delivers: true, endpoints: 2 },
+} as const satisfies Record<string, Path>
+
+export type PathName = keyof typeof paths
+
+/** A service whose messages go a path, with the receiver of its webhooks. */
+export interface PathService extends AsyncDisposable {
+  readonly path: Path
+  readonly service: Service
+  readonly receiver: Receiver | undefined
+}
+
+export async function startPath(path: Path, options: ServiceOptions = {}): Promise<PathService> {
+  await using parts = new AsyncDisposableStack()
+  const receiver = path.endpoints === 0 ? undefined : parts.use(await startReceiver())
+  const service = parts.use(
+    await startService({
+      ...options,
+      ...(path.roles === undefined ? {} : { roles: path.roles }),
+      env: { ...options.env, ...(receiver === undefined ? {} : allowing(receiver)) },
+    }),
+  )
+  for (let i = 0; i < path.endpoints; i++) await makeEndpoint(service, receiver!.url, ['message.delivered'])
+  const made = parts.move()
+  return { path, service, receiver, [Symbol.asyncDispose]: () => made.disposeAsync() }
+}
+
+/** The setting that lets webhooks reach a receiver of this machine. */
+export const allowing = (receiver: Receiver) => ({ POSTHORN_WEBHOOK_ALLOWED_HOSTS: `127.0.0.1:${receiver.port}` })
+
+export const makeEndpoint = (service: Service, url: string, events: readonly string[]) =>
+  call(service.port, service.keys[0]!, 'POST', '/v1/webhook_endpoints', { url, events })
+
+/** How a round of the whole path went. */
+export interface PathRound {
+  readonly messages: number
+  /** Messages a second, from the first request until the last of them was through. */
+  readonly rate: number
+  /** Requests a second. */
+  readonly offered: number
+  /** Microseconds of CPU for each message, with what follows in the next quarter of a second. */
+  readonly node_us: number
+  readonly postgres_us: number
+  /** Of the load generator: the same work whatever it loads. */
+  readonly load_us: number
+  /** How old events were when webhooks told of them; without endpoints 0. */
+  readonly lag_p50_ms: number
+  readonly lag_p99_ms: number
+}
+
+/** Sends, then waits until everything that was sent is through. */
+export async function pathRound(driver: Driver, { path, service, receiver }: PathService, load: Load): Promise<PathRound> {
+  await receiver?.clear()
+  const counted = service.countCpu()
+  const began = performance.now()
+  const { answers, rate: offered, cpu_us } = await send(driver, service, service, { connections: path.connections, ...load })
+  const received = receiver === undefined ? undefined : await receivedAll(receiver, answers * path.endpoints)
+  if (path.delivers) await delivered(service)
+  const seconds = (performance.now() - began) / 1000
+  await delay(trailMs)
+  const { node_us, postgres_us } = counted()
+  return {
+    messages: answers,
+    rate: answers / seconds,
+    offered,
+    node_us: node_us / answers,
+    postgres_us: postgres_us / answers,
+    load_us: cpu_us / answers,
+    lag_p50_ms: received?.p50_ms ?? 0,
+    lag_p99_ms: received?.p99_ms ?? 0,
+  }
+}
+
+/** Resolves once no message waits for its dispatch or its receipt; by the API, whose statuses every commit knows. */
+export async function delivered(service: Service): Promise<void> {
+  const until = performance.now() + deliveredWithinMs
+  for (const status of ['queued', 'sending', 'sent']) {
+    while (await hasMessage(service, status)) {
+      if (performance.now() > until) throw new Error(`messages were still ${status} a minute after the last request`)
+      await delay(pollMs)
+    }
+  }
+}
+
+async function hasMessage({ port, keys }: Service, status: string): Promise<boolean> {
+  const page = await call<{ data: unknown[] }>(port, keys[0]!, 'GET', `/v1/messages?status=${status}&limit=1`)
+  return page.data.length > 0
+}
