@@ -1,37 +1,28 @@
-/** `npm run bench`: every figure beside a reference of the same run. `--only a,b`, `--quick`, `--json`, `--write` (keeps the run in docs/reference/performance.md). */
+/** `npm run bench`: every figure beside a reference of the same run, or with `--against` this checkout beside another commit. The usage text tells the options. */
 import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { accept } from './accept.ts'
+import { checkOut } from './checkout.ts'
+import { compare, type Comparison } from './compare/compare.ts'
+import { comparisonText } from './compare/report.ts'
 import { cycle } from './cycle.ts'
 import { drain, endpoints } from './deliveries.ts'
 import { dispatch } from './dispatch.ts'
+import { asMarkdown, asText, type Measurement, type Section } from './figures.ts'
 import { flat } from './flat.ts'
 import { footprint } from './footprint.ts'
 import { imports } from './imports.ts'
+import { readOptions, type Options } from './options.ts'
 import { redis } from './redis.ts'
 import { segments } from './segments.ts'
-import { asMarkdown, asText, type Measurement, type Section } from './figures.ts'
 
 const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, segments, imports, footprint]
 
-const usage = `npm run bench -- [--only NAME,NAME…] [--quick] [--json] [--write]
-  --only   some of: ${measurements.map(({ name }) => name).join(', ')}
-  --quick  fewer rounds
-  --json   one JSON object instead of tables
-  --write  keeps a full run in docs/reference/performance.md
-`
-const refuse = (sentence: string): never => {
-  process.stderr.write(`${sentence}\n${usage}`)
-  process.exit(2)
-}
-
-const wanted = readOptions()
-const names = wanted.only?.split(',').map((name) => name.trim())
-const unknown = names?.find((name) => !measurements.some((measurement) => measurement.name === name))
-if (unknown !== undefined) refuse(`There is no measurement ${unknown}.`)
-if (wanted.write && names !== undefined) refuse('Only a full run is kept: leave out --only or --write.')
+const options = readOptions(
+  process.argv.slice(2),
+  measurements.map(({ name }) => name),
+)
 
 const environment = {
   date: new Date().toISOString(),
@@ -45,49 +36,71 @@ const environment = {
   load_before: Number(loadavg()[0]!.toFixed(1)),
 }
 
-const sections: Section[] = []
 const say = (line: string) => void process.stderr.write(`${line}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
+// what was started is ended by the handlers of an orderly exit
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 const began = performance.now()
-for (const { name, title, run } of measurements) {
-  if (names !== undefined && !names.includes(name)) continue
-  const started = performance.now()
-  try {
-    sections.push({ name, title, ...(await run({ quick: wanted.quick, say })) })
-  } catch (error) {
-    // one that fails is told among the others, and the run ends with its code
-    say(`${name} failed: ${(error as Error).stack}`)
-    sections.push({ name, title, figures: [], notes: [`Failed: ${(error as Error).message}`] })
-    process.exitCode = 1
-  }
-  say(`${name} took ${Math.round((performance.now() - started) / 1000)} s`)
-  if (!wanted.json) process.stdout.write(`${asText(sections.at(-1)!)}\n`)
-}
-const seconds = Math.round((performance.now() - began) / 1000)
+const seconds = (since: number): number => Math.round((performance.now() - since) / 1000)
 
-if (wanted.json) process.stdout.write(`${JSON.stringify({ environment, seconds, sections }, null, 2)}\n`)
-else process.stdout.write(`${environmentLine()}\n`)
-if (wanted.write) await writeFile(join(import.meta.dirname, '..', 'docs', 'reference', 'performance.md'), page())
+if (options.against === undefined) await measureAll(options)
+else await compareAll(options, options.against)
 
-function readOptions() {
-  const flag = { type: 'boolean', default: false } as const
-  try {
-    const { values } = parseArgs({ options: { only: { type: 'string' }, quick: flag, json: flag, write: flag, help: flag } })
-    if (!values.help) return values
-  } catch (error) {
-    return refuse((error as Error).message)
+/** Every measurement that is wanted. One that fails is told among the others, and the run ends with its code. */
+async function measureAll({ only, quick, json, write }: Options): Promise<void> {
+  const sections: Section[] = []
+  for (const { name, title, run } of measurements.filter(({ name }) => only?.includes(name) ?? true)) {
+    const started = performance.now()
+    try {
+      sections.push({ name, title, ...(await run({ quick, say })) })
+    } catch (error) {
+      failed(name, error)
+      sections.push({ name, title, figures: [], notes: [`Failed: ${(error as Error).message}`] })
+    }
+    say(`${name} took ${seconds(started)} s`)
+    if (!json) print(asText(sections.at(-1)!))
   }
-  process.stdout.write(usage)
-  process.exit(0)
+  print(json ? JSON.stringify({ environment, seconds: seconds(began), sections }, null, 2) : environmentLine())
+  if (write) await writeFile(join(import.meta.dirname, '..', 'docs', 'reference', 'performance.md'), page(sections))
 }
 
-function page(): string {
+/** This checkout beside another commit. */
+async function compareAll({ paths, pairs, followed, gate, quick, json }: Options, revision: string): Promise<void> {
+  const comparisons: Comparison[] = []
+  say(`checking out ${revision}`)
+  await using before = await checkOut(revision).catch((error: Error) => {
+    say(`${revision} cannot be checked out: ${error.message}`)
+    process.exit(2)
+  })
+  const { commit, subject } = before
+  for (const name of paths) {
+    const started = performance.now()
+    try {
+      comparisons.push(await compare(name, before, { pairs, followed, quick, say }))
+      if (!json) print(comparisonText(comparisons.at(-1)!, before.name))
+    } catch (error) {
+      failed(name, error)
+    }
+    say(`${name} took ${seconds(started)} s`)
+  }
+  if (json) print(JSON.stringify({ environment, seconds: seconds(began), against: { commit, subject }, followed, comparisons }, null, 2))
+  else print(`Against ${before.name} (${subject}), followed: ${followed}.\n${environmentLine()}`)
+  if (gate && comparisons.some(({ verdict }) => !verdict.met)) process.exitCode = 1
+}
+
+function failed(name: string, error: unknown): void {
+  say(`${name} failed: ${(error as Error).stack}`)
+  process.exitCode = 1
+}
+
+function page(sections: readonly Section[]): string {
   return [
     '# Performance',
     '',
     'The last full run of `npm run bench`. Each figure stands beside a reference that was measured in the same run, in turn with it; every value is the median of its rounds.',
     'Read ratios and CPU per message: rates belong to the machine, and the load generator shares its cores with the service and the database.',
     '',
-    `${environmentLine()}${wanted.quick ? ' · a quick run' : ''}`,
+    `${environmentLine()}${options.quick ? ' · a quick run' : ''}`,
     '',
     ...sections.map(asMarkdown),
   ].join('\n')
@@ -95,5 +108,5 @@ function page(): string {
 
 function environmentLine(): string {
   const { date, cpu, cores, memory_gb, system, node, database, load_before } = environment
-  return `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · load average before the run ${load_before} · ${seconds} s`
+  return `${date.slice(0, 10)} · ${cores} × ${cpu} · ${memory_gb} GB · ${system} · Node ${node} · ${database} · load average before the run ${load_before} · ${seconds(began)} s`
 }

@@ -8,7 +8,7 @@ import { removeLeftovers } from './database.ts'
 
 const root = join(import.meta.dirname, '../..')
 const named = process.argv.slice(2)
-const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).toSorted()
+const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'], { cwd: root }).toSorted()
 const cluster = await testCluster()
 await removeLeftovers(cluster.url)
 const status = await new Promise<number>((done) => {

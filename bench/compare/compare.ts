@@ -1,0 +1,108 @@
+/** Compares this checkout with another commit: one load generator, a service process and a database on each side, and rounds in turn. */
+import { thisCheckout, type Checkout } from '../checkout.ts'
+import { startDriver, type Driver } from '../drive.ts'
+import { amount } from '../figures.ts'
+import { pathRound, paths, startPath, type PathName, type PathRound, type PathService } from '../rounds.ts'
+import { followedEnv, type Followed } from './followed.ts'
+import { alternating, inverse, judge, medianInterval, ratios, type Interval, type Pair, type Verdict } from './statistics.ts'
+
+export interface CompareOptions {
+  readonly pairs: number
+  readonly followed: Followed
+  /** Shorter rounds, for a look in between. */
+  readonly quick: boolean
+  readonly say: (line: string) => void
+}
+
+/** One quantity of both sides. */
+export interface Compared {
+  readonly name: string
+  readonly unit: string
+  /** The median of the rounds of each side. */
+  readonly before: number
+  readonly after: number
+  /** Of the paired ratios, after over before. */
+  readonly ratio: Interval
+}
+
+export interface Comparison {
+  readonly name: PathName
+  readonly title: string
+  /** The most that a round had. */
+  readonly messages: number
+  readonly quantities: readonly Compared[]
+  /** What the CPU for a message was before over what it is now: Node's and PostgreSQL's. */
+  readonly performance: Interval
+  readonly verdict: Verdict
+  readonly rounds: readonly Pair<PathRound>[]
+}
+
+/** What performance must be at least, beside the commit before. */
+export const gates: Readonly<Record<Followed, number>> = { none: 0.97, other: 0.97, messages: 0.93 }
+
+const roundSeconds = { full: 2.5, quick: 1 }
+const warmUpSeconds = { full: 4, quick: 1.5 }
+/** A moment in which the machine is busy must not make a round endless: it ends after this many times its length, with fewer messages. */
+const overtime = 2
+/** Fewer than may wait in the queue of a channel: where no worker takes them, all messages of all rounds do. */
+const waitingMax = 400_000
+
+/** Compares on one path. Rejects when a side refuses requests or loses a message. */
+export async function compare(name: PathName, before: Checkout, options: CompareOptions): Promise<Comparison> {
+  const { pairs, say } = options
+  const path = paths[name]
+  say(`${name}: starting both sides`)
+  using driver = startDriver()
+  await using old = await startPath(path, { checkout: before })
+  await using current = await startPath(path, { checkout: thisCheckout, env: followedEnv(options.followed) })
+  say(`${name}: warming up`)
+  const messages = await warmUp(driver, { before: old, after: current }, options)
+  const seconds = roundSeconds[options.quick ? 'quick' : 'full'] * overtime
+  const rounds = await alternating(
+    pairs,
+    { before: () => pathRound(driver, old, { seconds, messages }), after: () => pathRound(driver, current, { seconds, messages }) },
+    (pair, n) =>
+      say(`${name}: pair ${n + 1} of ${pairs}, CPU ${amount(ratios([pair], cpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`),
+  )
+  return comparisonOf(name, messages, rounds, gates[options.followed])
+}
+
+/** Lets the compilers of both sides come to rest. Resolves to how many messages the slower side manages in the time of a round. */
+async function warmUp(driver: Driver, sides: Pair<PathService>, { quick, pairs }: CompareOptions): Promise<number> {
+  const length = quick ? 'quick' : 'full'
+  const rates: number[] = []
+  for (const side of [sides.before, sides.after]) rates.push((await pathRound(driver, side, { seconds: warmUpSeconds[length] })).rate)
+  return Math.max(1, Math.floor(Math.min(Math.min(...rates) * roundSeconds[length], waitingMax / pairs)))
+}
+
+/** Node's and PostgreSQL's. */
+const cpu = (round: PathRound): number => round.node_us + round.postgres_us
+
+/** What rounds tell. */
+export function comparisonOf(name: PathName, messages: number, rounds: readonly Pair<PathRound>[], least: number): Comparison {
+  const quantity = (title: string, unit: string, of: (round: PathRound) => number): Compared => ({
+    name: title,
+    unit,
+    before: medianInterval(rounds.map((pair) => of(pair.before))).median,
+    after: medianInterval(rounds.map((pair) => of(pair.after))).median,
+    ratio: medianInterval(ratios(rounds, of)),
+  })
+  const both = quantity('CPU for a message', 'µs', cpu)
+  const performance = inverse(both.ratio)
+  return {
+    name,
+    title: paths[name].title,
+    messages,
+    quantities: [
+      both,
+      quantity('… of Node', 'µs', (round) => round.node_us),
+      quantity('… of PostgreSQL', 'µs', (round) => round.postgres_us),
+      quantity('messages a second', '/s', (round) => round.rate),
+      // the same program with the same work on both sides: what is not 1 here is the machine's
+      quantity('for control: CPU of the load generator', 'µs', (round) => round.load_us),
+    ],
+    performance,
+    verdict: judge(performance, least),
+    rounds,
+  }
+}
