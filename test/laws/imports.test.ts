@@ -38,6 +38,13 @@ test('the platform and a provider know no feature; a provider knows adapter.ts, 
   assert.deepEqual(breaches.map(arrow), [])
 })
 
+test('no files import each other in a circle, by type neither', () => {
+  const targets = Map.groupBy(edges(), ({ from }) => from)
+  const circles = circlesOf([...targets.keys()], (path) => (targets.get(path) ?? []).map(({ to }) => to))
+
+  assert.deepEqual(circles, [])
+})
+
 test('lib imports Node and small tools; contract imports typebox', () => {
   const breaches = packageImports().filter(({ from, name }) => layerOf(from) === 'contract' && !contractPackages.includes(name))
   const engines = packageImports().filter(({ from, name }) => layerOf(from) === 'lib' && ['fastify', 'postgres', 'ioredis'].includes(name))
@@ -56,6 +63,30 @@ test('SQL is written in stores, by the platform and by checks alone', () => {
     [],
   )
 })
+
+/** Groups of files each of which reaches every other (Tarjan's strongly connected components), as text. */
+function circlesOf(files: readonly string[], targetsOf: (path: string) => readonly string[]): string[] {
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[] = []
+  const visit = (path: string): number => {
+    order.set(path, order.size)
+    lowest.set(path, order.get(path)!)
+    open.push(path)
+    for (const target of targetsOf(path)) {
+      const reached = !order.has(target) ? visit(target) : open.includes(target) ? order.get(target)! : Infinity
+      lowest.set(path, Math.min(lowest.get(path)!, reached))
+    }
+    if (lowest.get(path) === order.get(path)) {
+      const circle = open.splice(open.indexOf(path))
+      if (circle.length > 1) circles.push(circle.toSorted().join(' ↔ '))
+    }
+    return lowest.get(path)!
+  }
+  for (const path of files) if (!order.has(path)) visit(path)
+  return circles
+}
 
 interface Edge {
   readonly from: string

@@ -2,9 +2,9 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { ContactRow } from './rows.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import type { ConsentChangeRow } from './consent-store.ts'
+import type { ConsentChangeRow } from './rows.ts'
 import { isEmpty, searchColumns, type SearchColumns } from './contact.ts'
-import type { AddressRow } from './store.ts'
+import type { AddressRow } from './rows.ts'
 
 /** From so many rows on lines are the cheaper way. */
 export const bulkRows = 100

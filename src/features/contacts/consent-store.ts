@@ -1,9 +1,10 @@
 /** SQL of consent: suppressions, the history of changes, and the service windows of channels. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { ConsentChange, ConsentSource, ConsentStatus } from '../../contract/resources/contact.ts'
+import type { ConsentChange, ConsentSource } from '../../contract/resources/contact.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { bulkRows, insertConsentLines } from './bulk-store.ts'
 import type { Page } from '../../platform/http/paging.ts'
+import type { ConsentChangeRow } from './rows.ts'
 
 export interface SuppressionKey {
   /** `<type>.marketing` for marketing alone. */
@@ -51,17 +52,6 @@ export async function deleteSuppressions(sql: Db, { account_id, mode }: Tenant, 
     delete from suppressions s using json_to_recordset(${jsonRows(keys)}::text::json) as t(channel_type text, address_hash text)
     where s.account_id = ${account_id} and s.mode = ${mode} and s.channel_type = t.channel_type and s.address_hash = t.address_hash`
   return result.count
-}
-
-export interface ConsentChangeRow {
-  readonly contact_id: string
-  readonly id: string
-  readonly channel_type: string
-  readonly status: ConsentStatus
-  readonly source: ConsentSource
-  readonly message_id: string | null
-  readonly request_id: string | null
-  readonly occurred_at: string
 }
 
 export async function insertConsentChanges(sql: Db, { account_id, mode }: Tenant, rows: readonly ConsentChangeRow[], at: string): Promise<void> {

@@ -2,14 +2,15 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { ConsentFact } from '../../contract/facts.ts'
 import type { AttributeType, ConsentSource } from '../../contract/resources/contact.ts'
-import type { ContactRow } from './rows.ts'
+import type { ConsentChangeRow, ContactRow } from './rows.ts'
 import type { Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { foldText, isEmpty, labelsOf, marketingType, statusOf } from './contact.ts'
 import * as consentStore from './consent-store.ts'
 import { insertDeltas, type Delta } from './counter-store.ts'
 import { phoneChannelTypes, suppressionHash, type AddressKey } from './recipients.ts'
-import type { SaveContext, Touched } from './saving.ts'
+import type { LockedContact } from './lock-set.ts'
+import type { SaveContext } from './save-item.ts'
 import { defineNames } from './store.ts'
 
 type Added = ReadonlyMap<string, readonly AddressKey[]>
@@ -37,13 +38,13 @@ export async function adoptOptOuts(
   platform: Platform,
   tx: Transaction,
   tenant: Tenant,
-  touched: readonly Touched[],
+  contacts: readonly LockedContact[],
   added: Added,
   context: SaveContext,
 ): Promise<void> {
   if (added.size === 0 || (added.size > bulk && !(await consentStore.hasSuppressions(tx, tenant)))) return
-  const questions = new Map<string, { contact: Touched; type: string }>()
-  for (const contact of touched) {
+  const questions = new Map<string, { contact: LockedContact; type: string }>()
+  for (const contact of contacts) {
     for (const key of added.get(contact.row.id) ?? []) {
       for (const type of suppressibleTypes(key)) questions.set(`${type}|${suppressionHash(platform.secrets, tenant, type, key.address)}`, { contact, type })
     }
@@ -55,20 +56,20 @@ export async function adoptOptOuts(
   }
 }
 
-function adopt(contact: Touched, type: string, found: consentStore.SuppressionRow, context: SaveContext): void {
+function adopt(contact: LockedContact, type: string, found: consentStore.SuppressionRow, context: SaveContext): void {
   if (statusOf(contact.row.consent, type) === 'opted_out') return
-  const asked = contact.moves.some((move) => move.channel_type === type)
+  const asked = contact.transitions.some((transition) => transition.channel_type === type)
   if (asked && context.keep_opt_outs !== true) return
   const [base, part] = type.split('.') as [string, string | undefined]
   const before = contact.row.consent[base]
-  const told = { source: found.reason, updated_at: found.created_at }
+  const cause = { source: found.reason, updated_at: found.created_at }
   const state =
     part === undefined
-      ? { ...before, status: 'opted_out' as const, ...told }
-      : { status: 'unknown' as const, ...told, ...before, marketing: 'opted_out' as const }
+      ? { ...before, status: 'opted_out' as const, ...cause }
+      : { status: 'unknown' as const, ...cause, ...before, marketing: 'opted_out' as const }
   contact.changed = true
-  contact.moves = contact.moves.filter((move) => move.channel_type !== type)
-  contact.moves.push({
+  contact.transitions = contact.transitions.filter((transition) => transition.channel_type !== type)
+  contact.transitions.push({
     channel_type: type,
     before: 'unknown',
     status: 'opted_out',
@@ -80,25 +81,25 @@ function adopt(contact: Touched, type: string, found: consentStore.SuppressionRo
   contact.row = { ...contact.row, consent: { ...contact.row.consent, [base]: state }, updated_at: context.at }
 }
 
-/** Writes suppressions, tells new opt-outs, keeps the history and counts. */
+/** Writes suppressions, publishes new opt-outs, keeps the history and counts. */
 export async function settleConsequences(
   platform: Platform,
   tx: Transaction,
   tenant: Tenant,
-  touched: readonly Touched[],
+  contacts: readonly LockedContact[],
   added: Added,
   context: SaveContext,
 ): Promise<void> {
-  await settleSuppressions(platform, tx, tenant, touched, added, context)
-  const history: consentStore.ConsentChangeRow[] = []
+  await settleSuppressions(platform, tx, tenant, contacts, added, context)
+  const history: ConsentChangeRow[] = []
   const request_id = context.request_id ?? null
-  for (const { row, moves } of touched) {
-    for (const { channel_type, status, source, message_id, occurred_at, request_id: cause = request_id } of moves)
+  for (const { row, transitions } of contacts) {
+    for (const { channel_type, status, source, message_id, occurred_at, request_id: cause = request_id } of transitions)
       history.push({ contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id: cause, occurred_at })
   }
   await consentStore.insertConsentChanges(tx, tenant, history, context.at)
   const counted = new Counted()
-  for (const { before, row } of touched) counted.contact(before, row)
+  for (const { before, row } of contacts) counted.contact(before, row)
   await defineNames(tx, tenant, counted.tagNames(), counted.attributeTypes(), context.at)
   await insertDeltas(tx, tenant, counted.deltas())
 }
@@ -107,26 +108,26 @@ async function settleSuppressions(
   platform: Platform,
   tx: Transaction,
   tenant: Tenant,
-  touched: readonly Touched[],
+  contacts: readonly LockedContact[],
   added: Added,
   context: SaveContext,
 ): Promise<void> {
   const stops: Stop[] = []
   const lifts: { channel_type: string; key: AddressKey }[] = []
-  const lifting = touched.some(({ moves }) => moves.length > 0) && (touched.length <= bulk || (await consentStore.hasSuppressions(tx, tenant)))
-  for (const { row, moves } of touched) {
-    if (!anyOptOut(row) && (!lifting || moves.length === 0)) continue
-    const moved = new Map(moves.map((move) => [move.channel_type, move]))
-    for (const [channel_type, move] of moved) {
+  const lifting = contacts.some(({ transitions }) => transitions.length > 0) && (contacts.length <= bulk || (await consentStore.hasSuppressions(tx, tenant)))
+  for (const { row, transitions } of contacts) {
+    if (!anyOptOut(row) && (!lifting || transitions.length === 0)) continue
+    const changed = new Map(transitions.map((transition) => [transition.channel_type, transition]))
+    for (const [channel_type, transition] of changed) {
       const stopped = statusOf(row.consent, channel_type) === 'opted_out'
       for (const key of addressesOn(row, channel_type)) {
-        if (stopped) stops.push({ channel_type, key, source: move.source, message_id: move.message_id })
+        if (stopped) stops.push({ channel_type, key, source: transition.source, message_id: transition.message_id })
         else if (lifting) lifts.push({ channel_type, key })
       }
     }
     for (const key of added.get(row.id) ?? []) {
       for (const channel_type of suppressibleTypes(key)) {
-        if (moved.has(channel_type) || statusOf(row.consent, channel_type) !== 'opted_out') continue
+        if (changed.has(channel_type) || statusOf(row.consent, channel_type) !== 'opted_out') continue
         stops.push({ channel_type, key, source: row.consent[channel_type.split('.')[0]!]!.source, message_id: null })
       }
     }
@@ -154,7 +155,7 @@ export interface Stop {
   readonly message_id: string | null
 }
 
-/** Suppresses addresses and tells the fact `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
+/** Suppresses addresses and publishes the fact `opted_out` of those that were not before; resolves to these. Marketing alone is no opt-out of the channel type. */
 export async function stop(platform: Platform, tx: Transaction, tenant: Tenant, stops: readonly Stop[], context: SaveContext): Promise<Stop[]> {
   const byHash = new Map(stops.map((one) => [`${one.channel_type}|${suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address)}`, one]))
   const rows = [...byHash].map(([text, { channel_type, source, message_id }]) => ({

@@ -65,7 +65,7 @@ test('the same change twice is as good as once', () => {
       const once = applyChange(grown(before), one, context).row
       const twice = applyChange(once, one, { ...context, at: later })
       assert.equal(twice.row, once)
-      assert.deepEqual(twice.moves, [])
+      assert.deepEqual(twice.transitions, [])
     }),
   )
 })
@@ -90,9 +90,9 @@ test('every change of a consent is told, and an opt-out changes only by naming i
   fc.assert(
     fc.property(fc.array(change), change, (before, one) => {
       const row = grown(before)
-      const { row: next, moves } = applyChange(row, one, context)
+      const { row: next, transitions } = applyChange(row, one, context)
       for (const type of ['sms', 'whatsapp', 'telegram', 'whatsapp.marketing']) {
-        const told = moves.filter((move) => move.channel_type === type).at(-1)
+        const told = transitions.filter((one) => one.channel_type === type).at(-1)
         assert.equal(statusOf(next.consent, type), told?.status ?? statusOf(row.consent, type))
         if (!Object.hasOwn(one.consent ?? {}, type.split('.')[0]!)) assert.equal(told, undefined)
       }

@@ -13,7 +13,7 @@ export interface ConsentWrite {
   readonly marketing?: ConsentStatus
 }
 
-/** A checked and normalised change: absent fields stay, null removes. */
+/** A checked and normalised change: absent fields stay, null retransitions. */
 export interface ContactChange {
   readonly phone?: string | null
   readonly email?: string | null
@@ -36,7 +36,7 @@ export interface ContactChange {
 }
 
 /** One change of a consent; `channel_type` has `.marketing` behind it where only marketing was meant. */
-export interface ConsentMove {
+export interface ConsentTransition {
   readonly channel_type: string
   readonly before: ConsentStatus
   readonly status: ConsentStatus
@@ -90,7 +90,7 @@ export function newContact(tenant: { account_id: string; mode: 'live' | 'test' }
 const plainFields = ['email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
 
 /** The contact after a change, and what it changed about consent. The same row comes back when nothing changed. */
-export function applyChange(row: ContactRow, change: ContactChange, context: ChangeContext): { row: ContactRow; moves: ConsentMove[] } {
+export function applyChange(row: ContactRow, change: ContactChange, context: ChangeContext): { row: ContactRow; transitions: ConsentTransition[] } {
   const next: ContactRow = { ...row }
   if (change.phone !== undefined && change.phone !== row.phone) {
     next.phone = change.phone
@@ -104,11 +104,11 @@ export function applyChange(row: ContactRow, change: ContactChange, context: Cha
   if (change.attributes !== undefined) next.attributes = mergeKeys(row.attributes, change.attributes)
   next.tags = changedTags(row.tags, change)
   next.full_name = fullName(next)
-  const { consent, moves } = changedConsent(row.consent, change.consent ?? {}, context)
+  const { consent, transitions } = changedConsent(row.consent, change.consent ?? {}, context)
   next.consent = consent
-  if (sameContact(row, next)) return { row, moves }
+  if (sameContact(row, next)) return { row, transitions }
   next.updated_at = context.at
-  return { row: next, moves }
+  return { row: next, transitions }
 }
 
 /** As the generated column of the same name. */
@@ -159,16 +159,16 @@ export function isEmpty(object: object): boolean {
 }
 
 function changedConsent(consent: ContactRow['consent'], writes: Readonly<Record<string, ConsentWrite | null>>, context: ChangeContext) {
-  if (isEmpty(writes)) return { consent, moves: [] }
+  if (isEmpty(writes)) return { consent, transitions: [] }
   const next: ContactRow['consent'] = { ...consent }
-  const moves: ConsentMove[] = []
+  const transitions: ConsentTransition[] = []
   for (const type in writes) {
-    const { state, told } = consentAfter(type, next[type], writes[type] ?? null, context)
-    for (const move of told) moves.push(move)
+    const { state, transitions: caused } = consentAfter(type, next[type], writes[type] ?? null, context)
+    transitions.push(...caused)
     if (state === undefined) delete next[type]
     else next[type] = state
   }
-  return { consent: inOrder(next), moves }
+  return { consent: inOrder(next), transitions }
 }
 
 /** What one write makes of one consent. Written again as it stands, in the short form, it changes nothing. */
@@ -177,8 +177,8 @@ function consentAfter(
   before: ConsentState | undefined,
   write: ConsentWrite | null,
   context: ChangeContext,
-): { state: ConsentState | undefined; told: ConsentMove[] } {
-  const told: ConsentMove[] = []
+): { state: ConsentState | undefined; transitions: ConsentTransition[] } {
+  const transitions: ConsentTransition[] = []
   const source = write?.source ?? context.source
   const occurred_at = write?.occurred_at ?? context.at
   const statusBefore = before?.status ?? 'unknown'
@@ -186,11 +186,11 @@ function consentAfter(
   const status = write === null ? 'unknown' : (write.status ?? statusBefore)
   const marketing = write === null ? 'unknown' : (write.marketing ?? marketingBefore)
   const restated = write !== null && write.status !== undefined && isNewProof(write, before)
-  if (status !== statusBefore || restated) told.push({ channel_type: type, before: statusBefore, status, source, occurred_at })
-  if (marketing !== marketingBefore) told.push({ channel_type: marketingType(type), before: marketingBefore, status: marketing, source, occurred_at })
-  if (write === null) return { state: undefined, told }
-  if (told.length === 0 && before !== undefined) return { state: before, told }
-  return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, told }
+  if (status !== statusBefore || restated) transitions.push({ channel_type: type, before: statusBefore, status, source, occurred_at })
+  if (marketing !== marketingBefore) transitions.push({ channel_type: marketingType(type), before: marketingBefore, status: marketing, source, occurred_at })
+  if (write === null) return { state: undefined, transitions }
+  if (transitions.length === 0 && before !== undefined) return { state: before, transitions }
+  return { state: { status, source, updated_at: occurred_at, ...(marketing === 'unknown' ? {} : { marketing }) }, transitions }
 }
 
 /** The long form may say anew when or through what it happened: worth a line of history although the status stays. */

@@ -12,7 +12,9 @@ import { deleteSuppressions, openWindows } from './consent-store.ts'
 import { marketingType, type ConsentWrite, type ContactChange } from './contact.ts'
 import { keywordReader, type Keyword } from './keywords.ts'
 import { addressKeyOf, suppressionHash, type AddressKey } from './recipients.ts'
-import { saveContacts, withRaces, type SaveContext, type SaveItem } from './saving.ts'
+import { saveContacts } from './saving.ts'
+import { withRaces } from './lock-set.ts'
+import type { SaveContext, SaveItem } from './save-item.ts'
 import { findAddresses } from './store.ts'
 
 export interface Received {
@@ -52,7 +54,7 @@ export interface InboundPart {
    */
   receiveInbound(tx: Db, messages: readonly InboundFact[]): Promise<Received[]>
   /** Inside the caller's transaction: what providers tell about consent; creates no contact. */
-  receiveProviderConsent(tx: Db, told: readonly ProviderConsent[]): Promise<void>
+  receiveProviderConsent(tx: Db, changes: readonly ProviderConsent[]): Promise<void>
 }
 
 export function inboundPart(platform: Platform): InboundPart {
@@ -77,7 +79,7 @@ export function inboundPart(platform: Platform): InboundPart {
       const result = results[index]!
       const keyword = keywords[index]!
       const status = keyword === null ? null : statusOfKeyword[keyword]
-      let changed = result.outcome !== 'refused' && result.moves.some((move) => move.message_id === message.message_id && move.before !== move.status)
+      let changed = result.outcome !== 'refused' && result.transitions.some((one) => one.message_id === message.message_id && one.before !== one.status)
       if (result.outcome === 'refused' && status !== null)
         changed = await setStranger(tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
       const confirmed = keyword === 'opt_out' && changed && confirmedTypes.includes(message.channel_type)
@@ -97,16 +99,16 @@ export function inboundPart(platform: Platform): InboundPart {
     )
   }
 
-  async function receiveProviderConsent(sql: Db, told: readonly ProviderConsent[]): Promise<void> {
-    for (const [tenant, group] of byTenant(told)) await withRaces(sql, (tx) => providerConsentOfTenant(tx, tenant, group))
+  async function receiveProviderConsent(sql: Db, changes: readonly ProviderConsent[]): Promise<void> {
+    for (const [tenant, group] of byTenant(changes)) await withRaces(sql, (tx) => providerConsentOfTenant(tx, tenant, group))
   }
 
-  async function providerConsentOfTenant(tx: Transaction, tenant: Tenant, told: readonly ProviderConsent[]): Promise<void> {
+  async function providerConsentOfTenant(tx: Transaction, tenant: Tenant, changes: readonly ProviderConsent[]): Promise<void> {
     const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
-    const keys = told.map((one) => addressKeyOf(one.channel_type, one.address))
+    const keys = changes.map((one) => addressKeyOf(one.channel_type, one.address))
     const owners = new Map((await findAddresses(tx, tenant, keys)).map((row) => [`${row.kind}|${row.address}`, row.contact_id]))
     const items: SaveItem[] = []
-    for (const [index, one] of told.entries()) {
+    for (const [index, one] of changes.entries()) {
       const key = keys[index]!
       const id = owners.get(`${key.kind}|${key.address}`)
       const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }

@@ -1,5 +1,6 @@
 /** The rows of contacts as every part of the feature reads them. */
-import type { AttributeValue, ConsentState } from '../../contract/resources/contact.ts'
+import type { AttributeValue, ConsentSource, ConsentState, ConsentStatus } from '../../contract/resources/contact.ts'
+import type { AddressKey } from './recipients.ts'
 
 /** A row of `contacts` without the columns derived for searching. */
 export interface ContactRow {
@@ -29,3 +30,19 @@ export interface ContactRow {
 }
 
 export type Windows = Record<string, { window_expires_at: string | null }>
+
+export interface AddressRow extends AddressKey {
+  readonly contact_id: string
+  readonly blocked: boolean
+}
+
+export interface ConsentChangeRow {
+  readonly contact_id: string
+  readonly id: string
+  readonly channel_type: string
+  readonly status: ConsentStatus
+  readonly source: ConsentSource
+  readonly message_id: string | null
+  readonly request_id: string | null
+  readonly occurred_at: string
+}

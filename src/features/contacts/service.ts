@@ -22,14 +22,16 @@ import { inboundPart } from './inbound.ts'
 import { deleteErrorsOf } from './imports/store.ts'
 import { deleteMemberships } from './list-store.ts'
 import { listService } from './lists.ts'
-import { saveContacts, withRaces, type SaveContext, type SaveItem, type SaveResult } from './saving.ts'
+import { saveContacts } from './saving.ts'
+import { withRaces } from './lock-set.ts'
+import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { segmentService } from './segments/service.ts'
 import * as store from './store.ts'
 
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export type { ProviderConsent, Received } from './inbound.ts'
 export { marketingType, type ContactChange } from './contact.ts'
-export type { SaveContext, SaveItem, SaveResult } from './saving.ts'
+export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>
 

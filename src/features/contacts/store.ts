@@ -2,7 +2,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { Tenant } from '../../contract/caller.ts'
 import type { AttributeType } from '../../contract/resources/contact.ts'
-import type { ContactRow } from './rows.ts'
+import type { AddressRow, ContactRow } from './rows.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { bulkRows, insertAddressLines, insertContactLines } from './bulk-store.ts'
@@ -11,11 +11,6 @@ import type { AddressKey } from './recipients.ts'
 
 /** A piece of a statement: a condition on the contact that the statement calls `c`. */
 export type Condition = PendingQuery<Row[]>
-
-export interface AddressRow extends AddressKey {
-  readonly contact_id: string
-  readonly blocked: boolean
-}
 
 const columns = (
   sql: Db,

@@ -5,7 +5,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { withRaces } from '../saving.ts'
+import { withRaces } from '../lock-set.ts'
 import { applyPiece, cutPiece, type CutPiece } from './piece.ts'
 import * as store from './store.ts'
 
