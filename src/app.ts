@@ -32,6 +32,7 @@ import { recent } from './features/messages/dispatch/provider-ids.ts'
 import { reportsLane } from './features/messages/receipts/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
+import { followerLane, followersOf, type Follower } from './features/messages/transitions/followers.ts'
 import { dispatcher } from './features/messages/dispatch/dispatcher.ts'
 import { feedRoutes } from './features/webhooks/feed-routes.ts'
 import { feedService } from './features/webhooks/feed.ts'
@@ -77,6 +78,8 @@ export interface AppParts {
   readonly roles?: readonly Role[]
   /** Shared rate limits; absent: limits of this process. */
   readonly limiter?: RateLimiter
+  /** Who follows what becomes of messages; absent: nobody. */
+  readonly followers?: readonly Follower[]
 }
 
 export type Services = ReturnType<typeof compose>['services']
@@ -103,21 +106,31 @@ export interface App {
 }
 
 /** Everything that the features bring along. One line each: a new feature is added here and nowhere else. */
-function compose(platform: Platform, dispatches: boolean, alone: () => boolean) {
+function compose(platform: Platform, given: readonly Follower[], dispatches: boolean, alone: () => boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
   const channels = channelService(platform)
   const contacts = contactService(platform)
   const imports = importService(platform)
+  const followers = followersOf(platform, given)
   const handedOver = recent()
-  const dispatch = dispatcher({ platform, billing, channels, recent: handedOver, inMemory: dispatches, alone })
+  const dispatch = dispatcher({ platform, billing, channels, followers, recent: handedOver, inMemory: dispatches, alone })
   const accepting = door(platform, billing, dispatch, contacts.messagesAccepted)
-  const messages = messageService({ platform, channels, contacts, billing, door: accepting, queues: queueBound(platform), withdraw: dispatch.withdraw })
+  const messages = messageService({
+    platform,
+    channels,
+    contacts,
+    billing,
+    door: accepting,
+    queues: queueBound(platform),
+    withdraw: dispatch.withdraw,
+    followers,
+  })
   const webhooks = webhookService(platform)
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('channel_deleted', failWaiting(platform))
-  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, withdraw: dispatch.withdraw, doubt: dispatch.doubt }))
+  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, doubt: dispatch.doubt }))
 
   const routes: Route[] = [
     ...accountRoutes(accounts),
@@ -135,10 +148,11 @@ function compose(platform: Platform, dispatches: boolean, alone: () => boolean) 
   const lanes: Lane[] = [
     dispatch.lane,
     reconnectLane(platform, channels),
-    reportsLane({ platform, billing, channels, contacts, recent: handedOver }),
+    reportsLane({ platform, billing, followers, channels, contacts, recent: handedOver }),
     fanOutLane(platform, deliver.taker),
     deliver.lane,
     importsLane(platform),
+    ...given.map((follower) => followerLane(platform, follower)),
   ]
   const chores: Chore[] = [
     ...platformChores(platform),
@@ -196,7 +210,7 @@ export function buildApp(parts: AppParts): App {
     lanes: featureLanes,
     chores,
     invariants,
-  } = compose(platform, wanted.includes('worker'), () => present.alone())
+  } = compose(platform, parts.followers ?? [], wanted.includes('worker'), () => present.alone())
   platform.reactions.freeze()
 
   const limiter = parts.limiter ?? processRateLimiter(clock)

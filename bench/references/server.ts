@@ -10,6 +10,7 @@ import { contactService } from '../../src/features/contacts/service.ts'
 import { messageRoutes } from '../../src/features/messages/routes.ts'
 import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
 import { messageService } from '../../src/features/messages/service.ts'
+import { followersOf } from '../../src/features/messages/transitions/followers.ts'
 import { readConfig, secretKeys } from '../../src/config.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -61,6 +62,7 @@ function makeReference() {
     door,
     queues: queueBound(platform),
     withdraw: () => new Set(),
+    followers: followersOf(platform, []),
   })
   return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages) })
 }

@@ -8,13 +8,6 @@ export interface ConsentFact extends Tenant {
   readonly address: string
 }
 
-export interface MessageMovedFact extends Tenant {
-  readonly message_id: string
-  readonly status: string
-  readonly origin_type: string
-  readonly origin_id: string | null
-}
-
 /** An inbound message that was stored in this transaction; `message` is the Message object. */
 export interface InboundFact extends Tenant {
   readonly message_id: string
@@ -35,7 +28,6 @@ export interface FactPayloads {
   /** The recipient may no longer be written to on this channel type. */
   opted_out: ConsentFact
   inbound_stored: InboundFact
-  messages_moved: MessageMovedFact
   channel_deleted: ChannelDeletedFact
   account_suspended: { readonly account_id: string }
   contact_deleted: Tenant & { readonly contact_id: string }

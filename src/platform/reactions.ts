@@ -9,8 +9,6 @@ export interface Reactions {
   on<T extends FactType>(type: T, reaction: Reaction<T>): void
   /** Tells the facts to every reaction, one after the other, inside the transaction `sql`. */
   publish<T extends FactType>(sql: Db, type: T, facts: readonly FactPayloads[T][]): Promise<void>
-  /** True when somebody reacts to this fact. */
-  has(type: FactType): boolean
   freeze(): void
 }
 
@@ -26,7 +24,6 @@ export function reactions(): Reactions {
       if (facts.length === 0) return
       for (const reaction of subscribed.get(type) ?? []) await reaction(sql, facts)
     },
-    has: (type) => subscribed.has(type),
     freeze() {
       frozen = true
     },

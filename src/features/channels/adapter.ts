@@ -22,7 +22,8 @@ export interface OutboundMessage {
 export interface Receipt {
   readonly kind: 'receipt'
   readonly provider_id: string
-  readonly move: 'accept' | 'deliver' | 'open' | 'fail'
+  /** What it says of the message (`features/messages/states.ts`). */
+  readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
   /** For `fail`. */
   readonly error?: { readonly code: MessageErrorCode; readonly message: string; readonly provider_code: string | null }
   /** ISO 8601, where the provider tells it. */

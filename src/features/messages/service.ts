@@ -36,7 +36,8 @@ import type { ItemOutcome } from './ingest/submission.ts'
 import { historyOf } from './queries/history.ts'
 import { storeInbound } from './inbound/inbound.ts'
 import { checkItem, checkRecipient, type Item } from './ingest/check.ts'
-import { applyMoves } from './receipts/transitions.ts'
+import type { Followers } from './transitions/followers.ts'
+import { applyTransitions } from './transitions/transitions.ts'
 import { endJobs } from './dispatch/completer.ts'
 import type { QueueBound } from './ingest/queue-bound.ts'
 import { refusalOf } from './ingest/refusals.ts'
@@ -51,6 +52,7 @@ export interface MessageDeps {
   readonly door: Door
   readonly queues: QueueBound
   readonly withdraw: Withdrawing['withdraw']
+  readonly followers: Followers
 }
 
 export interface InboundRequest {
@@ -249,14 +251,15 @@ export function messageService(deps: MessageDeps) {
     if (deps.withdraw([id]).has(id)) throw notCancelled('being handed over')
     const row = await transact(sql, async (tx) => {
       const error = { code: 'cancelled', message: 'The message was cancelled before it was handed over.', provider_code: null }
-      const moved = await applyMoves(deps, tx, [
-        { account_id: tenant.account_id, mode: tenant.mode, message_id: id, move: 'cancel', at: isoTime(clock.now()), error },
+      const moved = await applyTransitions(deps, tx, [
+        { account_id: tenant.account_id, mode: tenant.mode, message_id: id, transition: 'cancel', at: isoTime(clock.now()), error },
       ])
       if (moved.size > 0) await endJobs(tx, [id])
       return moved.get(id)
     })
     if (row === undefined) throw notCancelled((await get(sql, tenant, id)).status)
     platform.notify('fan-out')
+    deps.followers.wake([row])
     return messageObject(row)
   }
 

@@ -1,7 +1,7 @@
-/** What may follow what in a message's life (interface: States, Message; decisions 4). A move lists every earlier state that it may overtake, since receipts arrive late and out of order. */
+/** What may follow what in a message's life (interface: States, Message; decisions 4). A transition lists every earlier status that it may overtake, since receipts arrive late and out of order. */
 import type { MessageStatus } from '../../contract/resources/message.ts'
 
-export const moves = {
+export const transitions = {
   /** Handed to the provider. Repeating a hand-over stays in `sending`. */
   claim: { from: ['queued', 'sending'], to: 'sending' },
   accept: { from: ['queued', 'sending'], to: 'sent' },
@@ -12,9 +12,15 @@ export const moves = {
   cancel: { from: ['queued'], to: 'failed' },
 } as const satisfies Record<string, { from: readonly MessageStatus[]; to: MessageStatus }>
 
-export type Move = keyof typeof moves
+export type Transition = keyof typeof transitions
 
-export const mayMove = (status: MessageStatus, move: Move): boolean => (moves[move].from as readonly MessageStatus[]).includes(status)
+export const allows = (status: MessageStatus, transition: Transition): boolean => (transitions[transition].from as readonly MessageStatus[]).includes(status)
+
+/** How far an outbound message is. No transition leads to a lower rank, so that of several told in any order the highest is the last. */
+export const rankOf = { queued: 0, sending: 1, sent: 2, delivered: 3, read: 4, failed: 5 } as const satisfies Partial<Record<MessageStatus, number>>
+
+/** The statuses of an outbound message. */
+export type OutboundStatus = keyof typeof rankOf
 
 /** The time stamps that a status sets; a receipt that overtakes `sent` sets `sent_at` too, and `read` without `delivered` sets `delivered_at`. */
 export const stamps: Readonly<Record<MessageStatus, readonly ('sending_at' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at')[]>> = {

@@ -4,26 +4,26 @@ import type { ErrorCode } from '../../../contract/errors.ts'
 import { capabilitiesOf } from '../../../contract/resources/channel.ts'
 import type { Adapter, Outcome, OutboundMessage, Report, TemplateRecord } from '../adapter.ts'
 
-type Follow = { readonly after_ms: number; readonly move: 'deliver' | 'open' | 'fail' } | { readonly after_ms: number; readonly reply: true }
+type Follow = { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' } | { readonly after_ms: number; readonly reply: true }
 
 /** What happens after `sent`, by the last four digits of the magic recipient. */
 const followUps: Readonly<Record<string, readonly Follow[]>> = {
-  '0006': [{ after_ms: 0, move: 'deliver' }],
+  '0006': [{ after_ms: 0, transition: 'deliver' }],
   '0010': [
-    { after_ms: 0, move: 'deliver' },
-    { after_ms: 40, move: 'open' },
+    { after_ms: 0, transition: 'deliver' },
+    { after_ms: 40, transition: 'open' },
   ],
   '0005': [],
-  '0002': [{ after_ms: 40, move: 'fail' }],
-  '0007': [{ after_ms: 5000, move: 'deliver' }],
+  '0002': [{ after_ms: 40, transition: 'fail' }],
+  '0007': [{ after_ms: 5000, transition: 'deliver' }],
   '0008': [
-    { after_ms: 0, move: 'deliver' },
-    { after_ms: 40, move: 'open' },
+    { after_ms: 0, transition: 'deliver' },
+    { after_ms: 40, transition: 'open' },
     { after_ms: 80, reply: true },
   ],
   '0014': [
-    { after_ms: 0, move: 'open' },
-    { after_ms: 40, move: 'deliver' },
+    { after_ms: 0, transition: 'open' },
+    { after_ms: 40, transition: 'deliver' },
   ],
 }
 
@@ -77,11 +77,11 @@ function reportOf(step: Follow, message: OutboundMessage, provider_id: string): 
       reply_to: provider_id,
     }
   }
-  if (step.move !== 'fail') return { kind: 'receipt', provider_id, move: step.move }
+  if (step.transition !== 'fail') return { kind: 'receipt', provider_id, transition: step.transition }
   return {
     kind: 'receipt',
     provider_id,
-    move: 'fail',
+    transition: 'fail',
     error: { code: 'provider_error', message: 'The sandbox provider could not deliver the message.', provider_code: 'sandbox_undeliverable' },
   }
 }

@@ -29,15 +29,15 @@ const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> 
 
 function accepted(message: OutboundMessage, steps: readonly ('deliver' | 'open' | 'fail')[]): Outcome {
   const provider_id = `simulator-${message.id}`
-  return { kind: 'accepted', provider_ids: [provider_id], reports: steps.map((move, index) => ({ after_ms: index * 20, report: receipt(provider_id, move) })) }
+  return { kind: 'accepted', provider_ids: [provider_id], reports: steps.map((step, index) => ({ after_ms: index * 20, report: receipt(provider_id, step) })) }
 }
 
-function receipt(provider_id: string, move: 'deliver' | 'open' | 'fail'): Report {
-  if (move !== 'fail') return { kind: 'receipt', provider_id, move }
+function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): Report {
+  if (transition !== 'fail') return { kind: 'receipt', provider_id, transition }
   return {
     kind: 'receipt',
     provider_id,
-    move,
+    transition,
     error: { code: 'provider_error', message: 'The simulated provider could not deliver the message.', provider_code: 'simulator_undeliverable' },
   }
 }
@@ -57,7 +57,7 @@ async function send(message: OutboundMessage, connection: Connection, signal: Ab
   return (digits === undefined ? undefined : outcomes[digits])?.(message) ?? accepted(message, ['deliver'])
 }
 
-/** `{"reports": […]}` with reports as adapters tell them; what is none is left out. */
+/** `{"reports": […]}` with reports as adapters tell them, but that a receipt calls its transition `move`; what is none is left out. */
 function readCallback(callback: Callback, { credentials }: Connection): { reports: readonly Report[] } | null {
   const secret = credentials['callback_secret']
   const signature = callback.headers['x-simulator-signature'] ?? ''
@@ -69,15 +69,16 @@ function readCallback(callback: Callback, { credentials }: Connection): { report
     return { reports: [] } // signed nonsense: acknowledged, kept raw, and nothing to apply
   }
   const reports = (told as { reports?: unknown } | null)?.reports
-  return { reports: Array.isArray(reports) ? reports.filter(isReport) : [] }
+  return { reports: Array.isArray(reports) ? reports.flatMap(reportOf) : [] }
 }
 
-function isReport(value: unknown): value is Report {
-  if (typeof value !== 'object' || value === null) return false
-  const report = value as Record<string, unknown>
-  if (typeof report['provider_id'] !== 'string') return false
-  if (report['kind'] === 'receipt') return ['accept', 'deliver', 'open', 'fail'].includes(String(report['move']))
-  return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string'
+function reportOf(value: unknown): Report[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { move, ...report } = value as Record<string, unknown>
+  if (typeof report['provider_id'] !== 'string') return []
+  if (report['kind'] === 'receipt')
+    return ['accept', 'deliver', 'open', 'fail'].includes(String(move)) ? [{ ...report, transition: move } as unknown as Report] : []
+  return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string' ? [report as unknown as Report] : []
 }
 
 export const simulator: Adapter = {

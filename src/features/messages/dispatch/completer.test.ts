@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageRow } from '../rows.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
+import { followersOf } from '../transitions/followers.ts'
 import { recent } from './provider-ids.ts'
 import { settle } from './completer.ts'
 
@@ -17,7 +18,7 @@ test('messages that a provider names alike are all sent, and the first keeps the
   const now = world.clock.now()
 
   await settle(
-    { platform: world.platform, billing: world.services.billing, recent: recent() },
+    { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), recent: recent() },
     rows.map((row) => ({
       job: { row, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'simulator',
@@ -45,7 +46,7 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
   const reply = { kind: 'inbound', provider_id: 'r', from: '+15005550008', profile_name: null, type: 'text', content: { body: 'Hi' }, reply_to: 'p' } as const
 
   const cancelled = await api.post(`/v1/messages/${id}/cancel`)
-  await settle({ platform: world.platform, billing: world.services.billing, recent: recent() }, [
+  await settle({ platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), recent: recent() }, [
     {
       job: { row: row!, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'sandbox',

@@ -4,9 +4,9 @@ import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { jsonRows, sqlState, transact, type Db } from '../../../platform/database/sql.ts'
 import type { Outcome, Receipt, Report } from '../../channels/adapter.ts'
-import { applyMoves, stepOf, writeOf, type MoveDeps, type MoveRequest } from '../receipts/transitions.ts'
+import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
 import { endGoneJobs } from './store.ts'
-import { writeAcceptances, type Acceptance } from '../receipts/store.ts'
+import { writeAcceptances, type Acceptance } from '../transitions/store.ts'
 import type { Recent } from './provider-ids.ts'
 
 /** A message in the hands of this process. */
@@ -30,15 +30,16 @@ export type Settlement =
 const unknownWaitMs = 30_000
 const backoffMaxMs = 60_000
 
-export interface SettleDeps extends MoveDeps {
+export interface SettleDeps extends TransitionDeps {
   readonly recent: Recent
 }
 
 /** Writes what became of hand-overs: plain acceptances in one statement, everything else, and whatever that did not cover, in a transaction. */
 export async function settle(deps: SettleDeps, settlements: readonly Settlement[]): Promise<void> {
-  const plain = deps.platform.reactions.has('messages_moved') ? [] : settlements.flatMap((settlement) => plainAcceptance(deps, settlement))
+  const plain = settlements.flatMap((settlement) => plainAcceptance(deps, settlement))
   const written = await writeAcceptances(
     deps.platform.pool,
+    deps.followers,
     plain.map(({ acceptance }) => acceptance),
   ).catch((error: unknown) => {
     // a provider that names a message as it named another, or a hand-over told twice: the transaction passes over what is there
@@ -57,8 +58,8 @@ function plainAcceptance({ platform }: SettleDeps, settlement: Settlement): { ac
   if (outcome.kind !== 'accepted') return []
   const [provider_id, ...more] = outcome.provider_ids
   const [report, ...others] = outcome.reports ?? []
-  const step = stepOf(job.row, moveOf(settlement))
-  if (provider_id === undefined || more.length > 0 || others.length > 0 || step?.after.status !== 'sent' || step.told.length !== 1) return []
+  const step = stepOf(job.row, transitionsOf(settlement))
+  if (provider_id === undefined || more.length > 0 || others.length > 0 || step?.after.status !== 'sent' || step.emitted.length !== 1) return []
   const kept = report === undefined ? null : newReport(platform.ids('req'), job.row, report.report, at_ms, report.after_ms)
   const acceptance = { ...writeOf(platform, step), provider, provider_id, attempt_id: platform.ids('att'), number: job.attempts + 1, duration_ms, report: kept }
   return [{ acceptance, row: step.after }]
@@ -67,7 +68,7 @@ function plainAcceptance({ platform }: SettleDeps, settlement: Settlement): { ac
 async function settleInTransaction(deps: SettleDeps, settlements: readonly Settlement[]): Promise<void> {
   const { pool } = deps.platform
   const changed = await transact(pool, async (tx) => {
-    const moved = await applyMoves(deps, tx, settlements.flatMap(moveOf))
+    const moved = await applyTransitions(deps, tx, settlements.flatMap(transitionsOf))
     // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
     const told = settlements.filter((settlement) => !('instant' in settlement && settlement.instant) || moved.has(settlement.job.row.id))
     await insertReferences(tx, told)
@@ -117,33 +118,35 @@ function nextDue({ job, outcome, at_ms }: Settlement): number | null {
   return job.row.expires_at === null ? due_ms : Math.min(due_ms, Math.max(at_ms, Date.parse(job.row.expires_at)))
 }
 
-function moveOf(settlement: Settlement): MoveRequest[] {
+function transitionsOf(settlement: Settlement): TransitionRequest[] {
   const { job, outcome, at_ms } = settlement
   const { row } = job
   const instant = 'instant' in settlement && settlement.instant
-  const request = { account_id: row.account_id as MoveRequest['account_id'], mode: row.mode, message_id: row.id, at: isoTime(at_ms), row }
+  const request = { account_id: row.account_id as TransitionRequest['account_id'], mode: row.mode, message_id: row.id, at: isoTime(at_ms), row }
   // it may have been handed over without a word of it
-  const claim: MoveRequest[] = 'provider' in settlement ? [{ ...request, move: 'claim', at: isoTime(at_ms - settlement.duration_ms) }] : []
+  const claim: TransitionRequest[] = 'provider' in settlement ? [{ ...request, transition: 'claim', at: isoTime(at_ms - settlement.duration_ms) }] : []
   switch (outcome.kind) {
     case 'accepted':
       return [
         ...claim,
-        { ...request, move: 'accept' },
+        { ...request, transition: 'accept' },
         ...soonReceipts(outcome, instant).map((receipt) => ({
           ...request,
-          move: receipt.move,
+          transition: receipt.transition,
           ...(receipt.error === undefined ? {} : { error: receipt.error }),
         })),
       ]
     case 'refused':
-      return [...claim, { ...request, move: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
+      return [...claim, { ...request, transition: 'fail', error: { code: outcome.code, message: outcome.message, provider_code: outcome.provider_code } }]
     case 'expired':
-      return [{ ...request, move: 'fail', error: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null } }]
+      return [
+        { ...request, transition: 'fail', error: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null } },
+      ]
     case 'blocked':
       return [
         {
           ...request,
-          move: 'fail',
+          transition: 'fail',
           error: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the message was handed over.', provider_code: null },
         },
       ]
@@ -151,7 +154,7 @@ function moveOf(settlement: Settlement): MoveRequest[] {
       return [
         {
           ...request,
-          move: 'fail',
+          transition: 'fail',
           error: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null },
         },
       ]
@@ -189,7 +192,7 @@ async function insertReferences(tx: Db, settlements: readonly Settlement[]): Pro
     on conflict (channel_id, provider_id) do nothing`
 }
 
-async function insertReports(tx: Db, { platform }: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
+async function insertReports(tx: Db, { platform }: TransitionDeps, settlements: readonly Settlement[]): Promise<void> {
   const reports = settlements.flatMap((settlement) => {
     const {
       job: { row },
@@ -236,7 +239,7 @@ export async function storeReports(tx: Db, reports: readonly NewReport[]): Promi
     from json_to_recordset(${jsonRows(reports)}::text::json) as t(id text, account_id text, mode text, channel_id text, provider_id text, report json, due_at timestamptz, created_at timestamptz)`
 }
 
-async function insertAttempts(tx: Db, { platform }: MoveDeps, settlements: readonly Settlement[]): Promise<void> {
+async function insertAttempts(tx: Db, { platform }: TransitionDeps, settlements: readonly Settlement[]): Promise<void> {
   const attempts = settlements.flatMap((settlement) => {
     if (!('provider' in settlement)) return []
     const { job, provider, outcome, duration_ms, at_ms } = settlement

@@ -12,7 +12,7 @@ import { channelLeases, channelRates, turnWakes } from './leases.ts'
 import * as store from './store.ts'
 import { heldQueues, loseChannels } from './held-queues.ts'
 import type { Handoff } from '../ingest/submission.ts'
-import { applyMoves } from '../receipts/transitions.ts'
+import { applyTransitions } from '../transitions/transitions.ts'
 import { reportWakes } from '../receipts/wakes.ts'
 import { settle, validUntil, type Job, type SettleDeps, type Settlement } from './completer.ts'
 import { unmarkedHandOvers, type Withdrawing } from './unpersisted-sends.ts'
@@ -110,7 +110,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     for (const job of lost) inHand.delete(job.row.id)
     if (lost.length > 0) await giveBack(lost, now)
     await leases.renew()
-    const taken = await store.takeOverJobs(pool, process_id, isoTime(now), isoTime(now - limits.process_silent_ms))
+    const taken = await store.takeOverJobs(pool, deps.followers, process_id, isoTime(now), isoTime(now - limits.process_silent_ms))
     if (taken > 0) log.warn({ jobs: taken }, 'took over messages that another process had claimed')
   }
 
@@ -254,14 +254,14 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** Moves to `sending`; resolves to the ids of those that could be. */
   async function claimed(handed: readonly { job: Job; at_ms: number }[]): Promise<Set<string>> {
-    const moved = await applyMoves(
+    const moved = await applyTransitions(
       deps,
       pool,
       handed.map(({ job: { row }, at_ms }) => ({
         account_id: row.account_id as Tenant['account_id'],
         mode: row.mode,
         message_id: row.id,
-        move: 'claim' as const,
+        transition: 'claim' as const,
         at: isoTime(at_ms),
         row,
       })),
@@ -334,6 +334,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
         await loseChannels(platform, channels, batch)
         for (const { job } of batch) release(job)
         platform.notify('reports', 'fan-out')
+        deps.followers.wake(batch.map(({ job }) => job.row))
         wakes.plan(batch)
       } catch (error) {
         log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
@@ -381,8 +382,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       stopping = true
       wakes.stop()
       turns.stop()
-      const given = waiting.drop(() => true)
-      for (const job of given) inHand.delete(job.row.id)
+      const given = waiting.drop(({ row }) => inHand.delete(row.id))
       await giveBack(given, clock.now())
       while (running() > 0) {
         await settled()

@@ -2,6 +2,8 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
+import { transitionsFrom } from '../transitions/follower-store.ts'
+import type { Followers } from '../transitions/followers.ts'
 
 export interface DueQueue {
   queue: string
@@ -92,7 +94,17 @@ export async function hastenJobs(sql: Db, queues: readonly string[], at: string)
  * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
  * repeated: it is `sending` from here on, and no longer to be cancelled.
  */
-export async function takeOverJobs(sql: Db, process_id: string, at: string, beat_cutoff: string): Promise<number> {
+export async function takeOverJobs(sql: Db, followers: Followers, process_id: string, at: string, beat_cutoff: string): Promise<number> {
+  // which of them are followed only their rows tell
+  const transitions =
+    followers.pairs.length === 0
+      ? sql``
+      : sql`,
+    transition as (${transitionsFrom(
+      sql,
+      followers,
+      sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
+    )})`
   const [row] = await sql<{ jobs: number }[]>`
     with taken as (
       update dispatch_jobs j set due_at = ${at}, process_id = null
@@ -103,7 +115,8 @@ export async function takeOverJobs(sql: Db, process_id: string, at: string, beat
     marked as (
       update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, ${at})), updated_at = greatest(m.updated_at, ${at}) from taken t
       where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
-    )
+      returning m.account_id, m.mode, m.id, m.submission_key, m.origin_type, m.origin_id, m.updated_at
+    )${transitions}
     select count(*) as jobs from taken`
   return row!.jobs
 }

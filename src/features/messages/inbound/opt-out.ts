@@ -3,7 +3,7 @@ import type { ConsentFact } from '../../../contract/facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../../contacts/service.ts'
-import { applyMoves, type MoveDeps } from '../receipts/transitions.ts'
+import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { endJobs } from '../dispatch/completer.ts'
 import type { ConsentLooks } from '../dispatch/eligibility.ts'
 import type { Withdrawing } from '../dispatch/unpersisted-sends.ts'
@@ -11,7 +11,7 @@ import type { Withdrawing } from '../dispatch/unpersisted-sends.ts'
 const blocked = { code: 'recipient_blocked', message: 'The recipient opted out before the message was handed over.', provider_code: null }
 
 export const cancelForOptOut =
-  (deps: MoveDeps & Withdrawing & Pick<ConsentLooks, 'doubt'>) =>
+  (deps: TransitionDeps & Withdrawing & Pick<ConsentLooks, 'doubt'>) =>
   async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
     for (const { account_id } of facts) deps.doubt(account_id)
     const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>
@@ -25,12 +25,12 @@ export const cancelForOptOut =
     order by m.id`
     const handedOver = deps.withdraw(waiting.map(({ id }) => id))
     const at = isoTime(deps.platform.clock.now())
-    const moved = await applyMoves(
+    const moved = await applyTransitions(
       deps,
       sql,
       waiting
         .filter(({ id }) => !handedOver.has(id))
-        .map(({ account_id, mode, id }) => ({ account_id, mode, message_id: id, move: 'cancel' as const, at, error: blocked })),
+        .map(({ account_id, mode, id }) => ({ account_id, mode, message_id: id, transition: 'cancel' as const, at, error: blocked })),
     )
     await endJobs(sql, [...moved.keys()])
   }

@@ -7,11 +7,11 @@ import { jsonRows, transact, type Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, Receipt, Report } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { storeInbound, type InboundDeps, type NewInbound } from '../inbound/inbound.ts'
-import { applyMoves, stepOf, writeOf, type MoveDeps, type MoveRequest } from './transitions.ts'
-import { writeReceipts, type Receiving } from './store.ts'
+import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
+import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
 import type { Recent } from '../dispatch/provider-ids.ts'
 
-export interface ReportDeps extends MoveDeps, InboundDeps {
+export interface ReportDeps extends TransitionDeps, InboundDeps {
   readonly channels: ChannelService
   readonly recent: Recent
 }
@@ -35,6 +35,13 @@ const batchMax = 500
 const keepMs = 7 * 24 * 3600_000
 const waitMaxMs = 3600_000
 
+/** What became of reports: how many were looked at, and the messages that changed by them. */
+interface Applied {
+  readonly reports: number
+  readonly changed: readonly MessageRow[]
+}
+const nothing: Applied = { reports: 0, changed: [] }
+
 export function reportsLane(deps: ReportDeps): Lane {
   const { platform } = deps
   return {
@@ -45,17 +52,18 @@ export function reportsLane(deps: ReportDeps): Lane {
       const due = await seeDue(platform.pool, isoTime(now))
       const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
         platform.log.warn({ err: error }, 'receipts could not be applied the quick way; they are applied under locks')
-        return 0
+        return nothing
       })
-      const applied = quick === due.length ? quick : quick + (await applyRest(deps, now))
-      if (applied > 0) platform.notify('fan-out')
-      return applied
+      const rest = quick.reports === due.length ? nothing : await applyRest(deps, now)
+      if (quick.reports + rest.reports > 0) platform.notify('fan-out')
+      deps.followers.wake([...quick.changed, ...rest.changed])
+      return quick.reports + rest.reports
     },
   }
 }
 
 /** Whatever is due, together; where one spoils the others, each by itself: the one that cannot be applied is tried again later, and more and more rarely. */
-async function applyRest(deps: ReportDeps, now: number): Promise<number> {
+async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
   const { pool, log } = deps.platform
   try {
     return await applyDue(deps, now)
@@ -63,9 +71,11 @@ async function applyRest(deps: ReportDeps, now: number): Promise<number> {
     log.warn({ err: error }, 'reports of providers could not be applied together; they are applied one by one')
   }
   const due = await seeDue(pool, isoTime(now))
+  const changed: MessageRow[] = []
   for (const row of due) {
     try {
-      await transact(pool, async (tx) => await applyRows(deps, tx, await takeOne(tx, row), now))
+      const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeOne(tx, row), now))
+      changed.push(...applied.changed)
     } catch (error) {
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
       await transact(pool, async (tx) => {
@@ -79,17 +89,17 @@ async function applyRest(deps: ReportDeps, now: number): Promise<number> {
       })
     }
   }
-  return due.length
+  return { reports: due.length, changed }
 }
 
 /** What is due, under locks, in one transaction. */
-const applyDue = async (deps: ReportDeps, now: number): Promise<number> =>
+const applyDue = async (deps: ReportDeps, now: number): Promise<Applied> =>
   await transact(deps.platform.pool, async (tx) => await applyRows(deps, tx, await inTurn(tx, await takeDue(tx, isoTime(now)), isoTime(now)), now))
 
-async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<number> {
-  if (rows.length === 0) return 0
+async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
+  if (rows.length === 0) return nothing
   const receipts = rows.filter((row) => row.report.kind === 'receipt')
-  const late = await applyReceipts(deps, tx, receipts, isoTime(now))
+  const { late, changed } = await applyReceipts(deps, tx, receipts, isoTime(now))
   await applyInbound(
     deps,
     tx,
@@ -102,7 +112,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     tx,
     rows.filter(({ id }) => !kept.has(id)).map(({ place }) => place),
   )
-  return rows.length
+  return { reports: rows.length, changed }
 }
 
 const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
@@ -132,17 +142,20 @@ async function inTurn(tx: Db, rows: readonly ReportRow[], at: string): Promise<R
 const takeOne = async (tx: Db, { due_at, id }: ReportRow): Promise<ReportRow[]> =>
   await tx<ReportRow[]>`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
 
-/** Applies the receipts of messages that this process remembers and that are one step with one event; resolves to how many. */
-async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<number> {
-  if (deps.platform.reactions.has('messages_moved')) return 0
+/** Applies the receipts of messages that this process remembers and that are one step with one event. */
+async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<Applied> {
   // a failure is applied under locks, and what came after it must not overtake it
-  const failing = new Set(due.flatMap(({ provider_id, report }) => (report.kind === 'receipt' && report.move === 'fail' ? [provider_id] : [])))
-  const receivings = due.flatMap(({ id, place, channel_id, provider_id, report }): Receiving[] => {
-    const remembered = report.kind === 'receipt' && !failing.has(provider_id) ? rememberedMove(deps, { channel_id, provider_id, report }, at) : undefined
-    const step = remembered === undefined ? null : stepOf(remembered.row, [remembered])
-    return step?.told.length === 1 ? [{ ...writeOf(deps.platform, step), report_id: id, place }] : []
+  const failing = new Set(due.flatMap(({ provider_id, report }) => (report.kind === 'receipt' && report.transition === 'fail' ? [provider_id] : [])))
+  const rows = new Map<string, MessageRow>()
+  const receipts = due.flatMap(({ id, place, channel_id, provider_id, report }): ReceiptWrite[] => {
+    const request = report.kind === 'receipt' && !failing.has(provider_id) ? rememberedRequest(deps, { channel_id, provider_id, report }, at) : undefined
+    const step = request === undefined ? null : stepOf(request.row, [request])
+    if (step?.emitted.length !== 1) return []
+    rows.set(step.after.id, step.after)
+    return [{ ...writeOf(deps.platform, step), report_id: id, place }]
   })
-  return (await writeReceipts(deps.platform.pool, receivings)).size
+  const written = await writeReceipts(deps.platform.pool, deps.followers, receipts)
+  return { reports: written.size, changed: [...written].map((id) => rows.get(id)!) }
 }
 
 async function removeAt(tx: Db, places: readonly string[]): Promise<void> {
@@ -158,12 +171,17 @@ interface ReferenceRow {
   parts: number
 }
 
-/** Applies receipts; resolves to those whose message is not known yet. */
-async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
-  if (rows.length === 0) return []
-  const soon: MoveRequest[] = []
+/** Applies receipts; resolves to those whose message is not known yet, and to the messages that changed. */
+async function applyReceipts(
+  deps: ReportDeps,
+  tx: Db,
+  rows: readonly ReportRow[],
+  at: string,
+): Promise<{ late: readonly ReportRow[]; changed: readonly MessageRow[] }> {
+  if (rows.length === 0) return { late: [], changed: [] }
+  const soon: TransitionRequest[] = []
   const others = rows.filter((row) => {
-    const remembered = rememberedMove(deps, row, at)
+    const remembered = rememberedRequest(deps, row, at)
     if (remembered !== undefined) soon.push(remembered)
     return remembered === undefined
   })
@@ -172,14 +190,14 @@ async function applyReceipts(deps: ReportDeps, tx: Db, rows: readonly ReportRow[
     const reference = references.get(`${row.channel_id} ${row.provider_id}`)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
   })
-  const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => moveOf(reference, receipt, receipt.move, at))
-  const parts = await movesOfParts(
+  const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => requestOf(reference, receipt, receipt.transition, at))
+  const parts = await requestsOfParts(
     tx,
     known.filter(({ reference }) => reference.parts > 1),
     at,
   )
-  await applyMoves(deps, tx, [...soon, ...whole, ...parts])
-  return others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
+  const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...parts])
+  return { late: others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`)), changed: [...changed.values()] }
 }
 
 async function findReferences(tx: Db, rows: readonly ReportRow[]): Promise<Map<string, ReferenceRow>> {
@@ -192,40 +210,45 @@ async function findReferences(tx: Db, rows: readonly ReportRow[]): Promise<Map<s
   return new Map(found.map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
 }
 
-const moveOf = (reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>, receipt: Receipt, move: Receipt['move'], at: string): MoveRequest => ({
+const requestOf = (
+  reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>,
+  receipt: Receipt,
+  transition: Receipt['transition'],
+  at: string,
+): TransitionRequest => ({
   account_id: reference.account_id,
   mode: reference.mode,
   message_id: reference.message_id,
-  move,
+  transition,
   at,
   ...(receipt.error === undefined ? {} : { error: receipt.error }),
 })
 
 /** What a receipt asks of the message that this process remembers by the provider's id, if it does; once. */
-function rememberedMove(
+function rememberedRequest(
   deps: ReportDeps,
   { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
   at: string,
-): (MoveRequest & { readonly row: MessageRow }) | undefined {
+): (TransitionRequest & { readonly row: MessageRow }) | undefined {
   const row = deps.recent.take(channel_id, provider_id ?? '')
   if (row === undefined) return undefined
   const receipt = report as Receipt
-  return { ...moveOf({ account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }, receipt, receipt.move, at), row }
+  return { ...requestOf({ account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }, receipt, receipt.transition, at), row }
 }
 
 const ranks: readonly (string | null)[] = [null, 'accept', 'deliver', 'open']
 
 /** A message of several parts is as far as the least advanced of them, and failed when one is. */
-async function movesOfParts(tx: Db, receipts: readonly { reference: ReferenceRow; receipt: Receipt }[], at: string): Promise<MoveRequest[]> {
-  const requests: MoveRequest[] = []
+async function requestsOfParts(tx: Db, receipts: readonly { reference: ReferenceRow; receipt: Receipt }[], at: string): Promise<TransitionRequest[]> {
+  const requests: TransitionRequest[] = []
   for (const { reference, receipt } of receipts) {
-    if (receipt.move === 'fail') requests.push(moveOf(reference, receipt, 'fail', at))
+    if (receipt.transition === 'fail') requests.push(requestOf(reference, receipt, 'fail', at))
     await tx`
-      update provider_references set status = ${receipt.move} where channel_id = ${reference.channel_id} and provider_id = ${reference.provider_id}
-        and (status is null or array_position(array['accept', 'deliver', 'open'], status) < array_position(array['accept', 'deliver', 'open'], ${receipt.move}::text))`
+      update provider_references set status = ${receipt.transition} where channel_id = ${reference.channel_id} and provider_id = ${reference.provider_id}
+        and (status is null or array_position(array['accept', 'deliver', 'open'], status) < array_position(array['accept', 'deliver', 'open'], ${receipt.transition}::text))`
     const parts = await tx<{ status: string | null }[]>`select status from provider_references where message_id = ${reference.message_id} and parts > 1`
     const least = ranks[Math.min(...parts.map(({ status }) => Math.max(0, ranks.indexOf(status))))]
-    if (least === 'deliver' || least === 'open') requests.push(moveOf(reference, receipt, least, at))
+    if (least === 'deliver' || least === 'open') requests.push(requestOf(reference, receipt, least, at))
   }
   return requests
 }

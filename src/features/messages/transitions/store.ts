@@ -1,15 +1,19 @@
-/** SQL of moves: the rows that change, and with them the event that tells of it, in one statement. */
-import type { MessageStatus } from '../../../contract/resources/message.ts'
+/** SQL of transitions: the rows that change, and in the same statement the event of it and what followers are told. */
+import type { MessageStatus, OriginType } from '../../../contract/resources/message.ts'
+import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
-import { textColumn, type Db } from '../../../platform/database/sql.ts'
+import type { MessageRow } from '../rows.ts'
 import { eventsFrom } from '../../../platform/outbox.ts'
 import { stamps } from '../states.ts'
+import { transitionsFrom } from './follower-store.ts'
+import type { Followers } from './followers.ts'
 
 /** One row on its way to another status. */
-export interface MoveWrite {
+export interface TransitionWrite {
   readonly account_id: string
   readonly mode: string
   readonly id: string
+  readonly origin_type: OriginType
   /** The status that the row must still have. */
   readonly was: MessageStatus
   readonly status: MessageStatus
@@ -19,19 +23,19 @@ export interface MoveWrite {
   readonly sending_at: string | null
   /** Of a failed message. */
   readonly error: object | null
-  /** What tells of it; null for a status without an event. */
+  /** Emitted with it; null for a status without an event. */
   readonly event: EventRow | null
 }
 
 /** What a kept report makes of a message. */
-export interface Receiving extends MoveWrite {
+export interface ReceiptWrite extends TransitionWrite {
   readonly report_id: string
   /** Where the report was seen (`ctid`). */
   readonly place: string
 }
 
 /** What a provider's acceptance of a message leaves beside its status. */
-export interface Acceptance extends MoveWrite {
+export interface Acceptance extends TransitionWrite {
   readonly provider: string
   readonly provider_id: string
   readonly attempt_id: string
@@ -59,7 +63,7 @@ const setBy = {
   failed_at: setting('failed_at'),
 }
 
-const moveColumns = (sql: Db, writes: readonly MoveWrite[]) => {
+const transitionColumns = (sql: Db, writes: readonly TransitionWrite[]) => {
   const column = columnOf(writes)
   return sql`
     unnest(text_column(${column((write) => write.account_id)})) as account_id, unnest(text_column(${column((write) => write.mode)})) as mode,
@@ -82,23 +86,43 @@ const update = (sql: Db) => sql`
 
 const found = (sql: Db) => sql`m.account_id = t.account_id and m.mode = t.mode and m.id = t.id and m.status = t.was`
 
-const toldEvents = (sql: Db) =>
+const emittedEvents = (sql: Db) =>
   eventsFrom(
     sql,
-    sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from moved where event_id is not null`,
+    sql`select account_id, mode, event_id as id, event_type as type, id as object_id, event_object as object, null as endpoint_id, at as created_at from changed where event_id is not null`,
   )
 
+/** What a statement adds for followers: nothing where nobody follows one of its messages. */
+const followed = (sql: Db, followers: Followers, writes: readonly TransitionWrite[]) =>
+  followers.follow(writes)
+    ? {
+        columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.was, m.status`,
+        cte: sql`,
+    transition as (${transitionsFrom(sql, followers, sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, was, status, at from changed`)})`,
+      }
+    : { columns: sql``, cte: sql`` }
+
+/** Messages as they are now; those that do not exist are left out. */
+export async function readRows(tx: Db, wanted: readonly { account_id: string; mode: string; message_id: string }[]): Promise<MessageRow[]> {
+  if (wanted.length === 0) return []
+  const keys = wanted.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
+  return await tx<MessageRow[]>`
+    select m.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
+    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
+}
+
 /** Writes the rows whose status is still what it was, and the events of those that have one; resolves to their ids. In the order of the ids, so that two of it never wait for each other. */
-export async function writeMoves(sql: Db, writes: readonly MoveWrite[]): Promise<Set<string>> {
+export async function writeTransitions(sql: Db, followers: Followers, writes: readonly TransitionWrite[]): Promise<Set<string>> {
   if (writes.length === 0) return new Set()
   const ordered = inOrder(writes)
+  const { columns, cte } = followed(sql, followers, ordered)
   const rows = await sql<{ id: string }[]>`
-    with moved as (
-      ${update(sql)} from (select ${moveColumns(sql, ordered)}) t where ${found(sql)}
-      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object
+    with changed as (
+      ${update(sql)} from (select ${transitionColumns(sql, ordered)}) t where ${found(sql)}
+      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object${columns}
     ),
-    told as (${toldEvents(sql)})
-    select id from moved`
+    emitted as (${emittedEvents(sql)})${cte}
+    select id from changed`
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -106,24 +130,25 @@ export async function writeMoves(sql: Db, writes: readonly MoveWrite[]): Promise
  * Writes what kept reports tell, and removes those that it wrote, in one statement; for each message both or nothing. Reports that
  * another process has in hand, or that lie where they were seen no more, are passed over. Resolves to the ids written.
  */
-export async function writeReceipts(sql: Db, receivings: readonly Receiving[]): Promise<Set<string>> {
-  if (receivings.length === 0) return new Set()
-  const ordered = inOrder(receivings)
+export async function writeReceipts(sql: Db, followers: Followers, receipts: readonly ReceiptWrite[]): Promise<Set<string>> {
+  if (receipts.length === 0) return new Set()
+  const ordered = inOrder(receipts)
+  const { columns, cte } = followed(sql, followers, ordered)
   const places = columnOf(ordered)((one) => one.place)
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
       select ctid as place, id as report_id from provider_reports where ctid = any (text_column(${places})::tid[]) for update skip locked
     ),
-    moved as (
-      ${update(sql)} from (select ${moveColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place, unnest(text_column(${columnOf(ordered)((one) => one.report_id)})) as report_id) t
+    changed as (
+      ${update(sql)} from (select ${transitionColumns(sql, ordered)}, unnest(text_column(${places}))::tid as place, unnest(text_column(${columnOf(ordered)((one) => one.report_id)})) as report_id) t
       join held h on h.place = t.place and h.report_id = t.report_id where ${found(sql)}
-      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place
+      returning m.account_id, m.mode, m.id, t.at, t.event_id, t.event_type, t.event_object, t.place${columns}
     ),
-    told as (${toldEvents(sql)}),
+    emitted as (${emittedEvents(sql)}),
     applied as (
-      delete from provider_reports where ctid = any (array(select place from moved))
-    )
-    select id from moved`
+      delete from provider_reports where ctid = any (array(select place from changed))
+    )${cte}
+    select id from changed`
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -132,15 +157,16 @@ export async function writeReceipts(sql: Db, receivings: readonly Receiving[]): 
  * so in one transaction; for each message all of it, or nothing where its status is no longer what it was. Resolves to the ids written.
  * A reference or an attempt that is there already is an error (23505) that leaves nothing written: looking beforehand costs every row.
  */
-export async function writeAcceptances(sql: Db, acceptances: readonly Acceptance[]): Promise<Set<string>> {
+export async function writeAcceptances(sql: Db, followers: Followers, acceptances: readonly Acceptance[]): Promise<Set<string>> {
   if (acceptances.length === 0) return new Set()
   const ordered = inOrder(acceptances)
+  const { columns, cte } = followed(sql, followers, ordered)
   const column = columnOf(ordered)
   const rows = await sql<{ id: string }[]>`
-    with moved as (
+    with changed as (
       ${update(sql)}
       from (
-        select ${moveColumns(sql, ordered)}, unnest(text_column(${column((one) => one.provider)})) as provider, unnest(${ordered.map((one) => one.provider_id)}::text[]) as provider_id,
+        select ${transitionColumns(sql, ordered)}, unnest(text_column(${column((one) => one.provider)})) as provider, unnest(${ordered.map((one) => one.provider_id)}::text[]) as provider_id,
           unnest(text_column(${column((one) => one.attempt_id)})) as attempt_id, unnest(text_column(${column((one) => one.number)}))::int as number,
           unnest(text_column(${column((one) => one.duration_ms)}))::int as duration_ms, unnest(text_column(${column((one) => one.report?.id ?? null)})) as report_id,
           unnest(text_column(${column((one) => (one.report === null ? null : JSON.stringify(one.report.report)))})) as report,
@@ -148,26 +174,26 @@ export async function writeAcceptances(sql: Db, acceptances: readonly Acceptance
       ) t
       where ${found(sql)}
       returning m.account_id, m.mode, m.id, m.channel_id, t.at, t.event_id, t.event_type, t.event_object, t.provider, t.provider_id, t.attempt_id, t.number, t.duration_ms,
-        t.report_id, t.report, t.report_due_at
+        t.report_id, t.report, t.report_due_at${columns}
     ),
-    told as (${toldEvents(sql)}),
+    emitted as (${emittedEvents(sql)}),
     reference as (
       insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-      select channel_id, provider_id, account_id, mode, id, 0, 1, at from moved
+      select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed
     ),
     kept as (
       insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
-      select report_id, account_id, mode, channel_id, provider_id, report::json, report_due_at, at from moved where report_id is not null
+      select report_id, account_id, mode, channel_id, provider_id, report::json, report_due_at, at from changed where report_id is not null
     ),
     attempt as (
       insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, duration_ms, created_at)
-      select account_id, mode, id, number, attempt_id, provider, 'accepted', duration_ms, at from moved
+      select account_id, mode, id, number, attempt_id, provider, 'accepted', duration_ms, at from changed
     ),
     ended as (
-      delete from dispatch_jobs where message_id = any (array(select id from moved))
-    )
-    select id from moved`
+      delete from dispatch_jobs where message_id = any (array(select id from changed))
+    )${cte}
+    select id from changed`
   return new Set(rows.map(({ id }) => id))
 }
 
-const inOrder = <T extends MoveWrite>(writes: readonly T[]): T[] => writes.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+const inOrder = <T extends TransitionWrite>(writes: readonly T[]): T[] => writes.toSorted((one, other) => (one.id < other.id ? -1 : 1))

@@ -1,11 +1,13 @@
-/** What writing moves promises: all of a message's step or none of it, and a look-up by key whatever the planner knows. */
+/** What writing transitions promises: all of a message's step or none of it, and a look-up by key whatever the planner knows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from '../../../platform/database/sql.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
-import { writeAcceptances, writeMoves, type Acceptance } from './store.ts'
+import { followersOf } from './followers.ts'
+import { writeAcceptances, writeTransitions, type Acceptance } from './store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
+const nobody = followersOf({ notify: () => undefined }, [])
 const at = '2026-01-01T00:00:00.000Z'
 
 /** Messages that are being sent, each with its job. */
@@ -24,6 +26,7 @@ async function sending({ pool, platform }: PlatformWorld, count: number): Promis
 const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptance => ({
   ...tenant,
   id,
+  origin_type: 'api',
   was: 'sending',
   status: 'sent',
   at: '2026-01-01T00:00:01.000Z',
@@ -36,7 +39,7 @@ const acceptance = ({ platform: { ids } }: PlatformWorld, id: string): Acceptanc
   attempt_id: ids('att'),
   number: 1,
   duration_ms: 5,
-  report: { id: ids('req'), report: { kind: 'receipt', provider_id: 'p', move: 'deliver' }, due_at: at },
+  report: { id: ids('req'), report: { kind: 'receipt', provider_id: 'p', transition: 'deliver' }, due_at: at },
 })
 
 const traces = async (pool: Pool, id: string): Promise<Record<string, number>> => {
@@ -51,7 +54,7 @@ test('an acceptance leaves status, event, reference, attempt and report, and end
   const world = await startPlatform(t)
   const [id] = (await sending(world, 1)) as [string]
 
-  assert.deepEqual([...(await writeAcceptances(world.pool, [acceptance(world, id)]))], [id])
+  assert.deepEqual([...(await writeAcceptances(world.pool, nobody, [acceptance(world, id)]))], [id])
 
   assert.deepEqual(await traces(world.pool, id), { events: 1, references: 1, attempts: 1, reports: 1, jobs: 0 })
   const [row] = await world.pool`
@@ -65,7 +68,7 @@ test('an acceptance of a message that has moved on meanwhile writes nothing of i
   const [gone, here] = (await sending(world, 2)) as [string, string]
   await world.pool`update messages set status = 'delivered' where id = ${gone}`
 
-  assert.deepEqual([...(await writeAcceptances(world.pool, [acceptance(world, gone), acceptance(world, here)]))], [here])
+  assert.deepEqual([...(await writeAcceptances(world.pool, nobody, [acceptance(world, gone), acceptance(world, here)]))], [here])
 
   const nothing = { events: 0, references: 0, attempts: 0, jobs: 1 }
   assert.deepEqual({ ...(await traces(world.pool, gone)), reports: undefined }, { ...nothing, reports: undefined })
@@ -79,7 +82,7 @@ test('a message is found by its primary key alone, before the table has statisti
   t.after(() => connection.release())
 
   const { report: _report, ...write } = acceptance(world, ids[0]!)
-  for (const id of ids.slice(0, 10)) await writeMoves(connection, [{ ...write, id, event: null }])
+  for (const id of ids.slice(0, 10)) await writeTransitions(connection, nobody, [{ ...write, id, event: null }])
 
   await connection`select pg_stat_force_next_flush()`
   const used = await connection<{ name: string }[]>`

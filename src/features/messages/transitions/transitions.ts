@@ -1,19 +1,19 @@
-/** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and its fact in the same transaction. */
+/** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and what its followers fold in the same transaction. */
 import type { Tenant } from '../../../contract/caller.ts'
-import type { MessageMovedFact } from '../../../contract/facts.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
 import { messageObject } from '../present.ts'
 import type { MessageRow } from '../rows.ts'
-import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
-import { writeMoves, type MoveWrite } from './store.ts'
-import { eventOf, mayMove, moves, stamps, type Move } from '../states.ts'
+import { allows, eventOf, stamps, transitions, type Transition } from '../states.ts'
+import type { Followers } from './followers.ts'
+import { readRows, writeTransitions, type TransitionWrite } from './store.ts'
 
-export interface MoveRequest extends Tenant {
+export interface TransitionRequest extends Tenant {
   readonly message_id: string
-  readonly move: Move
+  readonly transition: Transition
   /** ISO 8601. */
   readonly at: string
   /** For `fail` and `cancel`. */
@@ -22,9 +22,10 @@ export interface MoveRequest extends Tenant {
   readonly row?: MessageRow
 }
 
-export interface MoveDeps {
+export interface TransitionDeps {
   readonly platform: Platform
   readonly billing: BillingService
+  readonly followers: Followers
 }
 
 /** What requests make of a row. */
@@ -32,23 +33,27 @@ export interface Step {
   readonly before: MessageRow
   readonly after: MessageRow
   /** The row after each step that has a public event. */
-  readonly told: readonly MessageRow[]
+  readonly emitted: readonly MessageRow[]
 }
 
 const roundsMax = 20
 
 /**
- * Applies moves, set-wise, in the transaction `tx`; moves of one message in the order given. A move that the state table does
+ * Applies transitions, set-wise, in the transaction `tx`; those of one message in the order given. A transition that the state table does
  * not allow changes nothing and emits nothing. Resolves to the rows that changed, as they are now.
  */
-export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, requests: readonly MoveRequest[]): Promise<Map<string, MessageRow>> {
+export async function applyTransitions(
+  { platform, billing, followers }: TransitionDeps,
+  tx: Db,
+  requests: readonly TransitionRequest[],
+): Promise<Map<string, MessageRow>> {
   const changed = new Map<string, MessageRow>()
   const byMessage = Map.groupBy(requests, (request) => request.message_id)
   const rows = new Map(requests.flatMap(({ row }) => (row === undefined ? [] : [[row.id, row] as const])))
   const done: Step[] = []
   let open = [...byMessage.keys()]
   for (let round = 0; open.length > 0; round++) {
-    if (round === roundsMax) throw new Error('messages kept changing under a set-wise move')
+    if (round === roundsMax) throw new Error('messages kept changing under set-wise transitions')
     const unread = open.filter((id) => !rows.has(id)).flatMap((id) => byMessage.get(id)![0]!)
     for (const row of await readRows(tx, unread)) rows.set(row.id, row)
     const steps = open.flatMap((id) => {
@@ -56,8 +61,9 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
       const step = row === undefined ? null : stepOf(row, byMessage.get(id)!)
       return step === null ? [] : [step]
     })
-    const won = await writeMoves(
+    const won = await writeTransitions(
       tx,
+      followers,
       steps.map((step) => writeOf(platform, step)),
     )
     for (const step of steps) {
@@ -69,7 +75,7 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
     }
     open = steps.filter((step) => !won.has(step.before.id)).map((step) => step.before.id)
   }
-  await tell(platform, billing, tx, done)
+  await emit(platform, billing, tx, done)
   return changed
 }
 
@@ -77,12 +83,12 @@ export async function applyMoves({ platform, billing }: MoveDeps, tx: Db, reques
  * What the requests, all of one moment, make of a row, or null when they change nothing. A step is never earlier than the one
  * before it: the clocks of several processes differ by some milliseconds, and whoever waits for a row took its time before.
  */
-export function stepOf(before: MessageRow, requests: readonly MoveRequest[]): Step | null {
+export function stepOf(before: MessageRow, requests: readonly TransitionRequest[]): Step | null {
   let row = before
-  const told: MessageRow[] = []
-  for (const { move, at: asked_at, error } of requests) {
-    if (!mayMove(row.status, move)) continue
-    const status = moves[move].to
+  const emitted: MessageRow[] = []
+  for (const { transition, at: asked_at, error } of requests) {
+    if (!allows(row.status, transition)) continue
+    const status = transitions[transition].to
     if (status === row.status) continue
     const at = asked_at < row.updated_at ? row.updated_at : asked_at
     row = { ...row, status, updated_at: at }
@@ -91,27 +97,20 @@ export function stepOf(before: MessageRow, requests: readonly MoveRequest[]): St
       row.error = error ?? { code: 'provider_error', message: 'The provider could not deliver the message.', provider_code: null }
       row.refunded = true
     }
-    if (status in eventOf) told.push(row)
+    if (status in eventOf) emitted.push(row)
   }
-  return row === before ? null : { before, after: row, told }
-}
-
-async function readRows(tx: Db, requests: readonly Pick<MoveRequest, 'account_id' | 'mode' | 'message_id'>[]): Promise<MessageRow[]> {
-  if (requests.length === 0) return []
-  const wanted = requests.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
-  return await tx<MessageRow[]>`
-    select m.* from json_to_recordset(${jsonRows(wanted)}::text::json) as t(account_id text, mode text, message_id text)
-    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
+  return row === before ? null : { before, after: row, emitted }
 }
 
 /** A step as it is written, with its first event; further ones follow in the same transaction. */
-export function writeOf({ ids, fresh_events }: Platform, { before, after, told: [first] }: Step): MoveWrite {
+export function writeOf({ ids, fresh_events }: Platform, { before, after, emitted: [first] }: Step): TransitionWrite {
   const event = first === undefined ? null : eventRow(ids('evt'), first)
   if (event !== null) fresh_events.add(event)
   return {
     account_id: after.account_id,
     mode: after.mode,
     id: after.id,
+    origin_type: after.origin_type,
     was: before.status,
     status: after.status,
     at: after.updated_at,
@@ -131,7 +130,7 @@ const eventRow = (id: string, row: MessageRow): EventRow => ({
   object: JSON.stringify(messageObject(row)),
 })
 
-async function tell(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
+async function emit(platform: Platform, billing: BillingService, tx: Db, steps: readonly Step[]): Promise<void> {
   const failed = steps.filter(({ after }) => after.status === 'failed').map(({ after }) => after)
   if (failed.length > 0) {
     await billing.refund(
@@ -140,14 +139,18 @@ async function tell(platform: Platform, billing: BillingService, tx: Db, steps: 
       failed[0]!.updated_at,
     )
   }
-  const events: NewEvent[] = []
-  const facts: MessageMovedFact[] = []
-  for (const { after, told } of steps) {
-    const tenant = { account_id: after.account_id as Tenant['account_id'], mode: after.mode }
-    for (const row of told.slice(1))
-      events.push({ id: platform.ids('evt'), ...tenant, type: typeOf(row), object_id: row.id, object: messageObject(row), created_at: row.updated_at })
-    facts.push({ ...tenant, message_id: after.id, status: after.status, origin_type: after.origin_type, origin_id: after.origin_id })
-  }
-  await recordEvents(tx, events)
-  await platform.reactions.publish(tx, 'messages_moved', facts)
+  await recordEvents(
+    tx,
+    steps.flatMap(({ emitted }) => emitted.slice(1).map((row) => newEvent(platform.ids('evt'), row))),
+  )
 }
+
+const newEvent = (id: NewEvent['id'], row: MessageRow): NewEvent => ({
+  id,
+  account_id: row.account_id as Tenant['account_id'],
+  mode: row.mode,
+  type: typeOf(row),
+  object_id: row.id,
+  object: messageObject(row),
+  created_at: row.updated_at,
+})

@@ -1,9 +1,10 @@
-/** What moves promise whatever the clocks of the processes that tell them. */
+/** What transitions promise whatever the clocks of the processes that tell them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { applyMoves } from './transitions.ts'
+import { followersOf } from './followers.ts'
+import { applyTransitions } from './transitions.ts'
 
 test('no step of a message is earlier than the one before it, although a process with a slower clock tells it', async (t) => {
   const world = await startWorld(t)
@@ -11,13 +12,15 @@ test('no step of a message is earlier than the one before it, although a process
   const tenant = { account_id: account as `acc_${string}`, mode: 'test' } as const
   const { id } = (await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550005', type: 'text', text: { body: 'Hi' } })).body
   const start_ms = world.clock.now()
-  const move = (name: 'claim' | 'accept' | 'deliver' | 'open', at_ms: number) =>
-    applyMoves({ platform: world.platform, billing: world.services.billing }, world.pool, [{ ...tenant, message_id: id, move: name, at: isoTime(at_ms) }])
+  const apply = (transition: 'claim' | 'accept' | 'deliver' | 'open', at_ms: number) =>
+    applyTransitions({ platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []) }, world.pool, [
+      { ...tenant, message_id: id, transition, at: isoTime(at_ms) },
+    ])
 
-  await move('claim', start_ms - 20)
-  await move('accept', start_ms + 30)
-  await move('deliver', start_ms + 80)
-  await move('open', start_ms + 60)
+  await apply('claim', start_ms - 20)
+  await apply('accept', start_ms + 30)
+  await apply('deliver', start_ms + 80)
+  await apply('open', start_ms + 60)
 
   const { body } = await api.get(`/v1/messages/${id}`)
   assert.deepEqual(

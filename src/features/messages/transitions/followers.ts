@@ -1,0 +1,70 @@
+/**
+ * Followers: who counts or continues by what becomes of messages of some origin (a campaign its recipients, an automation its runs). Every path
+ * that changes a status writes a row for each follower of the message's origin; a lane of the follower's own folds the rows.
+ * See docs/decisions/transitions.md.
+ */
+import type { OriginType } from '../../../contract/resources/message.ts'
+import type { Lane } from '../../../lib/loop.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { MessageRow } from '../rows.ts'
+import { takeTransitions, type FollowedOrigin, type TransitionRow } from './follower-store.ts'
+
+export type { TransitionRow } from './follower-store.ts'
+
+export interface Follower {
+  /** Lower-case letters and hyphens; its lane is `follow-<name>`. It is written into rows: renaming a follower loses those not folded yet. */
+  readonly name: string
+  /** The kinds of origin whose messages it follows. */
+  readonly origins: readonly OriginType[]
+  /**
+   * Adds what these rows tell to the follower's own tables, in the transaction `tx` that also removes them: each row is folded exactly once. Rows come in any order, and
+   * several processes fold different rows at a time: sums add (`was` less, `status` more), what an item has come to is raised by `rankOf` alone,
+   * and rows of the follower are locked in the order of their keys. No network, no other feature's tables.
+   */
+  fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
+}
+
+export interface Followers {
+  /** Each follower with each origin kind that it follows. */
+  readonly pairs: readonly FollowedOrigin[]
+  /** True when the origin of one of these messages is followed: only then a statement pays for it. */
+  follow(messages: readonly Pick<MessageRow, 'origin_type'>[]): boolean
+  /** Wakes the lanes of those who follow one of these messages; after the commit that changed them. */
+  wake(messages: readonly Pick<MessageRow, 'origin_type'>[]): void
+}
+
+const names = /^[a-z]+(-[a-z]+)*$/
+const rowsMax = 1000
+
+/** Refuses names that are written twice or cannot name a lane. */
+export function followersOf({ notify }: Pick<Platform, 'notify'>, given: readonly Follower[]): Followers {
+  for (const { name } of given) if (!names.test(name)) throw new Error(`a follower cannot be called ${name}`)
+  if (new Set(given.map(({ name }) => name)).size < given.length) throw new Error('two followers have one name')
+  const pairs = given.flatMap(({ name, origins }) => origins.map((origin_type) => ({ follower: name, origin_type })))
+  const followed = new Set<string>(pairs.map(({ origin_type }) => origin_type))
+  const follow = (messages: readonly Pick<MessageRow, 'origin_type'>[]) => followed.size > 0 && messages.some(({ origin_type }) => followed.has(origin_type))
+  return {
+    pairs,
+    follow,
+    wake(messages) {
+      if (!follow(messages)) return
+      const seen = new Set(messages.map(({ origin_type }) => origin_type))
+      notify(...new Set(pairs.flatMap(({ follower, origin_type }) => (seen.has(origin_type) ? [laneOf(follower)] : []))))
+    },
+  }
+}
+
+const laneOf = (follower: string): string => `follow-${follower}`
+
+/** Folds the rows of one follower, and removes them in the same transaction. */
+export const followerLane = ({ pool }: Pick<Platform, 'pool'>, follower: Follower): Lane => ({
+  name: laneOf(follower.name),
+  idle_ms: 1000,
+  tick: () =>
+    transact(pool, async (tx) => {
+      const rows = await takeTransitions(tx, follower.name, rowsMax)
+      if (rows.length > 0) await follower.fold(tx, rows)
+      return rows.length
+    }),
+})
