@@ -141,7 +141,7 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
     ...segmentRoutes(contacts.segments),
     ...importRoutes(imports),
     ...exportRoutes(exportService(platform, contacts)),
-    ...messageRoutes(messages),
+    ...messageRoutes(messages, platform.settings.base_url),
     ...webhookRoutes(webhooks),
     ...feedRoutes(feed),
   ]

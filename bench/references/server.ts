@@ -64,7 +64,7 @@ function makeReference() {
     withdraw: () => new Set(),
     followers: followersOf(platform, []),
   })
-  return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages) })
+  return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages, config.base_url) })
 }
 
 const server = makeReference()

@@ -1,6 +1,9 @@
 /** Rows of messages as the interface shows them. */
+import { Problem } from '../../contract/problem.ts'
 import type { Message, MessageError } from '../../contract/resources/message.ts'
+import { errorBody } from '../../platform/http/envelope.ts'
 import type { KeptError, MessageRow } from './rows.ts'
+import type { AttemptRow } from './store.ts'
 
 /** The Message of a row, as the interface shows it. */
 export function messageObject(row: MessageRow): Message {
@@ -56,3 +59,17 @@ export function acceptedObject(row: MessageRow): Message {
 /** The error as the interface shows it, whose `provider_code` is always a string. */
 export const errorObject = (error: KeptError | null): MessageError | null =>
   error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
+
+/** The answer of a batch: one entry a result, `show` making the Message of each accepted one. */
+export function batchObject(results: readonly (MessageRow | Problem)[], show: (row: MessageRow) => Message, request_id: string, base_url: string) {
+  const data = results.map((result, index) =>
+    result instanceof Problem
+      ? { index, status: result.status, error: errorBody(result, request_id, base_url) }
+      : { index, status: 202, message: show(result) },
+  )
+  const rejected = results.filter((result) => result instanceof Problem).length
+  return { object: 'batch' as const, data, accepted: results.length - rejected, rejected }
+}
+
+/** A hand-over as the interface shows it. */
+export const attemptObject = (row: AttemptRow) => ({ object: 'message_attempt' as const, ...row })

@@ -3,13 +3,15 @@ import { Type } from 'typebox'
 import { DocumentedSendMessage } from '../../contract/content/documented.ts'
 import { inboundTypes, messageTypes } from '../../contract/resources/channel.ts'
 import { Message, MessageAttempt, MessageHistoryItem, messageStatuses } from '../../contract/resources/message.ts'
-import { messageObject } from './present.ts'
 import { NullableString } from '../../contract/resources/nullable.ts'
 import { DateTimeQuery } from '../../contract/date-time-query.ts'
 import { ErrorBody } from '../../contract/resources/api-error.ts'
+import { replayedHeaders } from '../../platform/http/idempotency.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
-import type { InboundRequest, MessageService } from './service.ts'
+import type { InboundRequest } from './inbound/simulated.ts'
+import { acceptedObject, attemptObject, batchObject, messageObject } from './present.ts'
+import type { MessageService } from './service.ts'
 
 const tag = 'Messages'
 
@@ -82,7 +84,8 @@ const sendErrors = [
   'upstream_unavailable',
 ] as const
 
-export const messageRoutes = (messages: MessageService): Route[] => [
+/** `base_url`: of this service, for links in errors. */
+export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
   route({
     method: 'POST',
     path: '/v1/messages',
@@ -97,7 +100,10 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     known_fields: [...messageTypes],
     replies: { 202: Message },
     errors: sendErrors,
-    handler: ({ caller, body, idempotency_key }) => messages.send(caller, body, idempotency_key),
+    async handler({ caller, body, idempotency_key }) {
+      const { row, replayed } = await messages.send(caller, body, idempotency_key)
+      return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
+    },
   }),
   route({
     method: 'POST',
@@ -114,7 +120,11 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     items_apart: 'messages',
     replies: { 207: Batch },
     errors: ['upstream_unavailable'],
-    handler: ({ caller, body, idempotency_key }) => messages.sendBatch(caller, body, idempotency_key),
+    async handler({ caller, body, idempotency_key }) {
+      const { results, replayed } = await messages.sendBatch(caller, body, idempotency_key)
+      const batch = batchObject(results, replayed ? acceptedObject : messageObject, caller.request_id, base_url)
+      return replayed ? reply(207, batch, replayedHeaders) : reply(207, batch)
+    },
   }),
   route({
     method: 'GET',
@@ -130,7 +140,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
       const page = pageOf(query)
       // a plus sign that was not escaped arrives as a space, and a phone number begins with one
       const asMeant = query.to === undefined ? query : { ...query, to: query.to.replace(/^ /, '+') }
-      return reply(200, pageReply(await messages.list(sql, caller, asMeant, page), page.limit))
+      return reply(200, pageReply((await messages.list(sql, caller, asMeant, page)).map(messageObject), page.limit))
     },
   }),
   route({
@@ -165,7 +175,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     query: onePageQuery,
     replies: { 200: listOf(MessageAttempt) },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, query, sql }) => reply(200, onePage(await messages.attempts(sql, caller, params['id']!), query)),
+    handler: async ({ caller, params, query, sql }) => reply(200, onePage((await messages.attempts(sql, caller, params['id']!)).map(attemptObject), query)),
   }),
   route({
     method: 'POST',
@@ -176,7 +186,7 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     description: 'The message becomes `failed` with the error code `cancelled`, and is refunded.',
     replies: { 200: Message },
     errors: ['resource_missing', 'message_state_invalid'],
-    handler: async ({ caller, params, sql }) => reply(200, await messages.cancel(sql, caller, params['id']!)),
+    handler: async ({ caller, params, sql }) => reply(200, messageObject(await messages.cancel(sql, caller, params['id']!))),
   }),
   route({
     method: 'POST',
@@ -190,6 +200,6 @@ export const messageRoutes = (messages: MessageService): Route[] => [
     known_fields: [...messageTypes, ...inboundTypes],
     replies: { 201: Message },
     errors: ['resource_missing', 'test_mode_required'],
-    handler: async ({ caller, body, sql }) => reply(201, await messages.simulateInbound(sql, caller, body as unknown as InboundRequest)),
+    handler: async ({ caller, body, sql }) => reply(201, messageObject(await messages.simulateInbound(sql, caller, body as unknown as InboundRequest))),
   }),
 ]

@@ -32,8 +32,6 @@ export async function findStanding(sql: Db, recipient: Recipient, at: string): P
   return standing!
 }
 
-export { listMessages, type MessageFilters } from './queries/list-store.ts'
-
 export interface AttemptRow {
   id: string
   number: number

@@ -105,13 +105,20 @@ export const storedRefusal = (problem: Problem): object => ({
 
 /** The stored outcome: a reply, or the refusal thrown again. Errors get the new request's id from the HTTP layer. */
 export function replay(platform: Pick<Platform, 'secrets'>, row: KeyRow): Reply {
-  const body: unknown = row.encrypted_response === null ? row.response : JSON.parse(platform.secrets.open(row.encrypted_response))
-  if (row.status! < 400) return { status: row.status!, body, headers: replayedHeaders }
-  const { error } = body as { error: { code: ErrorCode; message: string; param?: string; details?: Detail[] } }
+  if (row.status! >= 400) throw replayedRefusal(storedBody(platform, row))
+  return { status: row.status!, body: storedBody(platform, row), headers: replayedHeaders }
+}
+
+const storedBody = (platform: Pick<Platform, 'secrets'>, row: KeyRow): unknown =>
+  row.encrypted_response === null ? row.response : JSON.parse(platform.secrets.open(row.encrypted_response))
+
+/** The Problem of a body that `storedRefusal` made. */
+export function replayedRefusal(stored: unknown): Problem {
+  const { error } = stored as { error: { code: ErrorCode; message: string; param?: string; details?: Detail[] } }
   const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = { headers: replayedHeaders }
   if (error.param !== undefined) more.param = error.param
   if (error.details !== undefined) more.details = error.details
-  throw new Problem(error.code in errorCatalogue ? error.code : 'internal_error', error.message, more)
+  return new Problem(error.code in errorCatalogue ? error.code : 'internal_error', error.message, more)
 }
 
 /** Throws `idempotency_key_reused` unless the row is of the same request. */

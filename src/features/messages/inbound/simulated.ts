@@ -1,0 +1,58 @@
+/** `POST /v1/test/inbound_messages`: what a recipient would write, on a sandbox channel (decisions 6). */
+import type { Tenant } from '../../../contract/caller.ts'
+import { validateInboundContent } from '../../../contract/content/validate.ts'
+import { isId } from '../../../contract/ids.ts'
+import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { inboundTypes, messageTypes } from '../../../contract/resources/channel.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import { checkRecipient } from '../ingest/check.ts'
+import type { MessageRow } from '../rows.ts'
+import { findMessage } from '../store.ts'
+import { storeInbound, type InboundDeps } from './inbound.ts'
+
+export interface InboundRequest {
+  channel: string
+  from: string
+  type?: string
+  profile_name?: string | null
+  reply_to?: string | null
+  [content: string]: unknown
+}
+
+/** Stores the message as a provider's would be; resolves to its row. Throws the Problem that refuses it. */
+export async function simulateInbound(deps: InboundDeps & { channels: ChannelService }, sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow> {
+  const type = body.type ?? 'text'
+  const reply_to = body.reply_to ?? null
+  const channel = await checked(deps.channels, sql, tenant, body, type, reply_to)
+  const { account_id, mode } = tenant
+  const inbound = {
+    account_id,
+    mode,
+    channel,
+    from: body.from,
+    profile_name: body.profile_name ?? null,
+    type,
+    content: body[type],
+    reply_to,
+    provider_id: null,
+  }
+  const [row] = await transact(sql, (tx) => storeInbound(deps, tx, [inbound]))
+  deps.platform.notify('fan-out', 'dispatch')
+  return row!
+}
+
+/** The sandbox channel that it comes to. */
+async function checked(channels: ChannelService, sql: Db, tenant: Tenant, body: InboundRequest, type: string, reply_to: string | null): Promise<ChannelRow> {
+  if (![...messageTypes, ...inboundTypes].includes(type as never) || type === 'template')
+    throw invalid('type', 'invalid_value', `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.`)
+  const channel = await channels.find(tenant, body.channel)
+  if (channel === null || channel.provider !== 'sandbox') throw missing('sandbox channel', body.channel, 'channel')
+  if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null)) throw missing('message', reply_to, 'reply_to')
+  const failures = [
+    ...validateInboundContent(type, body[type]),
+    ...checkRecipient(channel.type, body.from).map((detail) => ({ ...detail, param: 'from', message: detail.message.replace('`to`', '`from`') })),
+  ]
+  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  return channel
+}
