@@ -3,7 +3,7 @@ import type { Caller, Mode } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
-import { accountCapabilities, type Account } from '../../contract/resources/account.ts'
+import type { Account } from '../../contract/resources/account.ts'
 import { scopes, type Scope } from '../../contract/scopes.ts'
 import { isTimezone } from '../../contract/validation.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -13,6 +13,7 @@ import { addressList, isAddressRange } from '../../platform/http/client-address.
 import type { Platform } from '../../platform/platform.ts'
 import { keyCache } from './key-cache.ts'
 import { isKeyText, keyHash, newKey } from './keys.ts'
+import { accountObject } from './present.ts'
 import * as store from './store.ts'
 import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 
@@ -124,15 +125,6 @@ const keyFacts = (row: KeyWithAccount): KeyFacts => ({
   revoked: row.revoked_at !== null,
   suspended: row.suspended_at !== null,
   allowlist: row.ip_allowlist.length === 0 ? null : addressList(row.ip_allowlist),
-})
-
-const accountObject = (caller: Caller): Account => ({
-  id: caller.account_id,
-  object: 'account',
-  name: caller.account_name,
-  mode: caller.mode,
-  api_key: { id: caller.key_id, name: caller.key_name, scopes: [...caller.scopes] },
-  capabilities: [...accountCapabilities],
 })
 
 async function create(platform: Platform, account: { name: string; owner_email?: string | null }): Promise<AccountRow> {

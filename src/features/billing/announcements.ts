@@ -4,7 +4,7 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { balanceOf, packageOf, shownForMs } from './balances.ts'
+import { balanceObject, packageObject, shownForMs } from './present.ts'
 import { isUsable, type GrantRow, type WalletRow } from './charging.ts'
 import { listShownGrants, markExpiring, markLow } from './store.ts'
 
@@ -23,7 +23,7 @@ export interface Movements {
   readonly grants: readonly GrantRow[]
 }
 
-/** Records what the movements call for, in their transaction. The rows are locked, so that no other process tells the same. */
+/** Records what the movements call for, in their transaction. The rows are locked, so that no other process emits the same. */
 export async function recordBilling(tx: Db, platform: Platform, movements: Movements): Promise<void> {
   const { at } = movements
   const exhausted = movements.grants.filter((grant) => grant.credits_remaining === 0 && grant.exhausted_at === null)
@@ -49,19 +49,19 @@ function packageEvent(platform: Platform, type: 'package.exhausted' | 'package.e
     mode: 'live',
     type,
     object_id: grant.id,
-    object: packageOf(grant, at),
+    object: packageObject(grant, at),
     created_at: at,
   }
 }
 
-/** balance.low of wallets below their threshold whose account has no credits left, told last 24 hours ago or never. */
+/** balance.low of wallets below their threshold whose account has no credits left, emitted last 24 hours ago or never. */
 async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: locked }: Movements): Promise<NewEvent[]> {
   const quietSince = isoTime(Date.parse(at) - lowEveryMs)
-  const rich = new Set(locked.filter((grant) => isUsable(grant, at)).map((grant) => grant.account_id))
+  const funded = new Set(locked.filter((grant) => isUsable(grant, at)).map((grant) => grant.account_id))
   const low = wallets.filter(
     (wallet) =>
       wallet.balance_micros < wallet.low_balance_micros &&
-      !rich.has(wallet.account_id) &&
+      !funded.has(wallet.account_id) &&
       (wallet.low_balance_at === null || wallet.low_balance_at <= quietSince),
   )
   if (low.length === 0) return []
@@ -70,21 +70,21 @@ async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: lo
     low.map((wallet) => wallet.account_id),
     isoTime(Date.parse(at) - shownForMs),
   )
-  const told = low.filter((wallet) => !grants.some((grant) => grant.account_id === wallet.account_id && isUsable(grant, at)))
-  if (told.length === 0) return []
+  const due = low.filter((wallet) => !grants.some((grant) => grant.account_id === wallet.account_id && isUsable(grant, at)))
+  if (due.length === 0) return []
   await markLow(
     tx,
-    told.map((wallet) => wallet.account_id),
+    due.map((wallet) => wallet.account_id),
     at,
   )
-  return told.map((wallet) => ({
+  return due.map((wallet) => ({
     id: platform.ids('evt'),
     account_id: wallet.account_id as Id<'acc'>,
     mode: 'live',
     type: 'balance.low',
     // a balance has no id of its own
     object_id: wallet.account_id,
-    object: balanceOf(
+    object: balanceObject(
       'live',
       wallet.balance_micros,
       grants.filter((grant) => grant.account_id === wallet.account_id),

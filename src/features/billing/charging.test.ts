@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { walk, type ChargeItem, type GrantRow, type WalletRow } from './charging.ts'
+import { allocate, type ChargeItem, type GrantRow, type WalletRow } from './charging.ts'
 import { idMaker } from '../../lib/ids.ts'
 import { entryTime, tenantSide } from './ledger.ts'
 
@@ -33,7 +33,7 @@ const item = (price_micros: number, more: Partial<ChargeItem> = {}): ChargeItem 
   ...more,
 })
 const paidBy = (items: ChargeItem[], wallets: WalletRow[], grants: GrantRow[]) =>
-  walk(items, wallets, grants, at, newId).charges.map((charge) =>
+  allocate(items, wallets, grants, at, newId).charges.map((charge) =>
     charge.outcome === 'charged' ? (charge.package_grant_id ?? charge.amount_micros) : 'refused',
   )
 
@@ -42,14 +42,14 @@ test('items are charged in order, and a dear one that is refused does not refuse
 })
 
 test('what costs nothing needs no funds, uses no credits and has no entry', () => {
-  const walked = walk([item(0), item(7500, { mode: 'test' })], [], [grant('grant_1', 5)], at, newId)
+  const allocation = allocate([item(0), item(7500, { mode: 'test' })], [], [grant('grant_1', 5)], at, newId)
 
   assert.deepEqual(
-    walked.charges.map((charge) => charge.outcome),
+    allocation.charges.map((charge) => charge.outcome),
     ['charged', 'charged'],
   )
-  assert.deepEqual(walked.entries, [])
-  assert.equal(walked.grants[0]!.credits_remaining, 5)
+  assert.deepEqual(allocation.entries, [])
+  assert.equal(allocation.grants[0]!.credits_remaining, 5)
 })
 
 test('credits come from the grant that expires first, those without expiry last, ties by age', () => {
@@ -69,13 +69,13 @@ test('a grant pays only for its kinds of channel, and not once it has expired', 
 })
 
 test('each entry carries what the wallet holds after it, and their sum is what was taken', () => {
-  const walked = walk([item(10), item(20), item(30)], [wallet(60)], [grant('grant_1', 1)], at, newId)
+  const allocation = allocate([item(10), item(20), item(30)], [wallet(60)], [grant('grant_1', 1)], at, newId)
 
   assert.deepEqual(
-    walked.entries.map((entry) => entry.balance_after_micros),
+    allocation.entries.map((entry) => entry.balance_after_micros),
     [60, 40, 10],
   )
-  assert.deepEqual(walked.entries.map(tenantSide), [
+  assert.deepEqual(allocation.entries.map(tenantSide), [
     { amount_micros: 0, credits: -1 },
     { amount_micros: -20, credits: 0 },
     { amount_micros: -30, credits: 0 },

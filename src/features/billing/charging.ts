@@ -1,4 +1,4 @@
-/** Who pays for which message: walks messages in order over wallets and grants, in memory. The rows are locked and written by service.ts. */
+/** Who pays for which message: allocates wallets and grants to messages in order, in memory. The rows are locked and written by service.ts. */
 import type { Mode } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
@@ -60,7 +60,7 @@ export const isUsable = (grant: GrantRow, at: string): boolean =>
 
 const appliesTo = (grant: GrantRow, channel_type: string): boolean => grant.channel_types.length === 0 || grant.channel_types.includes(channel_type)
 
-export interface Walk {
+export interface Allocation {
   /** One for each item, in its order. */
   readonly charges: readonly Charge[]
   readonly entries: readonly LedgerEntry[]
@@ -74,26 +74,32 @@ export interface Walk {
  * Credits come from the applicable grant that is used first, else the price from the wallet.
  * `wallets` and `grants` are the locked rows; accounts without a wallet row can pay for nothing.
  */
-export function walk(items: readonly ChargeItem[], wallets: readonly WalletRow[], grants: readonly GrantRow[], at: string, newId: () => Id<'txn'>): Walk {
-  const purses = new Map(wallets.map((wallet) => [wallet.account_id, { ...wallet, charged: false }]))
-  const piles = grants.toSorted(inOrderOfUse).map((grant) => ({ ...grant, usable: isUsable(grant, at) }))
-  const pilesOf = Map.groupBy(piles, (grant) => grant.account_id)
+export function allocate(
+  items: readonly ChargeItem[],
+  wallets: readonly WalletRow[],
+  grants: readonly GrantRow[],
+  at: string,
+  newId: () => Id<'txn'>,
+): Allocation {
+  const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, { ...wallet, charged: false }]))
+  const inOrder = grants.toSorted(inOrderOfUse).map((grant) => ({ ...grant, usable: isUsable(grant, at) }))
+  const grantsOf = Map.groupBy(inOrder, (grant) => grant.account_id)
   const entries: LedgerEntry[] = []
   const charges = items.map((item): Charge => {
     if (isFree(item)) return free
-    const purse = purses.get(item.account_id)
-    const pile = pilesOf.get(item.account_id)?.find((grant) => grant.usable && grant.credits_remaining > 0 && appliesTo(grant, item.channel_type))
-    if (purse === undefined) return { outcome: 'insufficient_balance' }
-    if (pile !== undefined) pile.credits_remaining -= 1
-    else if (purse.balance_micros >= item.price_micros) purse.balance_micros -= item.price_micros
+    const wallet = walletOf.get(item.account_id)
+    const grant = grantsOf.get(item.account_id)?.find((one) => one.usable && one.credits_remaining > 0 && appliesTo(one, item.channel_type))
+    if (wallet === undefined) return { outcome: 'insufficient_balance' }
+    if (grant !== undefined) grant.credits_remaining -= 1
+    else if (wallet.balance_micros >= item.price_micros) wallet.balance_micros -= item.price_micros
     else return { outcome: 'insufficient_balance' }
-    purse.charged = true
-    entries.push(chargeEntry(item, pile?.id ?? null, purse, newId()))
-    return pile === undefined
+    wallet.charged = true
+    entries.push(chargeEntry(item, grant?.id ?? null, wallet, newId()))
+    return grant === undefined
       ? { outcome: 'charged', source: 'wallet', amount_micros: item.price_micros, package_grant_id: null }
-      : { outcome: 'charged', source: 'package', amount_micros: 0, package_grant_id: pile.id }
+      : { outcome: 'charged', source: 'package', amount_micros: 0, package_grant_id: grant.id }
   })
-  return { charges, entries, wallets: [...purses.values()].filter((purse) => purse.charged), grants: piles }
+  return { charges, entries, wallets: [...walletOf.values()].filter((wallet) => wallet.charged), grants: inOrder }
 }
 
 function chargeEntry(item: ChargeItem, grant_id: string | null, wallet: WalletRow, id: Id<'txn'>): LedgerEntry {

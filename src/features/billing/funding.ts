@@ -7,7 +7,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { expiryNoticeMs, recordBilling, recordExpiring } from './announcements.ts'
-import { balanceOf, packageOf, shownForMs } from './balances.ts'
+import { balanceObject, packageObject, shownForMs } from './present.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
 import { entryTime, grantAccount, ledgerAccounts, type LedgerEntry } from './ledger.ts'
 import { noAccount } from '../accounts/service.ts'
@@ -42,13 +42,13 @@ export interface Funding {
 
 const noteLengthMax = 500
 const nameLengthMax = 120
-const bare = { package_grant_id: null, message_id: null, note: null } as const
+const blank = { package_grant_id: null, message_id: null, note: null } as const
 
 export function funding(platform: Platform, posts: Posting): Funding {
   const { clock, ids, pool } = platform
   const now = (): string => isoTime(clock.now())
   const locked = async (sql: Db, account_id: string): Promise<WalletRow> => {
-    const [wallet] = await posts.hold(sql, [account_id])
+    const [wallet] = await posts.lockWallets(sql, [account_id])
     if (wallet === undefined) throw noAccount(account_id)
     return wallet
   }
@@ -60,7 +60,7 @@ export function funding(platform: Platform, posts: Posting): Funding {
   const liveBalance = async (sql: Db, account_id: string): Promise<Balance> => {
     const wallet = await found(sql, account_id)
     const grants = await store.listShownGrants(sql, [account_id], isoTime(clock.now() - shownForMs))
-    return balanceOf('live', wallet.balance_micros, grants, now())
+    return balanceObject('live', wallet.balance_micros, grants, now())
   }
 
   return {
@@ -74,7 +74,7 @@ export function funding(platform: Platform, posts: Posting): Funding {
         const balance_after_micros = wallet.balance_micros + amount_micros
         if (!Number.isSafeInteger(balance_after_micros)) throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
         const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
-        await store.postEntries(tx, [{ ...bare, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
+        await store.postEntries(tx, [{ ...blank, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
         return await liveBalance(tx, account_id)
       })
     },
@@ -94,10 +94,10 @@ export function funding(platform: Platform, posts: Posting): Funding {
         await store.insertGrant(tx, grant)
         const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
         const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
-        await store.postEntries(tx, [{ ...bare, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id }])
+        await store.postEntries(tx, [{ ...blank, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id }])
         const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
         if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNoticeMs) await recordExpiring(tx, platform, [row], created_at)
-        return packageOf(row, created_at)
+        return packageObject(row, created_at)
       })
       platform.notify('fan-out')
       return granted
@@ -120,7 +120,7 @@ export function funding(platform: Platform, posts: Posting): Funding {
 }
 
 async function writeOff(tx: Db, platform: Platform, posts: Posting, due: readonly { account_id: string; id: string }[], at: string): Promise<number> {
-  const wallets = await posts.hold(tx, [...new Set(due.map((grant) => grant.account_id))])
+  const wallets = await posts.lockWallets(tx, [...new Set(due.map((grant) => grant.account_id))])
   const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]))
   const grants = (await store.lockGrants(tx, due)).filter((grant) => grant.expired_at === null)
   const left = grants.filter((grant) => grant.credits_remaining > 0)
@@ -137,7 +137,7 @@ async function writeOff(tx: Db, platform: Platform, posts: Posting, due: readonl
 
 function expiryEntry(grant: GrantRow, wallet: WalletRow | undefined, at: string, id: Id<'txn'>): LedgerEntry {
   return {
-    ...bare,
+    ...blank,
     account_id: grant.account_id,
     id,
     type: 'package_expiry',

@@ -6,8 +6,8 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { recordBilling } from './announcements.ts'
-import { balanceOf } from './balances.ts'
-import { isFree, walk, type Charge, type ChargeItem } from './charging.ts'
+import { balanceObject } from './present.ts'
+import { isFree, allocate, type Charge, type ChargeItem } from './charging.ts'
 import { funding, type Funding } from './funding.ts'
 import { posting } from './posting.ts'
 import { prices, type Prices } from './prices.ts'
@@ -54,7 +54,7 @@ export function billingService(platform: Platform): BillingService {
   const { clock, pool } = platform
   const now = (): string => isoTime(clock.now())
   const posts = posting(clock)
-  const { hold, entryId } = posts
+  const { lockWallets, entryId } = posts
   const funded = funding(platform, posts)
 
   return {
@@ -65,21 +65,21 @@ export function billingService(platform: Platform): BillingService {
 
     async chargeInOrder(tx, items) {
       const account_ids = distinct(items.filter((item) => !isFree(item)).map((item) => item.account_id))
-      if (account_ids.length === 0) return [...walk(items, [], [], now(), entryId).charges]
-      const wallets = await hold(tx, account_ids)
+      if (account_ids.length === 0) return [...allocate(items, [], [], now(), entryId).charges]
+      const wallets = await lockWallets(tx, account_ids)
       const at = now()
       const grants = await store.lockUsableGrants(tx, account_ids, at)
-      const walked = walk(items, wallets, grants, at, entryId)
-      await store.postEntries(tx, walked.entries)
-      await recordBilling(tx, platform, { at, wallets: walked.wallets, grants: walked.grants })
-      return [...walked.charges]
+      const allocation = allocate(items, wallets, grants, at, entryId)
+      await store.postEntries(tx, allocation.entries)
+      await recordBilling(tx, platform, { at, wallets: allocation.wallets, grants: allocation.grants })
+      return [...allocation.charges]
     },
 
     async refund(tx, messages, at) {
       const charged = messages.filter((message) => message.mode === 'live' && (message.amount_micros > 0 || message.package_grant_id !== null))
       if (charged.length === 0) return
       const account_ids = distinct(charged.map((message) => message.account_id))
-      const wallets = await hold(tx, account_ids)
+      const wallets = await lockWallets(tx, account_ids)
       const charges = await store.listUnrefundedCharges(
         tx,
         account_ids,
@@ -96,7 +96,7 @@ export function billingService(platform: Platform): BillingService {
 
     addUsage: (tx, deltas) => insertUsage(tx, mergeUsage(deltas)),
 
-    balance: async (sql, tenant) => (tenant.mode === 'test' ? balanceOf('test', 0, [], now()) : await funded.liveBalance(sql, tenant.account_id)),
+    balance: async (sql, tenant) => (tenant.mode === 'test' ? balanceObject('test', 0, [], now()) : await funded.liveBalance(sql, tenant.account_id)),
   }
 }
 

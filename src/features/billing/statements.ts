@@ -6,10 +6,10 @@ import type { UsageGroup, UsageRecord } from '../../contract/resources/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
-import { tenantSide, type LedgerEntry } from './ledger.ts'
+import { transactionObject, usageObject } from './present.ts'
 import { entryExists, listEntries, type EntryFilters } from './store.ts'
-import { nextDay, nextMonth, usagePeriod } from './usage.ts'
-import { sumUsage, type UsageSum } from './usage-store.ts'
+import { usagePeriod } from './usage.ts'
+import { sumUsage } from './usage-store.ts'
 
 export interface TransactionFilters {
   readonly type?: TransactionType
@@ -45,49 +45,12 @@ export const statements = (clock: Clock): Statements => ({
       created_after: filters.created_after ?? null,
       created_before: filters.created_before ?? null,
     }
-    return (await listEntries(sql, tenant.account_id, wanted, page)).map(transactionOf)
+    return (await listEntries(sql, tenant.account_id, wanted, page)).map(transactionObject)
   },
 
   async usage(sql, tenant, query) {
     const days = usagePeriod(query, clock.now())
     const group_by = query.group_by ?? 'day'
-    return (await sumUsage(sql, tenant, days, group_by)).map((sum) => recordOf(sum, days, group_by))
+    return (await sumUsage(sql, tenant, days, group_by)).map((sum) => usageObject(sum, days, group_by))
   },
 })
-
-function transactionOf(entry: LedgerEntry): BalanceTransaction {
-  return {
-    id: entry.id,
-    object: 'balance_transaction',
-    mode: 'live',
-    type: entry.type,
-    ...tenantSide(entry),
-    currency: 'USD',
-    package_grant_id: entry.package_grant_id,
-    message_id: entry.message_id,
-    note: entry.note,
-    balance_after_micros: entry.balance_after_micros,
-    created_at: entry.created_at,
-  }
-}
-
-/** A sum as the API shows it. A month is cut to the days asked for, so that the period is what its figures cover. */
-function recordOf(sum: UsageSum, days: { from: string; to: string }, group_by: UsageGroup): UsageRecord {
-  const first = sum.day ?? days.from
-  const end = group_by === 'day' ? nextDay(first) : group_by === 'month' ? nextMonth(first) : nextDay(days.to)
-  const start = first < days.from ? days.from : first
-  const { messages, package_credits, wallet_micros, refunded_credits, refunded_micros } = sum
-  return {
-    object: 'usage_record',
-    period_start: `${start}T00:00:00.000Z`,
-    period_end: `${end < nextDay(days.to) ? end : nextDay(days.to)}T00:00:00.000Z`,
-    channel_type: sum.channel_type,
-    channel_id: sum.channel_id,
-    messages,
-    package_credits,
-    wallet_micros,
-    refunded_credits,
-    refunded_micros,
-    currency: 'USD',
-  }
-}

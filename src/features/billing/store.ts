@@ -38,7 +38,7 @@ export async function lockGrants(sql: Db, grants: readonly { account_id: string;
 
 /**
  * Posts entries and moves every balance by the sum of its own: a balance is the sum of its entries by construction. Their wallets
- * are held, and their ids made since (posting.ts).
+ * are locked, and their ids made since (posting.ts).
  * A grant that a charge emptied is marked exhausted.
  */
 export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Promise<void> {
@@ -107,7 +107,7 @@ export async function findWallet(sql: Db, account_id: string): Promise<WalletRow
   return row ?? null
 }
 
-/** Notes that balance.low was told at `at`. */
+/** Notes that balance.low was emitted at `at`. */
 export async function markLow(sql: Db, account_ids: readonly string[], at: string): Promise<void> {
   await sql`update wallets set low_balance_at = ${at} where account_id = any(${account_ids as string[]}::text[])`
 }
@@ -141,7 +141,7 @@ export async function markExpired(sql: Db, grants: readonly { account_id: string
     where g.account_id = done.account_id and g.id = done.id`
 }
 
-/** Grants of every account with unused credits that expire after `at` and until `until`, not told of yet. */
+/** Grants of every account with unused credits that expire after `at` and until `until`, not announced yet. */
 export async function listExpiring(sql: Db, at: string, until: string, rows_max: number): Promise<{ account_id: string; id: string }[]> {
   return await sql<{ account_id: string; id: string }[]>`
     select account_id, id from grants
@@ -149,7 +149,7 @@ export async function listExpiring(sql: Db, at: string, until: string, rows_max:
     order by expires_at limit ${rows_max}`
 }
 
-/** Marks the grants as told of; returns only those that still have credits and were not told of before. */
+/** Marks the grants as announced; returns only those that still have credits and were not announced before. */
 export async function markExpiring(sql: Db, grants: readonly { account_id: string; id: string }[], at: string): Promise<{ account_id: string; id: string }[]> {
   return await sql<{ account_id: string; id: string }[]>`
     update grants g set expiring_notified_at = ${at}

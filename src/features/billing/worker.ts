@@ -32,7 +32,7 @@ async function announceExpiring(platform: Platform): Promise<number> {
   const at = isoTime(platform.clock.now())
   const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + expiryNoticeMs), grantsMax)
   if (due.length === 0) return 0
-  const told = await transact(platform.pool, async (tx) => await recordExpiring(tx, platform, await lockGrants(tx, due), at))
+  const announced = await transact(platform.pool, async (tx) => await recordExpiring(tx, platform, await lockGrants(tx, due), at))
   platform.notify('fan-out')
-  return told
+  return announced
 }

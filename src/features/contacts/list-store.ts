@@ -2,17 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
-
-export interface ListRow {
-  readonly id: string
-  readonly mode: 'live' | 'test'
-  readonly name: string
-  readonly description: string
-  readonly metadata: Record<string, unknown>
-  readonly contacts_count: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+import type { ListRow } from './rows.ts'
 
 const shown = (sql: Db) => sql`l.id, l.mode, l.name, l.description, l.metadata, l.created_at, l.updated_at,
   (select coalesce(sum(delta), 0)::bigint from contact_counters where account_id = l.account_id and mode = l.mode and kind = 'list' and key = l.id) as contacts_count`

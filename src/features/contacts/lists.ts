@@ -11,6 +11,7 @@ import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { throwFailures } from './contact-input.ts'
 import { insertDeltas } from './counter-store.ts'
+import { listObject } from './present.ts'
 import * as store from './list-store.ts'
 import { idExisted, insertTombstone } from './store.ts'
 
@@ -127,18 +128,6 @@ export function listService(platform: Platform) {
 
   return { list, get, exists, create, update, remove, addMembers, removeMembers, chores: [emptyDeleted] }
 }
-
-const listObject = (row: store.ListRow): ContactList => ({
-  id: row.id,
-  object: 'contact_list',
-  mode: row.mode,
-  name: row.name,
-  description: row.description,
-  metadata: row.metadata,
-  contacts_count: row.contacts_count,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
-})
 
 function missingOf(asked: readonly string[], found: readonly string[]): string[] {
   const there = new Set(found)

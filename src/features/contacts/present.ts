@@ -1,6 +1,6 @@
 /** Rows of contacts and their lists as the interface shows them. */
-import type { Contact } from '../../contract/resources/contact.ts'
-import type { ContactRow, Windows } from './rows.ts'
+import type { Contact, ContactList } from '../../contract/resources/contact.ts'
+import type { ContactRow, ListRow, Windows } from './rows.ts'
 
 /** The Contact of a row, as the interface shows it. */
 export function contactObject(row: ContactRow, windows: Windows): Contact {
@@ -30,3 +30,15 @@ export function contactObject(row: ContactRow, windows: Windows): Contact {
     updated_at: row.updated_at,
   }
 }
+
+export const listObject = (row: ListRow): ContactList => ({
+  id: row.id,
+  object: 'contact_list',
+  mode: row.mode,
+  name: row.name,
+  description: row.description,
+  metadata: row.metadata,
+  contacts_count: row.contacts_count,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+})

@@ -46,3 +46,15 @@ export interface ConsentChangeRow {
   readonly request_id: string | null
   readonly occurred_at: string
 }
+
+/** A contact list. */
+export interface ListRow {
+  readonly id: string
+  readonly mode: 'live' | 'test'
+  readonly name: string
+  readonly description: string
+  readonly metadata: Record<string, unknown>
+  readonly contacts_count: number
+  readonly created_at: string
+  readonly updated_at: string
+}
