@@ -45,6 +45,8 @@ export interface Service extends Running {
 export interface ServiceOptions {
   /** Absent: this one. */
   readonly checkout?: Checkout
+  /** A file of the benchmark, with arguments, that does in place of the checkout's command line what that does. */
+  readonly program?: readonly string[]
   readonly roles?: string
   readonly env?: Readonly<Record<string, string>>
   /** For profiles: arguments of Node, such as it takes in NODE_OPTIONS. */
@@ -115,12 +117,17 @@ export function runningOf(child: ChildProcess, port: number, pid = child.pid!): 
 
 /** The product's process alone, by its own command line; `stop` leaves its folder. */
 export async function serve(data_dir: string, options: ServiceOptions = {}): Promise<Running & { line: Record<string, unknown> }> {
-  const { checkout = thisCheckout, roles, node_args = [] } = options
-  const args = [commandLine(checkout), 'serve', '--json', ...(roles === undefined ? [] : ['--roles', roles])]
+  const { checkout = thisCheckout, program, roles, node_args = [] } = options
+  const args = [
+    ...(program === undefined ? [commandLine(checkout)] : [...nodeFlags, ...program]),
+    'serve',
+    '--json',
+    ...(roles === undefined ? [] : ['--roles', roles]),
+  ]
   const env = { ...environment(data_dir, options.env), ...(node_args.length === 0 ? {} : { NODE_OPTIONS: node_args.join(' ') }) }
   const { child, line } = await startProcess(process.execPath, args, { env, cwd: checkout.root })
   // the command line is a small process that starts the pinned Node: the product is its child
-  const pid = childrenOf(child.pid!)[0] ?? child.pid!
+  const pid = program === undefined ? (childrenOf(child.pid!)[0] ?? child.pid!) : child.pid!
   return { ...runningOf(child, Number(new URL(line['base_url'] as string).port), pid), line }
 }
 

@@ -3,7 +3,7 @@ import { thisCheckout, type Checkout } from '../checkout.ts'
 import { startDriver, type Driver } from '../drive.ts'
 import { amount } from '../figures.ts'
 import { pathRound, paths, startPath, type PathName, type PathRound, type PathService } from '../rounds.ts'
-import { followedEnv, type Followed } from './followed.ts'
+import { followedProgram, prepareCounts, verifyCounts, type Followed } from './followed.ts'
 import { alternating, inverse, judge, medianInterval, ratios, type Interval, type Pair, type Verdict } from './statistics.ts'
 
 export interface CompareOptions {
@@ -54,7 +54,8 @@ export async function compare(name: PathName, before: Checkout, options: Compare
   say(`${name}: starting both sides`)
   using driver = startDriver()
   await using old = await startPath(path, { checkout: before })
-  await using current = await startPath(path, { checkout: thisCheckout, env: followedEnv(options.followed) })
+  await using current = await startPath(path, { checkout: thisCheckout, ...followedProgram(options.followed) })
+  await prepareCounts(current.service, options.followed)
   say(`${name}: warming up`)
   const messages = await warmUp(driver, { before: old, after: current }, options)
   const seconds = roundSeconds[options.quick ? 'quick' : 'full'] * overtime
@@ -64,6 +65,7 @@ export async function compare(name: PathName, before: Checkout, options: Compare
     (pair, n) =>
       say(`${name}: pair ${n + 1} of ${pairs}, CPU ${amount(ratios([pair], cpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`),
   )
+  await verifyCounts(current.service, options.followed)
   return comparisonOf(name, messages, rounds, gates[options.followed])
 }
 

@@ -1,7 +1,57 @@
 /** Whether somebody follows what becomes of messages while this checkout is compared: nobody, a follower of other messages, or one of the very messages that are measured. */
+import { join } from 'node:path'
+import type { OriginType } from '../../src/contract/resources/message.ts'
+import type { Follower } from '../../src/features/messages/transitions/followers.ts'
+import type { Service, ServiceOptions } from '../service.ts'
 
 export const followedKinds = ['none', 'other', 'messages'] as const
 export type Followed = (typeof followedKinds)[number]
 
-/** What the service process is told. */
-export const followedEnv = (followed: Followed): Readonly<Record<string, string>> => (followed === 'none' ? {} : { POSTHORN_TEST_FOLLOWED: followed })
+/** Measured messages come by the API. */
+const origins: Readonly<Record<Exclude<Followed, 'none'>, OriginType>> = { other: 'campaign', messages: 'api' }
+
+/** How the service process is started. */
+export const followedProgram = (followed: Followed): Pick<ServiceOptions, 'program'> =>
+  followed === 'none' ? {} : { program: [join(import.meta.dirname, 'followed-service.ts'), followed] }
+
+/** Counts messages by their status, as a campaign counts its recipients. */
+export const counter = (followed: Exclude<Followed, 'none'>): Follower => ({
+  name: 'bench',
+  origins: [origins[followed]],
+  async fold(tx, rows) {
+    const sums = new Map<string, number>()
+    const add = (status: string, messages: number) => sums.set(status, (sums.get(status) ?? 0) + messages)
+    for (const { was, status } of rows) {
+      if (was !== null) add(was, -1)
+      add(status, 1)
+    }
+    const statuses = [...sums.keys()].toSorted()
+    await tx`
+      insert into bench_counts (status, messages)
+      select * from unnest(${statuses}::text[], ${statuses.map((status) => sums.get(status)!)}::bigint[])
+      on conflict (status) do update set messages = bench_counts.messages + excluded.messages`
+  },
+})
+
+/** Makes the table that the follower counts in. */
+export async function prepareCounts({ pool }: Service, followed: Followed): Promise<void> {
+  if (followed !== 'none') await pool`create table bench_counts (status text primary key, messages bigint not null)`
+}
+
+/** Rejects unless the follower has counted what it follows, and nothing else: a comparison in which nobody followed would tell nothing. */
+export async function verifyCounts({ pool }: Service, followed: Followed): Promise<void> {
+  if (followed === 'none') return
+  const [found] = await pool<{ counted: string; expected: string }[]>`
+    with folded as (
+      select status, messages from bench_counts
+      union all select status, count(*) from message_transitions group by status
+      union all select was, -count(*) from message_transitions where was is not null group by was
+    ), counted as (
+      select status, sum(messages)::bigint as messages from folded where status <> 'queued' group by status having sum(messages) <> 0
+    ), expected as (
+      select status, count(*) as messages from messages where direction = 'outbound' and origin_type = ${origins[followed]} and status <> 'queued' group by status
+    )
+    select coalesce((select json_object_agg(status, messages order by status) from counted), '{}')::text as counted,
+      coalesce((select json_object_agg(status, messages order by status) from expected), '{}')::text as expected`
+  if (found!.counted !== found!.expected) throw new Error(`the follower counted ${found!.counted}, and the messages are ${found!.expected}`)
+}

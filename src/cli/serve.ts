@@ -2,7 +2,7 @@
 import { advisoryLocks } from '../platform/database/locks.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { createServer, type AddressInfo } from 'node:net'
-import type { App } from '../app.ts'
+import type { App, AppParts } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
@@ -25,13 +25,20 @@ const finishWithinMs = 6_500
 const poolConnections = 12
 const sameSignalMs = 1_000
 
-export const registerServe: Register = (program, cli) => {
-  program
-    .command('serve')
-    .description('run the service until SIGTERM or SIGINT')
-    .option('--roles <roles>', `comma-separated: ${allRoles.join(', ')}`, roleList, [...allRoles])
-    .action(async (options: { roles: Role[] }, command: Command) => serve(cli, command, options.roles))
-}
+/** What another program may add to the service: the benchmark's has a follower. */
+export type ServedParts = Pick<AppParts, 'followers'>
+
+export const serveCommand =
+  (parts: ServedParts = {}): Register =>
+  (program, cli) => {
+    program
+      .command('serve')
+      .description('run the service until SIGTERM or SIGINT')
+      .option('--roles <roles>', `comma-separated: ${allRoles.join(', ')}`, roleList, [...allRoles])
+      .action(async (options: { roles: Role[] }, command: Command) => serve(cli, command, options.roles, parts))
+  }
+
+export const registerServe = serveCommand()
 
 function roleList(text: string): Role[] {
   const found = words(text).map((word) => {
@@ -43,7 +50,7 @@ function roleList(text: string): Role[] {
   return found
 }
 
-async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promise<void> {
+async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {
   const config = await withPort(readConfig(cli.terminal.env))
   const log = makeLog(config.log_level)
   for (const name of config.unknown_variables) log.warn(`${name} is no setting: is it misspelt?`)
@@ -60,7 +67,7 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[]): Promis
     await syncClock(pool, clock)
     const secrets = await openSecrets(pool, await secretKeys(config))
     const metrics = makeMetrics(true)
-    const app = buildApp({ pool, clock, settings: config, secrets, log, metrics, roles, ...(await sharedLimits(config, clock, log, metrics)) })
+    const app = buildApp({ pool, clock, settings: config, secrets, log, metrics, roles, ...parts, ...(await sharedLimits(config, clock, log, metrics)) })
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)
