@@ -1,6 +1,7 @@
 /** The composition root: the only file that knows every feature. Builds them, subscribes their reactions, and freezes. */
 import type { FastifyInstance } from 'fastify'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { accountRoutes } from './features/accounts/routes.ts'
 import { accountService } from './features/accounts/service.ts'
 import { billingInvariants } from './features/billing/invariants.ts'
@@ -49,6 +50,7 @@ import type { Pool } from './platform/database/sql.ts'
 import { mountDocs } from './platform/http/docs-pages.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { mountHooks } from './platform/http/hooks.ts'
+import { mountMarkdown, type MarkdownPages } from './platform/http/markdown-pages.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
 import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
@@ -64,6 +66,13 @@ import type { Settings } from './platform/settings.ts'
 
 /** How long a stop waits for clients to send the rest of their requests. */
 const requestsFinishWithinMs = 5_000
+
+/** What of this repository's documents is served beside the reference. */
+const documents: MarkdownPages = {
+  root: join(import.meta.dirname, '../docs'),
+  folders: [{ path: '/docs/behaviour', folder: 'reference/behaviour' }],
+  elsewhere: { 'reference/content': '/docs/content#' },
+}
 
 /** What an app is made of; what is left out gets its production value. */
 export interface AppParts {
@@ -219,6 +228,7 @@ export function buildApp(parts: AppParts): App {
   let closing = false
   if (serves) {
     mountDocs(server, routes, settings.base_url)
+    mountMarkdown(server, documents)
     mountHooks(server, (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
   }
   mountOperatorPages(server, platform, () => closing)

@@ -39,6 +39,10 @@ table{width:100%;border-collapse:collapse;font-size:.9rem}th,td{text-align:left;
 th{color:var(--soft);font-weight:600;font-size:.8rem}td p{margin:0}td:first-child{white-space:nowrap}.scroll{overflow-x:auto}
 .soft{color:var(--soft)}.required{color:var(--delete);font-size:.75rem}
 details{border:1px solid var(--line);border-radius:8px;margin:.6rem 0;padding:0 1rem}details>summary{cursor:pointer;padding:.6rem 0;font-weight:600}details[open]{padding-bottom:.8rem}
+.prose td:first-child{white-space:normal}.prose td,.prose th{padding-right:1rem}.anchor{color:inherit;text-decoration:none}.anchor:hover{text-decoration:underline}
+.number{display:inline-block;min-width:2.6rem;margin-right:.4rem;font-variant-numeric:tabular-nums;font-size:.85em;color:var(--soft);text-decoration:none}.number:hover{text-decoration:underline}
+@media(min-width:75rem){.number{position:absolute;left:-3rem;top:.15rem}.prose p{position:relative}}
+.prose p:target,.prose h2:target{background:var(--wash);box-shadow:0 0 0 .4rem var(--wash);border-radius:2px}nav li a[aria-current]{background:var(--wash);font-weight:600}
 .skip{position:absolute;left:-999px}.skip:focus{left:1rem;top:1rem;background:var(--page);padding:.5rem 1rem;z-index:2}
 @media(max-width:60rem){.frame{display:block}nav{position:static;height:auto;max-height:none;border-right:0;border-bottom:1px solid var(--line)}nav.long ul,nav.long h2{display:none}nav.long .short ul{display:block}h1{font-size:1.6rem}td:first-child{white-space:normal}}
 `
