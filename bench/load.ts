@@ -32,7 +32,8 @@ const latenciesMax = 4_000_000
 const answersPerSecondMax = 60_000
 const drainWithinMs = 5000
 
-export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
+/** Runs a plan until its end, or until `ended` is aborted. */
+export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadReport> {
   const latencies = new Float32Array(
     Math.min(latenciesMax, plan.requests_max ?? latenciesMax, Math.ceil(plan.seconds * (plan.rate ?? answersPerSecondMax)) + plan.connections),
   )
@@ -47,7 +48,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
   const { promise: allWarm, resolve: warmed } = Promise.withResolvers<void>()
   const idle: Connection[] = []
 
-  const mayAsk = () => !closed && asked < (plan.requests_max ?? Infinity) && performance.now() < until
+  const mayAsk = () => !closed && !ended.aborted && asked < (plan.requests_max ?? Infinity) && performance.now() < until
   const finish = () => {
     if (closed) return
     closed = true
@@ -101,6 +102,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
         ask(connection, due)
         return true
       },
+      () => (running === 0 ? finish() : undefined),
     )
   }
   setTimeout(finish, plan.seconds * 1000 + drainWithinMs).unref()
@@ -108,9 +110,9 @@ export async function runLoad(plan: LoadPlan): Promise<LoadReport> {
 }
 
 /** Asks at the times of a fixed rate. A request that finds no free connection is late, and its lateness counts as latency. */
-function keepTimetable(rate: number, began: number, mayAsk: () => boolean, asked: () => number, ask: (due: number) => boolean): void {
+function keepTimetable(rate: number, began: number, mayAsk: () => boolean, asked: () => number, ask: (due: number) => boolean, onEnd: () => void): void {
   const step = () => {
-    if (!mayAsk()) return
+    if (!mayAsk()) return onEnd()
     const now = performance.now()
     for (let due = began + (asked() * 1000) / rate; due <= now; due = began + (asked() * 1000) / rate) if (!ask(due)) break
     setTimeout(step, 1)
@@ -178,8 +180,11 @@ function reportOf(latencies: Float32Array, answers: number, refused: Record<stri
 
 // a plan comes with the messages of the parent, one after the other, so that a run does not pay for the start of a process
 if (process.send !== undefined && process.argv[2] === 'child') {
-  process.on('message', (plan: LoadPlan) => {
-    runLoad(plan).then(
+  let running = new AbortController()
+  process.on('message', (plan: LoadPlan | 'end') => {
+    if (plan === 'end') return running.abort()
+    running = new AbortController()
+    runLoad(plan, running.signal).then(
       (report) => process.send!({ report }),
       (error: unknown) => process.send!({ error: String(error) }),
     )

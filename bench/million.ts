@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { randomFillSync } from 'node:crypto'
 import { idMaker } from '../src/lib/ids.ts'
-import { withoutIndexes } from './bulk.ts'
+import { withoutIndexes } from './without-indexes.ts'
 import type { Service } from './service.ts'
 
 const spanMs = 3 * 24 * 3600_000

@@ -1,6 +1,6 @@
 /** Segments: previews over a million contacts, through the API, for rules that no index answers as well as for those that one could. */
 import { idFloor } from '../src/lib/ids.ts'
-import { withoutIndexes } from './bulk.ts'
+import { withoutIndexes } from './without-indexes.ts'
 import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { call, startService, type Service } from './service.ts'
 

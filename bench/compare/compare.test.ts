@@ -1,0 +1,53 @@
+/** What rounds tell, on made-up rounds: nothing is timed here. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PathRound } from '../rounds.ts'
+import { comparisonOf } from './compare.ts'
+import { comparisonText } from './report.ts'
+import type { Pair } from './statistics.ts'
+
+const round = (node_us: number, postgres_us: number, rate = 4000): PathRound => ({
+  messages: 1000,
+  rate,
+  offered: rate,
+  node_us,
+  postgres_us,
+  load_us: 20,
+  lag_p50_ms: 0,
+  lag_p99_ms: 0,
+})
+const pairs = (before: PathRound, after: PathRound, count = 10): Pair<PathRound>[] => Array.from({ length: count }, () => ({ before, after }))
+
+test('performance is the CPU of Node and PostgreSQL before, over that of now', () => {
+  const { performance, quantities, verdict } = comparisonOf('dispatch', 1000, pairs(round(100, 100), round(125, 125, 3000)), 0.97)
+
+  assert.equal(performance.median, 0.8)
+  assert.deepEqual(verdict, { least: 0.97, met: false, certain: true })
+  assert.deepEqual(
+    quantities.map(({ name, ratio }) => [name, ratio.median]),
+    [
+      ['CPU for a message', 1.25],
+      ['… of Node', 1.25],
+      ['… of PostgreSQL', 1.25],
+      ['messages a second', 0.75],
+      ['for control: CPU of the load generator', 1],
+    ],
+  )
+})
+
+test('what Node costs more may be what PostgreSQL costs less', () => {
+  const { verdict } = comparisonOf('accept', 1000, pairs(round(100, 100), round(140, 60)), 0.97)
+
+  assert.deepEqual(verdict, { least: 0.97, met: true, certain: true })
+})
+
+test('the text names both sides and says on which side of the gate it is', () => {
+  const missed = comparisonText(comparisonOf('cycle', 5000, pairs(round(100, 100), round(110, 110)), 0.97), 'abc1234')
+  const unsure = comparisonText(comparisonOf('cycle', 5000, pairs(round(100, 100), round(100, 100), 3), 0.97), 'abc1234')
+
+  assert.match(missed, /^Full life cycle with two webhook endpoints: 10 pairs of rounds of 5,000 messages\n/)
+  assert.match(missed, /CPU for a message +220 µs +200 µs +1\.100 × +1\.100 – 1\.100\n/)
+  assert.match(missed, /this checkout +abc1234 +ratio +98 % interval\n/)
+  assert.match(missed, /Performance 0\.909 \(0\.909 – 0\.909\), wanted ≥ 0\.97: MISSED\.\n/)
+  assert.match(unsure, /met, which is not certain: more pairs would tell\.\n/)
+})
