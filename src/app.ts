@@ -35,8 +35,8 @@ import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
 import { followerLane, followersOf, type Follower } from './features/messages/transitions/followers.ts'
 import { dispatcher } from './features/messages/dispatch/dispatcher.ts'
-import { feedRoutes } from './features/webhooks/feed-routes.ts'
-import { feedService } from './features/webhooks/feed.ts'
+import { feedRoutes } from './features/webhooks/feed/routes.ts'
+import { feedService } from './features/webhooks/feed/service.ts'
 import { webhookInvariants } from './features/webhooks/invariants.ts'
 import { webhookRoutes } from './features/webhooks/routes.ts'
 import { webhookService } from './features/webhooks/service.ts'
@@ -158,7 +158,7 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
     dispatch.lane,
     reconnectLane(platform, channels),
     reportsLane({ platform, billing, followers, channels, contacts, recent: handedOver }),
-    fanOutLane(platform, deliver.taker),
+    fanOutLane(platform, deliver.consumer),
     deliver.lane,
     importsLane(platform),
     ...given.map((follower) => followerLane(platform, follower)),

@@ -1,9 +1,9 @@
 /** The truths of webhooks that `posthorn doctor` proves inside one snapshot. */
 import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant } from '../../platform/platform.ts'
-import * as audit from './audit.ts'
+import * as audit from './invariants-store.ts'
 
-const told =
+const reported =
   <T>(find: (sql: Db) => Promise<T[]>, say: (row: T) => string) =>
   async (sql: Db) =>
     (await find(sql)).map(say)
@@ -11,14 +11,14 @@ const told =
 export const webhookInvariants: readonly Invariant[] = [
   {
     name: 'delivery-in-one-place',
-    breaches: told(
+    breaches: reported(
       audit.deliveriesTwice,
       (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} stands in more than one of queue, retries and record.`,
     ),
   },
   {
     name: 'subscriptions-match-endpoints',
-    breaches: told(
+    breaches: reported(
       audit.strayEndpoints,
       (row) =>
         `The endpoint ${row.id} is ${row.status}, but its subscriptions are ${row.subscribed === '' ? 'none' : row.subscribed} instead of ${row.events}.`,
@@ -26,19 +26,19 @@ export const webhookInvariants: readonly Invariant[] = [
   },
   {
     name: 'failed-deliveries-are-listed',
-    breaches: told(audit.unlistedFailures, (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} and the list of failed deliveries disagree.`),
+    breaches: reported(audit.unlistedFailures, (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} and the list of failed deliveries disagree.`),
   },
   {
     name: 'fan-out-is-not-ahead',
-    breaches: told(
+    breaches: reported(
       audit.cursorAhead,
       (row) => `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`,
     ),
   },
   {
     name: 'deliveries-in-memory-move-on',
-    breaches: told(
-      audit.staleSpans,
+    breaches: reported(
+      audit.staleHandoffs,
       (row) => `Of ${row.size} deliveries handed on by process ${row.process_id} at ${row.created_at} some are neither settled nor queued.`,
     ),
   },

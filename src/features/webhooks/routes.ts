@@ -4,7 +4,7 @@ import { deliveryStatuses, WebhookDelivery } from '../../contract/resources/webh
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
-import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoint-input.ts'
+import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from './endpoints/input.ts'
 import type { WebhookService } from './service.ts'
 
 const tag = 'Webhook endpoints'

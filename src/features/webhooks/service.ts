@@ -2,21 +2,22 @@
 import { randomBytes } from 'node:crypto'
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
-import { Problem, invalid, missing } from '../../contract/problem.ts'
+import { Problem, missing } from '../../contract/problem.ts'
 import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { deliveryService, type DeliveryService } from './deliveries.ts'
-import { dropPending, failuresOf } from './delivery-store.ts'
-import { checkEndpoint, type EndpointChange, type EndpointCreation } from './endpoint-input.ts'
-import { disabledNotice } from './notices.ts'
-import { dropHanded } from './span-store.ts'
-import * as store from './store.ts'
-import { endpointObject, type EndpointRow } from './store.ts'
+import { deliveryService, type DeliveryService } from './deliveries/service.ts'
+import { dropPending, failuresOf } from './deliveries/store.ts'
+import { checkEndpoint, type EndpointChange, type EndpointCreation } from './endpoints/input.ts'
+import { disabledNotice } from './notices/notices.ts'
+import { dropHandoffs } from './fan-out/handoff-store.ts'
+import * as store from './endpoints/store.ts'
+import type { EndpointRow } from './endpoints/store.ts'
+import { endpointObject } from './present.ts'
 
 export interface WebhookService {
   /** Refusals: parameter_invalid, webhook_url_not_public, webhook_endpoint_limit_reached. */
@@ -135,10 +136,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
       return endpointObject(row)
     },
     async list(sql, tenant, page) {
-      const cursor = page.starting_after
-      if (cursor !== undefined && (!isId('we', cursor) || !(await store.endpointExisted(sql, tenant, cursor)))) {
-        throw invalid('starting_after', 'invalid_value', 'No webhook endpoint has the id given in starting_after. Use the next_cursor of the page before.')
-      }
+      await requireCursor(page.starting_after, 'No webhook endpoint has the id', async (id) => isId('we', id) && (await store.endpointExisted(sql, tenant, id)))
       return (await store.listEndpoints(sql, tenant, page)).map(endpointObject)
     },
     async update(sql, tenant, id, change) {
@@ -190,7 +188,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
 
 /** Ends what is on its way to an endpoint: first what a process has in memory, then what waits; so nothing slips from one to the other. */
 async function drop(sql: Db, endpoint_id: string): Promise<number> {
-  await dropHanded(sql, endpoint_id)
+  await dropHandoffs(sql, endpoint_id)
   return await dropPending(sql, endpoint_id, droppedAtOnce)
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Db } from '../../platform/database/sql.ts'
-import { freshEvents } from '../../platform/fresh-events.ts'
-import { eventBodies } from './bodies.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import { freshEvents } from '../../../platform/fresh-events.ts'
+import { eventBodies } from './event-bodies.ts'
 
 test('bodies go when enough newer ones came, also where every event was found in memory', async () => {
   const fresh = freshEvents()

@@ -1,7 +1,7 @@
 /** SQL of the event feed: in commit order, up to the horizon below which nothing can appear any more. */
-import type { Tenant } from '../../contract/caller.ts'
-import type { EventRow } from '../../platform/outbox.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import type { Tenant } from '../../../contract/caller.ts'
+import type { EventRow } from '../../../platform/outbox.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 
 export interface FeedFilter {
   /** Undefined: every type. */

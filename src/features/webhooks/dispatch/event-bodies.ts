@@ -1,8 +1,8 @@
 /** The bodies of events on their way, built once for all endpoints that get them; bounded. */
-import { eventBody } from './present.ts'
-import type { Db } from '../../platform/database/sql.ts'
-import type { FreshEvents } from '../../platform/fresh-events.ts'
-import { readEvents, type DueRow } from './lane-store.ts'
+import { eventBody } from '../present.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { FreshEvents } from '../../../platform/fresh-events.ts'
+import { readEvents, type DueRow } from './store.ts'
 
 type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
 

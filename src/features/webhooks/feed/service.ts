@@ -1,17 +1,17 @@
 /** The event feed (decisions 9): what webhooks deliver, for polling and for catching up. */
-import type { Tenant } from '../../contract/caller.ts'
-import { eventTypes } from '../../contract/events.ts'
-import { isId } from '../../contract/ids.ts'
-import { limits } from '../../contract/limits.ts'
-import { invalid, missing } from '../../contract/problem.ts'
-import type { Event } from '../../contract/resources/event.ts'
-import type { EventRow } from '../../platform/outbox.ts'
-import { idFloor, idTime } from '../../lib/ids.ts'
-import type { Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
-import type { Platform } from '../../platform/platform.ts'
-import { findEvent } from './delivery-store.ts'
-import { findPosition, listEvents } from './feed-store.ts'
+import type { Tenant } from '../../../contract/caller.ts'
+import { eventTypes } from '../../../contract/events.ts'
+import { isId } from '../../../contract/ids.ts'
+import { limits } from '../../../contract/limits.ts'
+import { invalid, missing } from '../../../contract/problem.ts'
+import type { Event } from '../../../contract/resources/event.ts'
+import { idFloor, idTime } from '../../../lib/ids.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { findEvent } from '../deliveries/store.ts'
+import { eventObject } from '../present.ts'
+import { findPosition, listEvents } from './store.ts'
 
 export interface FeedQuery {
   readonly type?: string
@@ -65,7 +65,7 @@ export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
     const found = isId('evt', cursor) ? await findPosition(sql, tenant, cursor) : null
     if (found !== null) return found
     if (isId('evt', cursor) && idTime(cursor) < platform.clock.now() - limits.event_retention_ms) return 'past'
-    throw invalid('starting_after', 'invalid_value', 'No event has the id given in starting_after. Use the next_cursor of the page before.')
+    throw wrongCursor('No event has the id')
   }
 }
 
@@ -82,12 +82,3 @@ function typesOf(filter: string): string[] {
   if (types.length > 0) return types
   throw invalid('type', 'invalid_value', `\`type\` is not an event type. Known are ${known.join(', ')}, and prefixes such as message.*.`)
 }
-
-const eventObject = (row: EventRow): Event => ({
-  id: row.id,
-  object: 'event',
-  type: row.type,
-  mode: row.mode,
-  created_at: row.created_at,
-  data: { object: JSON.parse(row.object) as Record<string, unknown> },
-})

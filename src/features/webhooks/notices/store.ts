@@ -1,5 +1,5 @@
 /** SQL of e-mails to account owners. */
-import type { Db } from '../../platform/database/sql.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 
 export interface EmailRow {
   readonly id: number
@@ -26,7 +26,7 @@ export async function listDueEmails(sql: Db, at: string, limit: number): Promise
 }
 
 /** `due_at`: when it is tried again; null when it is done with. */
-export async function settleEmail(sql: Db, done: { id: number; error: string | null; sent_at: string | null; due_at: string | null }): Promise<void> {
+export async function recordEmailAttempt(sql: Db, done: { id: number; error: string | null; sent_at: string | null; due_at: string | null }): Promise<void> {
   await sql`update emails set attempts = attempts + 1, error = ${done.error}, sent_at = ${done.sent_at} where id = ${done.id}`
   if (done.due_at === null) await sql`delete from email_queue where email_id = ${done.id}`
   else await sql`update email_queue set due_at = ${done.due_at} where email_id = ${done.id}`

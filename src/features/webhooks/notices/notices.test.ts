@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { startPlatform } from '../../../test/kit/world.ts'
-import { openSecrets } from '../../platform/secrets.ts'
-import { insertEmail } from './notice-store.ts'
-import { insertEndpoint, listSealed } from './store.ts'
-import { webhookChores } from './worker.ts'
+import { startPlatform } from '../../../../test/kit/world.ts'
+import { openSecrets } from '../../../platform/secrets.ts'
+import { insertEmail } from './store.ts'
+import { insertEndpoint, listSealed } from '../endpoints/store.ts'
+import { webhookChores } from '../worker.ts'
 
 /** A mail server that keeps what it is given; `refuse` answers the first so many with a temporary failure. */
 async function mailServer(t: TestContext, refuse = 0) {

@@ -1,50 +1,50 @@
 /** How attempts ended, on its way into the database: settled in sets, one statement at a time; and what was handed on in memory, brought to the queue. */
-import type { Platform } from '../../platform/platform.ts'
-import type { Settlement } from './delivery-store.ts'
-import { circuitAt, type Hand, type Job } from './hand.ts'
-import { settle, type Count } from './lane-store.ts'
-import { queueSpans, settleHanded } from './span-store.ts'
-import type { Spans } from './spans.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AttemptResult } from '../deliveries/store.ts'
+import { circuitAt, type EndpointSession, type DeliveryJob } from './endpoint-session.ts'
+import { recordAttempts, type Count } from './store.ts'
+import { queueHandoffs, recordHandedOff } from '../fan-out/handoff-store.ts'
+import type { OpenHandoffs } from './open-handoffs.ts'
 
 export interface Done {
-  readonly hand: Hand
-  readonly job: Job
+  readonly session: EndpointSession
+  readonly job: DeliveryJob
   readonly failed: boolean
-  readonly settlement: Settlement
+  readonly result: AttemptResult
 }
 
-export interface SettlingDeps {
+export interface CompleterDeps {
   readonly platform: Platform
-  readonly spans: Spans
+  readonly handoffs: OpenHandoffs
   /** These are settled. */
-  readonly release: (hand: Hand, job: Job) => void
+  readonly release: (session: EndpointSession, job: DeliveryJob) => void
   /** What the database says of an endpoint's failures in a row. Never rejects. */
   readonly failing: (endpoint_id: string, failures: number) => Promise<void>
   /** Nothing is left to write. */
   readonly quiet: () => void
 }
 
-export interface Settling {
+export interface Completer {
   add(done: Done): void
   /** Writes what there is, together with what else comes up in this moment. */
   soon(): void
-  /** What is left of these spans goes to the queue. */
-  toQueue(spans: readonly number[]): void
+  /** What is left of these batches goes to the queue. */
+  toQueue(batches: readonly number[]): void
   /** Something is not written yet. */
   busy(): boolean
   /** Outcomes that are not settled. */
-  pending(hand: Hand): boolean
+  pending(session: EndpointSession): boolean
   /** From now on nothing is tried twice: what is not written down is done again by whoever comes next. */
   giveUp(): void
 }
 
-const settledAtOnce = 500
-const settledTogether = 300
+const recordedAtOnce = 500
+const recordedTogether = 300
 /** How long an outcome waits for others while attempts are under way. */
 const patienceMs = 50
 const againMs = 250
 
-export function settling({ platform, spans, release, failing, quiet }: SettlingDeps): Settling {
+export function completer({ platform, handoffs, release, failing, quiet }: CompleterDeps): Completer {
   const { pool, process_id, clock, log } = platform
   let done: Done[] = []
   const leaving = new Set<number>()
@@ -54,13 +54,13 @@ export function settling({ platform, spans, release, failing, quiet }: SettlingD
 
   async function write(): Promise<void> {
     while (done.length > 0 || leaving.size > 0) {
-      const batch = done.splice(0, settledAtOnce)
-      // a span that leaves takes nothing along that is settled before
-      for (const part of [batch.filter(({ job }) => job.run !== undefined), batch.filter(({ job }) => job.run === undefined)]) {
+      const batch = done.splice(0, recordedAtOnce)
+      // a batch that leaves takes nothing along that is settled before
+      for (const part of [batch.filter(({ job }) => job.group !== undefined), batch.filter(({ job }) => job.group === undefined)]) {
         if (part.length > 0)
           await attempt(
             `settling ${part.length} webhook deliveries`,
-            () => settlePart(part),
+            () => recordPart(part),
             () => (done = [...part, ...done]),
           )
       }
@@ -68,7 +68,7 @@ export function settling({ platform, spans, release, failing, quiet }: SettlingD
       leaving.clear()
       if (left.length > 0)
         await attempt(
-          `queueing ${left.length} spans of webhook deliveries`,
+          `queueing ${left.length} batches of webhook deliveries`,
           () => queue(left),
           () => left.forEach((id) => leaving.add(id)),
         )
@@ -88,34 +88,34 @@ export function settling({ platform, spans, release, failing, quiet }: SettlingD
     }
   }
 
-  async function settlePart(part: readonly Done[]): Promise<void> {
-    const changed = part[0]!.job.run === undefined ? await settleQueued(part) : await settleTaken(part)
-    for (const { hand, job } of part) release(hand, job)
+  async function recordPart(part: readonly Done[]): Promise<void> {
+    const changed = part[0]!.job.group === undefined ? await recordQueuedPart(part) : await recordHandedOffPart(part)
+    for (const { session, job } of part) release(session, job)
     for (const { endpoint_id, failures } of changed) await failing(endpoint_id, failures)
   }
 
-  const settleQueued = (part: readonly Done[]) =>
-    settle(
+  const recordQueuedPart = (part: readonly Done[]) =>
+    recordAttempts(
       pool,
-      part.map(({ settlement }) => settlement),
+      part.map(({ result }) => result),
       countsOf(part),
       circuitAt,
     )
 
-  async function settleTaken(part: readonly Done[]) {
+  async function recordHandedOffPart(part: readonly Done[]) {
     const jobs = part.map(({ job }) => job)
-    const rows = part.map(({ job, settlement }) => ({ run: job.run!, event_id: job.event_id, settlement }))
-    const changed = await settleHanded(pool, process_id, rows, spans.endedBy(jobs), countsOf(part), circuitAt)
-    spans.settled(jobs)
+    const rows = part.map(({ job, result }) => ({ group: job.group!, event_id: job.event_id, result }))
+    const changed = await recordHandedOff(pool, process_id, rows, handoffs.endedBy(jobs), countsOf(part), circuitAt)
+    handoffs.settled(jobs)
     return changed
   }
 
   async function queue(ids: readonly number[]): Promise<void> {
-    await queueSpans(
+    await queueHandoffs(
       pool,
       ids.map((id) => ({ process_id, id })),
     )
-    spans.queued(ids)
+    handoffs.queued(ids)
   }
 
   const soon = () => {
@@ -134,15 +134,15 @@ export function settling({ platform, spans, release, failing, quiet }: SettlingD
     add(one) {
       done.push(one)
       // what ends within a moment is settled together; what hangs is not waited for
-      if (done.length >= settledTogether) soon()
-      else if (one.job.run !== undefined) later()
+      if (done.length >= recordedTogether) soon()
+      else if (one.job.group !== undefined) later()
     },
     toQueue(ids) {
       for (const id of ids) leaving.add(id)
       if (leaving.size > 0) soon()
     },
     busy: () => done.length > 0 || leaving.size > 0 || writing !== undefined,
-    pending: (hand) => done.some((one) => one.hand === hand),
+    pending: (session) => done.some((one) => one.session === session),
     giveUp: () => void (givenUp = true),
   }
 }
@@ -150,9 +150,9 @@ export function settling({ platform, spans, release, failing, quiet }: SettlingD
 /** Failures in a row of each endpoint, in the order in which its attempts ended. */
 function countsOf(batch: readonly Done[]): Count[] {
   const counts = new Map<string, { endpoint_id: string; reset: boolean; closed: number; open: number }>()
-  for (const { hand, job, failed } of batch) {
-    let count = counts.get(hand.endpoint_id)
-    if (count === undefined) counts.set(hand.endpoint_id, (count = { endpoint_id: hand.endpoint_id, reset: false, closed: 0, open: 0 }))
+  for (const { session, job, failed } of batch) {
+    let count = counts.get(session.endpoint_id)
+    if (count === undefined) counts.set(session.endpoint_id, (count = { endpoint_id: session.endpoint_id, reset: false, closed: 0, open: 0 }))
     if (!failed) Object.assign(count, { reset: true, closed: 0, open: 0 })
     else if (job.circuit) count.open += 1
     else count.closed += 1

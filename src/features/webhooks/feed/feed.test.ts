@@ -1,13 +1,13 @@
 /** The feed's promises: order, filters, cursors, and that nothing ever appears behind a cursor already handed out. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { openPool } from '../../platform/database/pool.ts'
-import { transact } from '../../platform/database/sql.ts'
-import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
-import { idFloor } from '../../lib/ids.ts'
-import { startPlatform, type PlatformWorld } from '../../../test/kit/world.ts'
-import { feedService, type FeedService } from './feed.ts'
-import { fanOutLane } from './worker.ts'
+import { openPool } from '../../../platform/database/pool.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
+import { idFloor } from '../../../lib/ids.ts'
+import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
+import { feedService, type FeedService } from './service.ts'
+import { fanOutLane } from '../worker.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
 const page = (limit = 100, starting_after?: string) => ({ limit, starting_after })

@@ -1,8 +1,8 @@
 /** The public-address rule at creation, for names: what they lead to now decides, and what does not resolve is accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NetworkAddress, Resolve } from '../../lib/name-lookup.ts'
-import { checkEndpoint } from './endpoint-input.ts'
+import type { NetworkAddress, Resolve } from '../../../lib/name-lookup.ts'
+import { checkEndpoint } from './input.ts'
 
 const leadingTo =
   (...addresses: string[]): Resolve =>

@@ -1,19 +1,19 @@
 /** Deliveries one by one: the record of an endpoint, a test on request, another attempt on request. */
-import type { Tenant } from '../../contract/caller.ts'
-import { isId, type Id } from '../../contract/ids.ts'
-import { Problem, invalid, missing } from '../../contract/problem.ts'
-import { eventBody } from './present.ts'
-import type { DeliveryStatus, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
-import { isoTime } from '../../lib/clock.ts'
-import type { HttpPoster } from '../../lib/http-post.ts'
-import { transact, type Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
-import { recordEvents } from '../../platform/outbox.ts'
-import type { Platform } from '../../platform/platform.ts'
-import { deliveryHeaders, settlementOf, targetOf } from './attempt.ts'
-import * as store from './delivery-store.ts'
-import { deliveryObject, type DeliveryRow } from './delivery-store.ts'
-import { endpointObject, findEndpoint, lockEndpoint, type EndpointRow } from './store.ts'
+import type { Tenant } from '../../../contract/caller.ts'
+import { isId, type Id } from '../../../contract/ids.ts'
+import { Problem, missing } from '../../../contract/problem.ts'
+import { deliveryObject, endpointObject, eventBody } from '../present.ts'
+import type { DeliveryStatus, WebhookDelivery } from '../../../contract/resources/webhook-delivery.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { HttpPoster } from '../../../lib/http-post.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import { requireCursor, type Page } from '../../../platform/http/paging.ts'
+import { recordEvents } from '../../../platform/outbox.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { deliveryHeaders, attemptResultOf, targetOf } from '../dispatch/attempt.ts'
+import * as store from './store.ts'
+import type { DeliveryRow } from './store.ts'
+import { findEndpoint, lockEndpoint, type EndpointRow } from '../endpoints/store.ts'
 
 export interface DeliveryService {
   /** Up to `limit + 1`, newest first. */
@@ -58,12 +58,12 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
     })
     if (outcome.error?.code === 'aborted') return
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
-    const done = settlementOf({ endpoint_id: endpoint.id, id: delivery.id, attempts: delivery.attempts, scheduled, started_at }, outcome, {
+    const done = attemptResultOf({ endpoint_id: endpoint.id, id: delivery.id, attempts: delivery.attempts, scheduled, started_at }, outcome, {
       clock,
       settings,
       random,
     })
-    await transact(pool, (tx) => store.settleDirect(tx, done))
+    await transact(pool, (tx) => store.recordDirect(tx, done))
     if (done.status !== 'delivered' && (await store.failuresOf(pool, endpoint.id)) >= settings.webhook_disable_after)
       await disableFailing(endpoint, endpoint.id)
   }
@@ -89,14 +89,8 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
   return {
     async list(sql, tenant, endpoint_id, status, page) {
       await endpointOf(sql, tenant, endpoint_id)
-      const cursor = page.starting_after
-      if (cursor !== undefined && (!isDeliveryId(cursor) || (await store.findDelivery(sql, tenant, endpoint_id, cursor)) === null)) {
-        throw invalid(
-          'starting_after',
-          'invalid_value',
-          'No delivery of this endpoint has the id given in starting_after. Use the next_cursor of the page before.',
-        )
-      }
+      const known = async (id: string) => isDeliveryId(id) && (await store.findDelivery(sql, tenant, endpoint_id, id)) !== null
+      await requireCursor(page.starting_after, 'No delivery of this endpoint has the id', known)
       return (await store.listDeliveries(sql, tenant, endpoint_id, status, page)).map(deliveryObject)
     },
     async get(sql, tenant, endpoint_id, id) {

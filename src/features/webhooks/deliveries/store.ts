@@ -1,9 +1,9 @@
 /** SQL of single deliveries: looking them up, attempting one at once, dropping what an endpoint no longer gets. */
-import type { Tenant } from '../../contract/caller.ts'
-import type { EventRow } from '../../platform/outbox.ts'
-import type { DeliveryStatus, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
-import { jsonRows, type Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import type { Tenant } from '../../../contract/caller.ts'
+import type { EventRow } from '../../../platform/outbox.ts'
+import type { DeliveryStatus } from '../../../contract/resources/webhook-delivery.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { Page } from '../../../platform/http/paging.ts'
 
 export interface DeliveryRow extends Tenant {
   readonly id: string
@@ -19,23 +19,6 @@ export interface DeliveryRow extends Tenant {
   readonly next_attempt_at: string | null
   readonly created_at: string
 }
-
-export const deliveryObject = (row: DeliveryRow): WebhookDelivery => ({
-  id: row.id,
-  object: 'webhook_delivery',
-  mode: row.mode,
-  endpoint_id: row.endpoint_id,
-  event_id: row.event_id,
-  event_type: row.event_type,
-  status: row.status,
-  attempts: row.attempts,
-  response_status: row.response_status,
-  duration_ms: row.duration_ms,
-  error: row.error,
-  error_message: row.error_message,
-  next_attempt_at: row.next_attempt_at,
-  created_at: row.created_at,
-})
 
 const pending = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, due_at as next_attempt_at, created_at`
@@ -113,7 +96,7 @@ export async function takeEnded(sql: Db, { account_id, mode }: Tenant, endpoint_
 }
 
 /** How one attempt ended. */
-export interface Settlement {
+export interface AttemptResult {
   readonly endpoint_id: string
   readonly id: string
   /** Null: another attempt follows at `next_attempt_at`. */
@@ -127,7 +110,7 @@ export interface Settlement {
 }
 
 /** Writes the outcome of a direct attempt, and counts it. False when the lane had taken the delivery over. */
-export async function settleDirect(sql: Db, done: Settlement): Promise<boolean> {
+export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
     delete from webhook_retries where endpoint_id = ${done.endpoint_id} and id = ${done.id} returning ${pending(sql)}`
   if (gone === undefined) return false

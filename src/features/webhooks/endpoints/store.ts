@@ -1,8 +1,8 @@
 /** SQL of webhook endpoints and their subscriptions. */
-import type { Tenant } from '../../contract/caller.ts'
-import type { EndpointFilters, EndpointStatus, WebhookEndpoint } from '../../contract/resources/webhook-endpoint.ts'
-import type { Db } from '../../platform/database/sql.ts'
-import type { Page } from '../../platform/http/paging.ts'
+import type { Tenant } from '../../../contract/caller.ts'
+import type { EndpointFilters, EndpointStatus } from '../../../contract/resources/webhook-endpoint.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Page } from '../../../platform/http/paging.ts'
 
 export interface EndpointRow extends Tenant {
   readonly id: string
@@ -22,22 +22,6 @@ export interface EndpointRow extends Tenant {
   readonly version: number
   readonly created_at: string
 }
-
-export const endpointObject = (row: EndpointRow): WebhookEndpoint => ({
-  id: row.id,
-  object: 'webhook_endpoint',
-  mode: row.mode,
-  url: row.url,
-  description: row.description,
-  events: row.events,
-  status: row.status,
-  filters: row.filters,
-  metadata: row.metadata,
-  source: row.source,
-  created_by: row.created_by,
-  has_verification_token: row.verification_token !== null,
-  created_at: row.created_at,
-})
 
 const columns = (sql: Db) =>
   sql`account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, previous_secret, previous_secret_until, verification_token, version, created_at`

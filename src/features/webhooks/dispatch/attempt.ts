@@ -1,13 +1,13 @@
 /** One attempt of a delivery: what is sent (interface: Delivery of webhook events), and what follows from how it ended. */
-import type { Clock } from '../../lib/clock.ts'
-import { isoTime } from '../../lib/clock.ts'
-import { eventHeaders } from '../../lib/event-headers.ts'
-import { hmacKey, type HmacKey } from '../../lib/hmac.ts'
-import type { PostOutcome } from '../../lib/http-post.ts'
-import type { Secrets } from '../../platform/secrets.ts'
-import type { Settings } from '../../platform/settings.ts'
-import type { Settlement } from './delivery-store.ts'
-import type { EndpointRow } from './store.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { eventHeaders } from '../../../lib/event-headers.ts'
+import { hmacKey, type HmacKey } from '../../../lib/hmac.ts'
+import type { PostOutcome } from '../../../lib/http-post.ts'
+import type { Secrets } from '../../../platform/secrets.ts'
+import type { Settings } from '../../../platform/settings.ts'
+import type { AttemptResult } from '../deliveries/store.ts'
+import type { EndpointRow } from '../endpoints/store.ts'
 
 /** What an attempt needs of its endpoint, secrets opened. */
 export interface Target {
@@ -54,7 +54,7 @@ export interface Attempted {
 }
 
 /** What is written down after an attempt that just ended. The delay of a retry counts from now. */
-export function settlementOf(attempted: Attempted, outcome: PostOutcome, deps: { clock: Clock; settings: Settings; random: () => number }): Settlement {
+export function attemptResultOf(attempted: Attempted, outcome: PostOutcome, deps: { clock: Clock; settings: Settings; random: () => number }): AttemptResult {
   const now = deps.clock.now()
   const delay = attempted.scheduled ? deps.settings.webhook_retry_delays[attempted.attempts] : undefined
   const again = outcome.error !== null && delay !== undefined

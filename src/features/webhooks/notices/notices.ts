@@ -1,9 +1,9 @@
 /** E-mails to account owners: kept in the database with the change they tell of, sent by a chore where SMTP is configured. */
-import { isoTime } from '../../lib/clock.ts'
-import type { Db } from '../../platform/database/sql.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
-import * as store from './notice-store.ts'
-import type { EndpointRow } from './store.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Chore, Platform } from '../../../platform/platform.ts'
+import * as store from './store.ts'
+import type { EndpointRow } from '../endpoints/store.ts'
 
 const attemptsMax = 8
 const againMs = [60_000, 300_000, 900_000, 3600_000]
@@ -47,7 +47,7 @@ async function sendNotices(platform: Platform): Promise<number> {
   try {
     for (const email of due) {
       if (email.recipient === null) {
-        await store.settleEmail(platform.pool, { id: email.id, error: 'the account has no owner e-mail address', sent_at: null, due_at: null })
+        await store.recordEmailAttempt(platform.pool, { id: email.id, error: 'the account has no owner e-mail address', sent_at: null, due_at: null })
         continue
       }
       const error = await transport.sendMail({ to: email.recipient, subject: email.subject, text: email.body }).then(
@@ -56,7 +56,7 @@ async function sendNotices(platform: Platform): Promise<number> {
       )
       const now = platform.clock.now()
       const again = error !== null && email.attempts + 1 < attemptsMax ? isoTime(now + againMs[Math.min(email.attempts, againMs.length - 1)]!) : null
-      await store.settleEmail(platform.pool, { id: email.id, error, sent_at: error === null ? isoTime(now) : null, due_at: again })
+      await store.recordEmailAttempt(platform.pool, { id: email.id, error, sent_at: error === null ? isoTime(now) : null, due_at: again })
       if (error !== null) platform.log.warn({ email_id: email.id, error }, 'an e-mail could not be sent')
     }
   } finally {

@@ -1,13 +1,13 @@
 /** What a client may say about a webhook endpoint, and the checks that a schema cannot make. */
 import { Type, type Static } from 'typebox'
-import type { Detail } from '../../contract/errors.ts'
-import { isId } from '../../contract/ids.ts'
-import { limits } from '../../contract/limits.ts'
-import { Problem, invalid } from '../../contract/problem.ts'
-import { EndpointFilters, EventTypeList } from '../../contract/resources/webhook-endpoint.ts'
-import { NullableObject } from '../../contract/resources/nullable.ts'
-import type { Resolve } from '../../lib/name-lookup.ts'
-import { addressKind, isAllowed, isLiteral, urlRefusal } from '../../lib/public-address.ts'
+import type { Detail } from '../../../contract/errors.ts'
+import { isId } from '../../../contract/ids.ts'
+import { limits } from '../../../contract/limits.ts'
+import { Problem, invalid } from '../../../contract/problem.ts'
+import { EndpointFilters, EventTypeList } from '../../../contract/resources/webhook-endpoint.ts'
+import { NullableObject } from '../../../contract/resources/nullable.ts'
+import type { Resolve } from '../../../lib/name-lookup.ts'
+import { addressKind, isAllowed, isLiteral, urlRefusal } from '../../../lib/public-address.ts'
 
 const url = Type.String({ minLength: 1, maxLength: 2048, description: 'A public https address.', examples: ['https://example.com/webhooks'] })
 const description = Type.String({ maxLength: 500 })

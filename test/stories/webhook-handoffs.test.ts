@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { buildApp } from '../../src/app.ts'
-import { follow } from '../../src/features/webhooks/span-store.ts'
+import { follow } from '../../src/features/webhooks/fan-out/handoff-store.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import { recordEvents } from '../../src/platform/outbox.ts'
 import { closing } from '../kit/closing.ts'
@@ -253,19 +253,19 @@ test('what a dead process had in memory is delivered by another, and what it had
   await world.invariants()
 })
 
-test('of a span that was settled in part only the rest is delivered again', async (t) => {
+test('of a batch that was settled in part only the rest is delivered again', async (t) => {
   const { world, account, answer, places, receiver } = await start(t)
   const other = otherProcess(t, world)
   answer('hang')
   const [first, second] = await happen(world, account, 2)
   await receiver.arrived(3)
-  const [span] = await world.pool`select process_id, id, created_at from webhook_spans`
+  const [batch] = await world.pool`select process_id, id, created_at from webhook_spans`
   await world.pool`
     insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, created_at)
     select e.account_id, e.mode, d.endpoint_id, d.id, d.event_id, d.event_type, 'delivered', 1, s.created_at
     from webhook_spans s cross join webhook_span_deliveries(s.endpoints, s.deliveries) d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = ${first!}`
   answer(200)
-  await world.pool`delete from processes where id = ${span!['process_id']}`
+  await world.pool`delete from processes where id = ${batch!['process_id']}`
 
   await other.lane('fan-out').tick()
   await other.lane('deliver').tick()
@@ -294,9 +294,9 @@ test('what was handed on in an answer that never came is delivered from the queu
       at: world.clock.iso(),
       limit: 10,
       process_id: platform.process_id,
-      span: 999,
-      offers: [{ endpoint_id, version: 1, room: 10 }],
-      turns_until: world.clock.iso(),
+      batch: 999,
+      offers: [{ endpoint_id, version: 1, capacity: 10 }],
+      leases_until: world.clock.iso(),
     })
   let lost = await followed()
   // a transaction of another test holds the feed back

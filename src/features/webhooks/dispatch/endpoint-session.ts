@@ -1,8 +1,8 @@
 /** An endpoint in the hand of this process: what was read for it, what is under way, and the rules that keep it from hurting others. */
-import type { PostOutcome } from '../../lib/http-post.ts'
+import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Target } from './attempt.ts'
-import type { DueRow } from './lane-store.ts'
-import type { Offer, Run } from './span-store.ts'
+import type { DueRow } from './store.ts'
+import type { Offer, DeliveryGroup } from '../fan-out/handoff-store.ts'
 
 /** From this many failures in a row on, attempts go one at a time and at most one a second (decisions 9). */
 export const circuitAt = 5
@@ -15,7 +15,7 @@ const limitWhenSlow = 8
 /** An endpoint whose answers take longer counts as slow. */
 export const slowAfterMs = 1_000
 
-export interface Job extends Omit<DueRow, 'due_at'> {
+export interface DeliveryJob extends Omit<DueRow, 'due_at'> {
   /** Milliseconds since 1970. */
   readonly due_ms: number
   /** Milliseconds since 1970; 0 before it begins. */
@@ -23,10 +23,10 @@ export interface Job extends Omit<DueRow, 'due_at'> {
   /** Begun while the circuit was open. */
   circuit: boolean
   /** Under which it was handed on in memory; undefined: it stands in the queue. */
-  run: Run | undefined
+  group: DeliveryGroup | undefined
 }
 
-export const jobOf = (row: DueRow): Job => ({
+export const jobOf = (row: DueRow): DeliveryJob => ({
   endpoint_id: row.endpoint_id,
   id: row.id,
   account_id: row.account_id,
@@ -38,10 +38,10 @@ export const jobOf = (row: DueRow): Job => ({
   due_ms: Date.parse(row.due_at),
   started_at: 0,
   circuit: false,
-  run: undefined,
+  group: undefined,
 })
 
-export interface Hand {
+export interface EndpointSession {
   readonly endpoint_id: string
   account_id: string
   mode: string
@@ -55,10 +55,10 @@ export interface Hand {
   /** Failed attempts in a row, as far as this process knows. */
   failures: number
   /** Read and not begun, oldest first. */
-  buffer: Job[]
+  buffer: DeliveryJob[]
   /** Ids that were read and are not settled. */
   readonly held: Set<string>
-  underWay: Set<Job>
+  underWay: Set<DeliveryJob>
   limit: number
   slow: boolean
   /** The id after which to read on; empty: from the start. */
@@ -69,7 +69,7 @@ export interface Hand {
   used_at: number
 }
 
-export const newHand = (endpoint_id: string, now: number): Hand => ({
+export const newSession = (endpoint_id: string, now: number): EndpointSession => ({
   endpoint_id,
   taken: false,
   account_id: '',
@@ -94,67 +94,69 @@ export const newHand = (endpoint_id: string, now: number): Hand => ({
  * Something is due for the endpoint, whose turn is this process's or nobody's. Nobody's: either there is no endpoint any more, and what is left for it is
  * dropped by whoever finds it, or another process is just taking it; reading the endpoint tells which.
  */
-export function lookAgain(hand: Hand, taken: boolean, now: number): void {
-  hand.taken = taken
-  if (!taken) hand.version = 0
-  hand.more = true
-  hand.used_at = now
+export function lookAgain(session: EndpointSession, taken: boolean, now: number): void {
+  session.taken = taken
+  if (!taken) session.version = 0
+  session.more = true
+  session.used_at = now
 }
 
 /** The endpoint was changed: what is known of it no longer holds. */
-export const outdate = (hand: Hand): Hand => Object.assign(hand, { stale: true, version: 0 })
+export const outdate = (session: EndpointSession): EndpointSession => Object.assign(session, { stale: true, version: 0 })
 
 /** Whether the endpoint's own rules let one more attempt begin now. */
-export function mayBegin(hand: Hand, now: number): boolean {
-  if (!hand.active || hand.stale || hand.buffer.length === 0) return false
-  if (hand.failures >= circuitAt) return hand.underWay.size === 0 && now >= hand.started_at + circuitEveryMs
+export function mayBegin(session: EndpointSession, now: number): boolean {
+  if (!session.active || session.stale || session.buffer.length === 0) return false
+  if (session.failures >= circuitAt) return session.underWay.size === 0 && now >= session.started_at + circuitEveryMs
   // so that an endpoint that is down meets its circuit exactly at the fifth attempt
-  return hand.underWay.size < (hand.failures > 0 ? Math.min(hand.limit, circuitAt - hand.failures) : hand.limit)
+  return session.underWay.size < (session.failures > 0 ? Math.min(session.limit, circuitAt - session.failures) : session.limit)
 }
 
 /** Rows to hold ready beyond those under way. */
-export const aheadOf = (hand: Hand): number => (hand.failures >= circuitAt ? 2 : Math.min(256, Math.max(8, hand.limit * 4)))
+export const aheadOf = (session: EndpointSession): number => (session.failures >= circuitAt ? 2 : Math.min(256, Math.max(8, session.limit * 4)))
 
 /** What the fan-out may hand on to an endpoint in memory. */
 export interface Offered {
-  readonly hand: Hand
+  readonly session: EndpointSession
   readonly offer: Offer
 }
 
 /**
- * Offers to `max` endpoints, those used last first, `room` deliveries in all; when there is little room, none takes it all. Deliveries to one that
+ * Offers to `max` endpoints, those used last first, `capacity` deliveries in all; when there is little capacity, none takes it all. Deliveries to one that
  * fails or is slow stand in the queue, and so do those to one for which something older may be waiting there.
  */
-export function offersTo(hands: readonly Hand[], max: number, room: number): Offered[] {
-  const fit = hands.filter((hand) => hand.active && !hand.stale && !hand.more && !hand.slow && hand.failures === 0 && hand.buffer.length < aheadOf(hand))
+export function offersTo(sessions: readonly EndpointSession[], max: number, capacity: number): Offered[] {
+  const fit = sessions.filter(
+    (session) => session.active && !session.stale && !session.more && !session.slow && session.failures === 0 && session.buffer.length < aheadOf(session),
+  )
   if (fit.length > max) fit.sort((a, b) => b.used_at - a.used_at).splice(max)
-  const share = Math.floor(room / fit.length)
+  const share = Math.floor(capacity / fit.length)
   if (!(share > 0)) return []
-  return fit.map((hand) => ({
-    hand,
-    offer: { endpoint_id: hand.endpoint_id, version: hand.version, room: Math.min(share, aheadOf(hand) - hand.buffer.length) },
+  return fit.map((session) => ({
+    session,
+    offer: { endpoint_id: session.endpoint_id, version: session.version, capacity: Math.min(share, aheadOf(session) - session.buffer.length) },
   }))
 }
 
 /** Learns from how an attempt ended: quick successes widen, failures narrow. */
-export function learn(hand: Hand, job: Job, outcome: PostOutcome, now: number): void {
-  hand.underWay.delete(job)
-  hand.used_at = now
-  hand.slow = now - job.started_at > slowAfterMs
+export function learn(session: EndpointSession, job: DeliveryJob, outcome: PostOutcome, now: number): void {
+  session.underWay.delete(job)
+  session.used_at = now
+  session.slow = now - job.started_at > slowAfterMs
   if (outcome.error !== null) {
-    hand.limit = Math.max(1, hand.limit >> 1)
-    hand.failures = job.circuit ? hand.failures + 1 : Math.max(hand.failures, Math.min(hand.failures + 1, circuitAt))
+    session.limit = Math.max(1, session.limit >> 1)
+    session.failures = job.circuit ? session.failures + 1 : Math.max(session.failures, Math.min(session.failures + 1, circuitAt))
   } else {
-    hand.failures = 0
-    hand.limit = hand.slow ? Math.max(2, Math.min(hand.limit, limitWhenSlow)) : Math.min(limitMax, hand.limit + 1)
+    session.failures = 0
+    session.limit = session.slow ? Math.max(2, Math.min(session.limit, limitWhenSlow)) : Math.min(limitMax, session.limit + 1)
   }
 }
 
 /** Marks the endpoint slow when something has been under way for long. */
-export function notice(hand: Hand, now: number): void {
-  if (hand.slow) return
-  for (const job of hand.underWay) {
-    if (now - job.started_at > slowAfterMs) hand.slow = true
+export function notice(session: EndpointSession, now: number): void {
+  if (session.slow) return
+  for (const job of session.underWay) {
+    if (now - job.started_at > slowAfterMs) session.slow = true
     break // the oldest comes first
   }
 }

@@ -1,8 +1,8 @@
 /** SQL of the lanes, over all accounts at once: taking turns, reading what is due, settling in sets. */
-import type { EventRow } from '../../platform/outbox.ts'
-import { jsonRows, textColumn, sqlState, type Db } from '../../platform/database/sql.ts'
-import type { Settlement } from './delivery-store.ts'
-import type { EndpointRow } from './store.ts'
+import type { EventRow } from '../../../platform/outbox.ts'
+import { jsonRows, textColumn, sqlState, type Db } from '../../../platform/database/sql.ts'
+import type { AttemptResult } from '../deliveries/store.ts'
+import type { EndpointRow } from '../endpoints/store.ts'
 
 /** Once more, passing over what is there already, after a statement that met it: only an operator's hand brings that about. */
 export async function carefullyIfNeeded<T>(work: (careful: boolean) => Promise<T>): Promise<T> {
@@ -19,7 +19,7 @@ export async function rest(sql: Db): Promise<void> {
   await sql`select pg_sleep(0.015)`
 }
 
-export interface TurnOptions {
+export interface LeaseOptions {
   readonly process_id: string
   readonly at: string
   readonly lease_until: string
@@ -36,31 +36,31 @@ export interface TurnOptions {
  * Brings due retries to the queue; then the endpoints that have something due, each with whose turn it is after those that nobody living holds were taken for this
  * process. Skips from endpoint to endpoint, however much waits for one of them.
  */
-export async function takeTurns(sql: Db, options: TurnOptions): Promise<{ endpoint_id: string; owner: string | null }[]> {
+export async function takeLeases(sql: Db, options: LeaseOptions): Promise<{ endpoint_id: string; owner: string | null }[]> {
   const { process_id, at, lease_until, alive_since, after, limit, retries } = options
   return await sql<{ endpoint_id: string; owner: string | null }[]>`
     select endpoint_id, owner from webhook_take_turns(${process_id}, ${at}, ${lease_until}, ${alive_since}, ${after}, ${limit}, ${retries})`
 }
 
 /** Prolongs turns; those not returned are lost. */
-export async function renewTurns(sql: Db, process_id: string, endpoint_ids: readonly string[], lease_until: string): Promise<string[]> {
+export async function renewLeases(sql: Db, process_id: string, endpoint_ids: readonly string[], lease_until: string): Promise<string[]> {
   const rows = await sql<{ endpoint_id: string }[]>`
     update webhook_turns set lease_until = ${lease_until} where owner = ${process_id} and endpoint_id = any(${[...endpoint_ids]}::text[]) returning endpoint_id`
   return rows.map((row) => row.endpoint_id)
 }
 
-export async function releaseTurns(sql: Db, process_id: string, endpoint_ids: readonly string[]): Promise<void> {
+export async function releaseLeases(sql: Db, process_id: string, endpoint_ids: readonly string[]): Promise<void> {
   await sql`update webhook_turns set owner = null where owner = ${process_id} and endpoint_id = any(${[...endpoint_ids]}::text[])`
 }
 
-export type HandRow = Pick<
+export type EndpointState = Pick<
   EndpointRow,
   'account_id' | 'mode' | 'id' | 'url' | 'status' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token' | 'version'
 > & { readonly failures: number }
 
 /** The endpoints of these ids whose version is another than the one known. Deleted ones have the status `disabled`. */
-export async function readEndpoints(sql: Db, known: readonly { id: string; version: number }[]): Promise<HandRow[]> {
-  return await sql<HandRow[]>`
+export async function readEndpoints(sql: Db, known: readonly { id: string; version: number }[]): Promise<EndpointState[]> {
+  return await sql<EndpointState[]>`
     select e.account_id, e.mode, e.id, e.url, e.status, e.secret, e.previous_secret, e.previous_secret_until, e.verification_token, e.version, coalesce(t.failures, 0) as failures
     from json_to_recordset(${jsonRows(known)}::text::json) as k (id text, version int)
     join webhook_endpoints e on e.id = k.id
@@ -80,7 +80,7 @@ export interface DueRow {
   readonly due_at: string
 }
 
-export interface Want {
+export interface ReadAhead {
   readonly endpoint_id: string
   /** The id that was read last. */
   readonly after: string
@@ -88,7 +88,7 @@ export interface Want {
 }
 
 /** What is due for each endpoint after the id that was read last, oldest first, up to its own limit. */
-export async function readDue(sql: Db, wants: readonly Want[]): Promise<DueRow[]> {
+export async function readDue(sql: Db, wants: readonly ReadAhead[]): Promise<DueRow[]> {
   return await sql<DueRow[]>`
     select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, due_at from webhook_due(${jsonRows(wants)}::text::json)`
 }
@@ -117,13 +117,13 @@ export const oneLine = (text: string | null): string | null => (text === null ? 
  * row. What is no longer in the queue was settled by someone else and is passed over. Resolves to the counts that changed.
  * Attempts that were under way together count up to `circuit_at` only: a short outage never disables an endpoint.
  */
-export async function settle(
+export async function recordAttempts(
   sql: Db,
-  done: readonly Settlement[],
+  done: readonly AttemptResult[],
   counts: readonly Count[],
   circuit_at: number,
 ): Promise<{ endpoint_id: string; failures: number }[]> {
-  const column = (of: (one: Settlement) => string | number | null) => textColumn(done.map(of))
+  const column = (of: (one: AttemptResult) => string | number | null) => textColumn(done.map(of))
   return await carefullyIfNeeded(
     async (careful) =>
       await sql<{ endpoint_id: string; failures: number }[]>`

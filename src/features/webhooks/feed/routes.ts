@@ -1,10 +1,10 @@
 /** What can be asked about events (interface: Event feed; decisions 9). */
 import { Type } from 'typebox'
-import { Event } from '../../contract/resources/event.ts'
-import { DateTimeQuery } from '../../contract/date-time-query.ts'
-import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { reply, route, type Route } from '../../platform/http/route.ts'
-import type { FeedService } from './feed.ts'
+import { Event } from '../../../contract/resources/event.ts'
+import { DateTimeQuery } from '../../../contract/date-time-query.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../../platform/http/route.ts'
+import type { FeedService } from './service.ts'
 
 const FeedFilter = listQuery({
   type: Type.Optional(Type.String({ description: 'An event type, or a known prefix such as `message.*`.', examples: ['message.delivered'] })),
