@@ -47,10 +47,10 @@ import { loop, type Lane, type Loop } from './lib/loop.ts'
 import { notifier } from './platform/notifier.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
-import { mountDocs } from './platform/http/docs-pages.ts'
+import { mountDocs } from './reference/docs-pages.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { mountHooks } from './platform/http/hooks.ts'
-import { mountMarkdown, type MarkdownPages } from './platform/http/markdown-pages.ts'
+import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
 import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
@@ -229,7 +229,7 @@ export function buildApp(parts: AppParts): App {
   if (serves) {
     mountDocs(server, routes, settings.base_url)
     mountMarkdown(server, documents)
-    mountHooks(server, (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
+    mountHooks(server, '/hooks/channels/:id', (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
   }
   mountOperatorPages(server, platform, () => closing)
 

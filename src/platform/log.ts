@@ -1,4 +1,4 @@
-/** Structured logs (JSON lines on standard error). Nothing secret is ever logged: no keys, no bodies, no recipients. */
+/** Structured logs (JSON lines on standard error). Nothing secret is ever logged: no keys, no bodies, no addresses of people. */
 import { pino, destination, type DestinationStream, type Logger } from 'pino'
 
 export type Log = Logger

@@ -12,7 +12,7 @@ export interface NewEvent extends Tenant {
   readonly object: object
   /** ISO 8601. */
   readonly created_at: string
-  /** For `webhook.test`: the only endpoint that gets it. */
+  /** Of an event made to try one receiver: the only one that gets it. */
   readonly endpoint_id?: string
 }
 

@@ -1,7 +1,7 @@
 /** Requests that come all at once never wait for each other's connections. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { requestExample } from '../../src/platform/http/openapi.ts'
+import { requestExample } from '../../src/reference/openapi.ts'
 import { startWorld } from '../kit/world.ts'
 
 const atOnce = 40

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { requestExample } from '../../src/platform/http/openapi.ts'
+import { requestExample } from '../../src/reference/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { startWorld, type TestAccount } from '../kit/world.ts'
 

@@ -6,7 +6,7 @@ import { productSources, type Source } from './sources.ts'
 
 const layers = ['lib', 'contract', 'platform', 'features', 'app', 'main']
 const features = ['accounts', 'billing', 'channels', 'contacts', 'messages', 'webhooks', 'campaigns', 'integrations', 'automations', 'operators']
-/** Files of the root by layer; `cli` stands with `app`. */
+/** Files of the root by layer; `cli` and `reference` stand with `app`. */
 const rootFiles: Record<string, string> = { app: 'app', main: 'main', config: 'app', 'config-readers': 'app', openapi: 'app' }
 /** Through which files a feature may be reached: its service, and the shape that providers have. */
 const doors = ['service.ts', 'adapter.ts']
@@ -119,7 +119,7 @@ function packageImports(): { from: string; name: string }[] {
 
 function layerOf(path: string): string {
   const [, first] = path.split('/')
-  if (first === 'cli') return 'app'
+  if (first === 'cli' || first === 'reference') return 'app'
   return rootFiles[first!.replace(/\.ts$/, '')] ?? first!
 }
 

@@ -332,7 +332,7 @@ async function initdb({ programs, options }: Holder, folder: string, passwordFil
       '--builtin-locale=C.UTF-8',
       '--locale=C',
       '--data-checksums',
-      // a new segment is written full of zeros by whoever commits into it: 16 MB hold every commit up for 20 to 80 ms, one for 2
+      // a new file of the log is written full of zeros by whoever commits into it: 16 MB hold every commit up for 20 to 80 ms, one for 2
       '--wal-segsize=1',
       '--no-instructions',
       ...syncing(options),

@@ -18,7 +18,7 @@ const sourceFolder = fileURLToPath(new URL('../../', import.meta.url))
 export interface SqlFunction {
   /** The name of the function, which its file has too; the functions of all features share one schema. */
   readonly name: string
-  /** For people: `features/webhooks/sql/webhook_due.sql`. */
+  /** For people: `features/<feature>/sql/<name>.sql`. */
   readonly file: string
   readonly text: string
   /** SHA-256 of the file, hex. */

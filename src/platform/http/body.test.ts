@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Problem } from '../../contract/problem.ts'
-import { isJsonType, parseBody, UnfitItem } from './body.ts'
+import { isJsonType, parseBody, UnfitItem, type ItemsApart } from './body.ts'
 
-const refused = (text: string, itemsApart?: string) => {
+const refused = (text: string, apart?: ItemsApart) => {
   try {
-    parseBody(Buffer.from(text), itemsApart)
+    parseBody(Buffer.from(text), apart)
   } catch (error) {
     if (error instanceof Problem) return `${error.code} ${error.param ?? ''}`
   }
   return 'accepted'
 }
+const messages: ItemsApart = { field: 'messages', items_max: 100 }
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
 test('what no field may hold is refused wherever it stands', () => {
@@ -26,7 +27,7 @@ test('what no field may hold is refused wherever it stands', () => {
 test('items that stand apart are judged alone: the unfit one is marked, its neighbours are as they came', () => {
   const body = parseBody(
     Buffer.from(`{"messages":[{"text":{"body":"a\\u0000"}},{"to":"+1"},7,{"metadata":${deep(40)}},{"location":{"latitude":1e999}}]}`),
-    'messages',
+    messages,
   )
   const [nul, fine, seven, tooDeep, tooLarge] = body.messages as unknown[]
 
@@ -50,7 +51,7 @@ test('an integer that would come back with other digits is refused, one that wou
 
   const [lost, kept, none] = parseBody(
     Buffer.from('{"messages":[{"metadata":{"id":9007199254740993}},{"metadata":{"id":9007199254740992}},9007199254740993]}'),
-    'messages',
+    messages,
   ).messages as unknown[]
 
   assert.ok(lost instanceof UnfitItem)
@@ -63,8 +64,8 @@ test('an integer that would come back with other digits is refused, one that wou
 })
 
 test('beside the items the body is judged as a whole', () => {
-  assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', 'messages'), 'parameter_invalid note')
-  assert.equal(refused('{"messages":"\\u0000"}', 'messages'), 'parameter_invalid messages')
+  assert.equal(refused('{"messages":[{}],"note":"\\u0000"}', messages), 'parameter_invalid note')
+  assert.equal(refused('{"messages":"\\u0000"}', messages), 'parameter_invalid messages')
 })
 
 test('JSON in UTF-8 is taken whatever else its content type says', () => {

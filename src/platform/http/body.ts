@@ -55,11 +55,17 @@ export class UnfitItem {
   }
 }
 
+/** An array of the body whose items are judged each on its own, up to `items_max` of them: whoever sends more is refused as a whole. */
+export interface ItemsApart {
+  readonly field: string
+  readonly items_max: number
+}
+
 /**
  * The JSON object of a body. Throws `invalid_json`, or `parameter_invalid` for JSON that is no object or holds what no field may.
- * In the array named `itemsApart` such an item becomes an `UnfitItem` instead, so that it does not take its neighbours along.
+ * Among the items of `apart` such an item becomes an `UnfitItem` instead, so that it does not take its neighbours along.
  */
-export function parseBody(bytes: Buffer, itemsApart?: string): Record<string, unknown> {
+export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unknown> {
   if (bytes.length === 0) throw new Problem('invalid_json', 'The body is empty. Send a JSON object.')
   if (!isUtf8(bytes)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
   const text = bytes.toString('utf8')
@@ -74,10 +80,10 @@ export function parseBody(bytes: Buffer, itemsApart?: string): Record<string, un
   }
   const withEscapes = text.includes('\\u')
   try {
-    return judged(value as Record<string, unknown>, { withEscapes, exact: false }, itemsApart)
+    return judged(value as Record<string, unknown>, { withEscapes, exact: false }, apart)
   } catch (error) {
     if (error !== digitsInDoubt) throw error
-    return judged(JSON.parse(text, markLostDigits) as Record<string, unknown>, { withEscapes, exact: true }, itemsApart)
+    return judged(JSON.parse(text, markLostDigits) as Record<string, unknown>, { withEscapes, exact: true }, apart)
   }
 }
 
@@ -101,19 +107,19 @@ function markLostDigits(_key: string, value: unknown, context?: { readonly sourc
   return /^-?\d+$/.test(written) && BigInt(written) !== BigInt(value) ? lostDigits : value
 }
 
-function judged(body: Record<string, unknown>, reading: Reading, itemsApart: string | undefined): Record<string, unknown> {
-  const items = itemsApart === undefined ? undefined : body[itemsApart]
+function judged(body: Record<string, unknown>, reading: Reading, apart: ItemsApart | undefined): Record<string, unknown> {
+  const items = apart === undefined ? undefined : body[apart.field]
   if (!Array.isArray(items)) refuseUnfit(body, reading)
   else {
-    refuseUnfit({ ...body, [itemsApart!]: null }, reading)
-    for (const [i, item] of items.slice(0, limits.batch_messages_max).entries()) items[i] = fitOrNot(item, reading)
+    refuseUnfit({ ...body, [apart!.field]: null }, reading)
+    for (const [i, item] of items.slice(0, apart!.items_max).entries()) items[i] = fitOrNot(item, reading)
   }
   return body
 }
 
 function fitOrNot(item: unknown, reading: Reading): unknown {
   if (item === lostDigits) return null
-  if (typeof item !== 'object' || item === null) return item // no message at all, whatever it holds
+  if (typeof item !== 'object' || item === null) return item // no object at all, whatever it holds
   try {
     refuseUnfit(item, reading)
     return item

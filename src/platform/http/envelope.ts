@@ -5,10 +5,10 @@ import { Problem } from '../../contract/problem.ts'
 import type { ErrorBody } from '../../contract/resources/api-error.ts'
 import { isUnreachable } from '../database/lost.ts'
 
-/** The refusal that an exception stands for; undefined for one that nobody expected. `accepts`: the operation takes messages. */
-export function problemOf(error: unknown, accepts: boolean): Problem | undefined {
+/** The refusal that an exception stands for; undefined for one that nobody expected. `unreachable`: what the operation answers without its database. */
+export function problemOf(error: unknown, unreachable: ErrorCode | undefined): Problem | undefined {
   if (error instanceof Problem) return error
-  if (accepts && isUnreachable(error)) return new Problem('upstream_unavailable')
+  if (unreachable !== undefined && isUnreachable(error)) return new Problem(unreachable)
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
     return new Problem('invalid_json')

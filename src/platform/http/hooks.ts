@@ -1,7 +1,6 @@
-/** `/hooks/channels/{id}`: the door for providers' callbacks. No API key; the provider's signature over the raw body stands in for it. */
+/** A path for callbacks of other services. No API key: a signature over the raw body stands in for it, which `take` checks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limits } from '../../contract/limits.ts'
-import { Problem } from '../../contract/problem.ts'
 import { readBody } from './body.ts'
 
 export interface HookCall {
@@ -11,26 +10,23 @@ export interface HookCall {
   readonly body: Uint8Array
 }
 
-/** `take` resolves once the payload is stored: only then is it acknowledged. */
-export type TakeHook = (channel_id: string, call: HookCall) => Promise<{ kind: 'stored'; answer: string } | { kind: 'unknown' } | { kind: 'refused' }>
+/** Resolves to the answer once the payload is stored: only then is it acknowledged. `id` is that of the path; throws a Problem for what is not taken. */
+export type TakeHook = (id: string, call: HookCall) => Promise<string>
 
-export function mountHooks(server: FastifyInstance, take: TakeHook): void {
+/** `path` ends in `:id`. */
+export function mountHooks(server: FastifyInstance, path: string, take: TakeHook): void {
   server.route({
     method: ['GET', 'POST'],
-    url: '/hooks/channels/:id',
+    url: path,
     handler: async (request, reply) => {
       const body = request.method === 'POST' ? await readBody(request.raw, limits.body_bytes) : new Uint8Array()
-      const outcome = await take((request.params as { id: string }).id, {
+      const answer = await take((request.params as { id: string }).id, {
         method: request.method,
         headers: flatHeaders(request),
         query: request.query as Record<string, string>,
         body,
       })
-      if (outcome.kind === 'unknown')
-        throw new Problem('resource_missing', 'No channel takes callbacks at this address. Copy `webhook_url` of the channel again.')
-      if (outcome.kind === 'refused')
-        throw new Problem('webhook_signature_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
-      return reply.type('text/plain; charset=utf-8').send(outcome.answer)
+      return reply.type('text/plain; charset=utf-8').send(answer)
     },
   })
 }

@@ -39,7 +39,7 @@ export function checkIdempotencyKey(header: string): string {
 
 /** What one keyed request is about. */
 export interface KeyedRequest extends Tenant {
-  /** Method and path with its ids: `POST /v1/messages`. */
+  /** Method and path with its ids. */
   readonly operation: string
   readonly key: string
   readonly fingerprint: string

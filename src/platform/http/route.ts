@@ -5,6 +5,8 @@ import type { Caller, Mode } from '../../contract/caller.ts'
 import type { Detail, ErrorCode } from '../../contract/errors.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { Db } from '../database/sql.ts'
+import type { Settings } from '../settings.ts'
+import type { ItemsApart } from './body.ts'
 
 /** What a handler answers. The body's schema is the one declared for this status in `replies`. */
 export interface Reply {
@@ -33,9 +35,12 @@ export interface RouteRequest<Q, B> {
   readonly signal: AbortSignal
 }
 
+/** The settings that are rates of requests. */
+type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
+
 export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With parameters in braces: `/v1/messages/{id}`. */
+  /** With parameters in braces, such as `{id}`. */
   readonly path: string
   /** null: any accepted key. */
   readonly scope: Scope | null
@@ -46,23 +51,23 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly tag: string
   /**
    * How a POST keeps its Idempotency-Key: with the operation in one transaction (the default for POST); under a lease, where
-   * the operation makes a network call; or by itself (the accepting door of messages).
+   * the operation makes a network call; or by itself, in a transaction of its own making.
    */
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
   readonly body?: B
   /** The body may be absent, with any content type or none (decisions 1). Default: true when the schema requires no field. */
   readonly body_optional?: boolean
-  /** The handler validates the body itself (the accepting door, which has rounds of its own); the schema is for the documents. */
+  /** The handler validates the body itself, in rounds of its own; the schema is for the documents. */
   readonly body_unchecked?: boolean
   /**
    * What the handler would refuse beyond the schema, of the fields that the body holds. Asked only where the schema refuses something, so that one
    * round tells everything; the handler checks for itself.
    */
   readonly inspect?: (body: Readonly<Record<string, unknown>>) => readonly Detail[]
-  /** The array of the body whose items are judged each on its own: one that no field may hold reaches the handler as an `UnfitItem`. */
-  readonly items_apart?: string
-  /** Top-level body fields that count as known although the schema does not name them (a message's content types). */
+  /** The array of the body whose first `items_max` items are judged each on its own: one that no field may hold reaches the handler as an `UnfitItem`. */
+  readonly items_apart?: ItemsApart
+  /** Top-level body fields that count as known although the schema does not name them. */
   readonly known_fields?: readonly string[]
   /** The body limit in bytes; default 1 MB. */
   readonly body_bytes_max?: number
@@ -70,10 +75,16 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly streamed?: boolean
   /** For routes with `streamed: true`, for the documents: what the body may be, by content type. */
   readonly uploads?: Readonly<Record<string, { readonly schema: TSchema; readonly example?: string }>>
+  /** The body of the example in the documents; default: the smallest that the schema takes. */
+  readonly example_body?: object
   /** The query of the example in the documents, where the operation is refused without one. */
   readonly example_query?: string
   /** For routes with `streamed: true`: reads a body that came again, without effect. Resolves to the `digest` of its Reply, or null for one that cannot be read. */
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
+  /** The setting that says how many requests a second a key may send to this operation; default `rate_limit_default`. */
+  readonly rate_limit?: RateLimitSetting
+  /** What is answered while the database cannot be reached; default: `internal_error`, and a line in the log. */
+  readonly unreachable?: ErrorCode
   /** The stored reply holds a secret and is encrypted (decisions 3). */
   readonly secret_reply?: boolean
   /**

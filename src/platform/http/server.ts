@@ -107,8 +107,7 @@ function acceptAnyType(request: FastifyRequest): void {
 
 function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number): void {
   const { settings } = pipeline.platform
-  const isSend = route.method === 'POST' && route.path === '/v1/messages'
-  const prepared = prepare(route, index, isSend ? settings.rate_limit_messages : settings.rate_limit_default)
+  const prepared = prepare(route, index, settings[route.rate_limit ?? 'rate_limit_default'])
   server.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -157,8 +156,7 @@ function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply)
 
 /** Answers an exception: a Problem with its envelope, anything else with 500 and one log line. */
 function fail(platform: Platform, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const path = request.url.split('?', 1)[0]!
-  const problem = problemOf(error, request.method === 'POST' && path.startsWith('/v1/messages')) ?? unexpected(platform, error, request)
+  const problem = problemOf(error, request.prepared?.route.unreachable) ?? unexpected(platform, error, request)
   platform.metrics.requests_refused.inc({ code: problem.code })
   if (problem.headers !== undefined) reply.headers(problem.headers)
   reply.header('x-request-id', request.id)

@@ -1,4 +1,5 @@
 /** What providers call back with: verified, stored raw together with the reports read from it, and only then acknowledged (decisions 7). */
+import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -7,18 +8,17 @@ import type { ChannelService } from '../../channels/service.ts'
 import { storeReports } from '../dispatch/completer.ts'
 import { soundReport } from './sanitising.ts'
 
-/** `unknown`: no such channel; `refused`: the signature is wrong. */
-export type CallbackOutcome = { readonly kind: 'stored'; readonly answer: string } | { readonly kind: 'unknown' } | { readonly kind: 'refused' }
-
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
 
-/** Takes one callback of the channel with this id, whatever its account. */
-export async function takeCallback(platform: Platform, channels: ChannelService, channel_id: string, callback: Callback): Promise<CallbackOutcome> {
+/** Takes one callback of the channel with this id, whatever its account; resolves to the answer. Problems: resource_missing, webhook_signature_invalid. */
+export async function takeCallback(platform: Platform, channels: ChannelService, channel_id: string, callback: Callback): Promise<string> {
   const channel = await channels.findForCallback(channel_id)
   const adapter = channel === null ? undefined : channels.adapterOf(channel)
-  if (channel === null || adapter?.receive === undefined) return { kind: 'unknown' }
+  if (channel === null || adapter?.receive === undefined)
+    throw new Problem('resource_missing', 'No channel takes callbacks at this address. Copy `webhook_url` of the channel again.')
   const read = adapter.receive(callback, channels.connection(channel))
-  if (read === null) return { kind: 'refused' }
+  if (read === null)
+    throw new Problem('webhook_signature_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
   const at = isoTime(platform.clock.now())
   const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name)))
   await transact(platform.pool, async (tx) => {
@@ -40,5 +40,5 @@ export async function takeCallback(platform: Platform, channels: ChannelService,
     )
   })
   platform.notify('reports')
-  return { kind: 'stored', answer: read.answer ?? '' }
+  return read.answer ?? ''
 }

@@ -1,6 +1,6 @@
 /** The page `/docs/content`: every content type with its fields, rules and a complete request, read off the schemas that validate it. */
-import { contentSchemaId } from '../../contract/content/documented.ts'
-import { contentReference, type ContentReference, type FieldReference } from '../../contract/content/reference.ts'
+import { contentSchemaId } from '../contract/content/documented.ts'
+import { contentReference, type ContentReference, type FieldReference } from '../contract/content/reference.ts'
 import { escape, inline, page, prose } from './page.ts'
 
 const typeById = new Map(contentReference().map(({ type }) => [contentSchemaId(type), type]))

@@ -1,13 +1,14 @@
 /** The reference that the service serves itself: `/docs`, `/docs/errors` and `/docs/openapi.json`, all from the routes and catalogues. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { errorCatalogue, errorType, type ErrorCode } from '../../contract/errors.ts'
-import { eventTypes } from '../../contract/events.ts'
-import { limits } from '../../contract/limits.ts'
-import { scopes } from '../../contract/scopes.ts'
+import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts'
+import { eventTypes } from '../contract/events.ts'
+import { limits } from '../contract/limits.ts'
+import { scopes } from '../contract/scopes.ts'
+import { sandboxRecipients } from '../features/channels/providers/sandbox.ts'
 import { contentPage, typeOfContent } from './content-page.ts'
 import { codesOf, openapiDocument, requestExample } from './openapi.ts'
 import { escape, inline, page, pageHeaders, prose } from './page.ts'
-import type { Route } from './route.ts'
+import type { Route } from '../platform/http/route.ts'
 import { sample } from './samples.ts'
 
 export function mountDocs(server: FastifyInstance, routes: readonly Route[], base_url: string): void {
@@ -58,24 +59,6 @@ const firstCall = (base_url: string): string => `curl ${base_url}/v1/messages \\
 const slug = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 const anchor = (route: Route): string => `${route.method.toLowerCase()}${route.path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`.replace(/-$/, '')
 
-/** Magic recipients of test mode (decisions 6), as the sandbox acts them out. */
-const magic: readonly (readonly [string, string])[] = [
-  ['+15005550006, and any other', 'sent, delivered'],
-  ['+15005550010', 'sent, delivered, read'],
-  ['+15005550005', 'sent, and no receipt ever'],
-  ['+15005550001', 'failed before it is sent'],
-  ['+15005550002', 'sent, then failed'],
-  ['+15005550007', 'sent, delivered five seconds later'],
-  ['+15005550008', 'sent, delivered, read, then an inbound reply'],
-  ['+15005550014', 'receipts out of order'],
-  ['+15005550003', '422 policy_violation'],
-  ['+15005550004', '422 recipient_blocked'],
-  ['+15005550009', '422 upstream_rejected'],
-  ['+15005550013', '422 channel_not_connected'],
-  ['+15005550011', '402 insufficient_balance'],
-  ['+15005550012', '503 upstream_unavailable'],
-]
-
 function guide(): string {
   return `<h2 id="authentication">Authentication</h2>${prose(`Send \`Authorization: Bearer <API_KEY>\` with every request. A key that begins with \`svc_live_\` delivers and bills, one that begins with \`svc_test_\` uses the sandbox; each sees the objects of its own mode alone. A key may have an expiry, a list of addresses from which it may be used, and these scopes:`)}<p>${scopes.map((scope) => `<code>${scope}</code>`).join(' ')}</p>
 <h2 id="requests">Requests</h2>${prose('Bodies are JSON objects in UTF-8 with `Content-Type: application/json`, at most 1 MB. An unknown query parameter is refused; an unknown field of a body is ignored and named in the response header `Service-Ignored-Fields`.\n\nEvery response carries `X-Request-Id`: name it when you ask for help.')}
@@ -83,7 +66,7 @@ function guide(): string {
 <h2 id="idempotency">Idempotency</h2>${prose(`Every POST takes the header \`Idempotency-Key\` (up to ${limits.idempotency_key_length_max} characters). For 24 hours the same key with the same body answers what was answered first, with \`Idempotent-Replayed: true\`; with another body it is 409 \`idempotency_key_reused\`. Refusals that say nothing about the operation itself (400, 401, 403, 413, 429, 5xx) leave the key free.`)}
 <h2 id="lists">Lists</h2>${prose(`Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\`, the \`next_cursor\` of the page before. Times in filters are exclusive, and may be any RFC 3339 time, a date, or a time without zone (UTC). To poll with \`updated_after\`, go back a few seconds before your last request, and tell what comes twice by its id.`)}
 <h2 id="limits">Limits</h2>${prose('100 requests a second and key on `POST /v1/messages`, 20 on every other operation, unless the operator chose otherwise. `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` say where you stand; a 429 adds `Retry-After`.')}
-<h2 id="test-mode">Test mode</h2>${prose('A test key has one sandbox channel per channel type, named `ch_test_<type>`. These recipients have a fixed outcome:')}<div class="scroll"><table><thead><tr><th>to</th><th>outcome</th></tr></thead><tbody>${magic.map(([to, outcome]) => `<tr><td><code>${escape(to)}</code></td><td>${escape(outcome)}</td></tr>`).join('')}</tbody></table></div>
+<h2 id="test-mode">Test mode</h2>${prose('A test key has one sandbox channel per channel type, named `ch_test_<type>`. These recipients have a fixed outcome:')}<div class="scroll"><table><thead><tr><th>to</th><th>outcome</th></tr></thead><tbody>${sandboxRecipients.map(([to, outcome]) => `<tr><td><code>${escape(to)}</code></td><td>${escape(outcome)}</td></tr>`).join('')}</tbody></table></div>
 <h2 id="events">Events</h2>${prose('Webhook endpoints get these events, signed, at least once and perhaps out of order: tell repeats by the event id. `GET /v1/events` is the same feed for polling.')}<div class="scroll"><table><thead><tr><th>type</th><th>sent when</th></tr></thead><tbody>${Object.entries(
     eventTypes,
   )

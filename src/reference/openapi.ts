@@ -1,10 +1,10 @@
 /** The OpenAPI 3.1 document, derived from the routes and the catalogues. Nothing in it is written twice. */
 import type { TSchema } from 'typebox'
-import { errorCatalogue, errorType, type ErrorCode } from '../../contract/errors.ts'
-import { eventTypes } from '../../contract/events.ts'
-import { limits } from '../../contract/limits.ts'
-import { ApiError } from '../../contract/resources/api-error.ts'
-import type { Route } from './route.ts'
+import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts'
+import { eventTypes } from '../contract/events.ts'
+import { limits } from '../contract/limits.ts'
+import { ApiError } from '../contract/resources/api-error.ts'
+import type { Route } from '../platform/http/route.ts'
 import { sample } from './samples.ts'
 
 type Json = Record<string, unknown>
@@ -146,13 +146,12 @@ function uploadBody(uploads: NonNullable<Route['uploads']>, hoist: Hoist): Json 
   return { required: true, content: Object.fromEntries(content) }
 }
 
-/** The smallest body that the operation takes; a message shows its content as well. */
+/** What the route shows as its body, else the smallest that the operation takes. */
 export function requestExample(route: Route): unknown {
-  const { body } = route
+  const { body, example_body } = route
+  if (example_body !== undefined) return example_body
   if ((body as { examples?: unknown[] }).examples?.[0] !== undefined) return (body as { examples: unknown[] }).examples[0]
   const smallest = sample(body, '', true) as Json
-  if ((body as { $id?: string }).$id === 'SendMessage')
-    return { ...smallest, type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' }
   return Object.keys(smallest).length > 0 ? smallest : sample(body)
 }
 
@@ -178,7 +177,7 @@ export function codesOf(route: Route): ErrorCode[] {
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
     for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
   if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
-  if (route.method === 'POST' && route.path.startsWith('/v1/messages')) codes.add('upstream_unavailable')
+  if (route.unreachable !== undefined) codes.add(route.unreachable)
   return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
 }
 

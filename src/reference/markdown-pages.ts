@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { Problem } from '../../contract/problem.ts'
+import { Problem } from '../contract/problem.ts'
 import type { LinkTo, Rendered } from './markdown.ts'
 import { escape, page, pageHeaders } from './page.ts'
 
