@@ -124,7 +124,7 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   const followers = followersOf(platform, given)
   const handedOver = recent()
   const dispatch = dispatcher({ platform, billing, channels, followers, recent: handedOver, inMemory: dispatches, alone })
-  const accepting = door(platform, billing, dispatch, contacts.messagesAccepted)
+  const accepting = door(platform, billing, followers, dispatch, contacts.messagesAccepted)
   const messages = messageService({
     platform,
     channels,

@@ -27,6 +27,7 @@ export async function startProcess(world: PlatformWorld, name: string): Promise<
     log: platform.log,
     ids: idMaker(clock, seeded(name).fill),
     process_id: name,
+    followers: world.followers,
   })
   await app.lane('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import type { App, Services } from '../../src/app.ts'
 import type { Mode } from '../../src/contract/caller.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
+import type { Follower } from '../../src/features/messages/transitions/followers.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
@@ -26,6 +27,8 @@ export interface PlatformOptions {
   /** Of ids and of everything else random; by default the test's name. */
   readonly seed?: string | number
   readonly settings?: Partial<Settings>
+  /** Who follows what becomes of messages, in every process of the world. */
+  readonly followers?: readonly Follower[]
 }
 
 export interface PlatformWorld {
@@ -37,6 +40,7 @@ export interface PlatformWorld {
   readonly woken: string[]
   /** Where a second process would connect. */
   readonly database_url: string
+  readonly followers: readonly Follower[]
   /** A recording server whose host may be called by webhooks. */
   receiver(): Receiver
 }
@@ -66,7 +70,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     notify: (...lanes) => void woken.push(...lanes),
     wake: (...lanes) => void woken.push(...lanes),
   }
-  return { platform, pool, clock, random, woken, database_url: database.url, receiver: () => host.receiver() }
+  return { platform, pool, clock, random, woken, database_url: database.url, followers: options.followers ?? [], receiver: () => host.receiver() }
 }
 
 export interface World extends PlatformWorld {
@@ -116,7 +120,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const parts = await startPlatform(t, options)
   const { pool, clock, platform, woken } = parts
   const { settings, secrets, log, ids } = platform
-  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id })
+  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers: parts.followers })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   closing(t, () => stopInTime(app, clock))
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`

@@ -1,12 +1,14 @@
 /**
  * Seeded interleavings of everything that can happen to messages: several processes, kills in the middle of a pass, receipts twice
  * and in disorder, providers that throttle, fail and keep silent, opt-outs, repeated requests, time passing. Whatever the order:
- * what was accepted becomes final, money agrees with the ledger, and each event is told once. A failing seed is a test case.
+ * what was accepted becomes final, money agrees with the ledger, each event is emitted once, and the counters of a follower are exact
+ * after every step. A failing seed is a test case.
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Answered } from '../kit/api.ts'
+import { testFollower, type TestFollower } from '../kit/follower.ts'
 import { startProcess, type WorldProcess } from '../kit/process.ts'
 import { closing } from '../kit/closing.ts'
 import { seeded, type Random } from '../kit/random.ts'
@@ -14,7 +16,7 @@ import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
 const steps = 60
-const lanes = ['dispatch', 'reports', 'fan-out', 'deliver']
+const lanes = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
 const passesMax = 400
 const momentMs = 100
 const realTime = systemClock()
@@ -45,7 +47,10 @@ for (const seed of seeds) {
   test(`whatever happens in whatever order, messages end as they must (seed ${seed})`, { timeout: 120_000 }, async (t) => {
     const simulation = await setUp(t, seed)
 
-    for (let step = 0; step < steps; step++) await simulation.step()
+    for (let step = 0; step < steps; step++) {
+      await simulation.step()
+      assert.deepEqual(await simulation.miscounted(), [], `the counters are wrong after step ${step}`)
+    }
     await simulation.comeToRest()
 
     const ended = await simulation.ends()
@@ -55,6 +60,7 @@ for (const seed of seeds) {
     )
     assert.deepEqual(await simulation.toldTwice(), [])
     assert.equal(await simulation.count(), ended.length, 'a message exists that no request was answered with')
+    assert.deepEqual([await simulation.miscounted(), await simulation.behind()], [[], []])
     await simulation.world.invariants()
     t.diagnostic(`${ended.length} messages, ${simulation.deaths()} deaths`)
   })
@@ -68,7 +74,9 @@ interface Sent {
 }
 
 async function setUp(t: TestContext, seed: string) {
-  const world = await startWorld(t, { seed })
+  const counting = testFollower()
+  const world = await startWorld(t, { seed, followers: [counting.follower] })
+  await counting.prepare(world.pool)
   const random = seeded(`simulation ${seed}`)
   const shop = await world.account({ mode: 'live', credit_micros: 200_000 })
   const trial = await world.account({ mode: 'test' })
@@ -78,11 +86,12 @@ async function setUp(t: TestContext, seed: string) {
   const receiver = world.receiver()
   receiver.always(() => random.pick([{ status: 200 }, { status: 200 }, { status: 500 }, 'reset' as const]))
   await trial.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.sent', 'message.delivered', 'message.failed'] })
-  return simulate(t, { world, random, shop, trial, channel: channel.id as string })
+  return simulate(t, { world, counting, random, shop, trial, channel: channel.id as string })
 }
 
 interface Scene {
   readonly world: World
+  readonly counting: TestFollower
   readonly random: Random
   readonly shop: TestAccount
   readonly trial: TestAccount
@@ -103,7 +112,7 @@ async function whileTimeFlows<T>(world: World, work: Promise<T>): Promise<T> {
   return await finished
 }
 
-async function simulate(t: TestContext, { world, random, shop, trial, channel }: Scene) {
+async function simulate(t: TestContext, { world, counting, random, shop, trial, channel }: Scene) {
   const sent: Sent[] = []
   const reports = new Map<string, object>()
   let born = 0
@@ -188,6 +197,8 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel }:
   return {
     world,
     deaths: () => deaths,
+    miscounted: () => counting.wrong(world.pool),
+    behind: () => counting.behind(world.pool),
     step: () => whileTimeFlows(world, random.pick(whole)()),
     /** Every request gets its answer, every dead process is taken over, and the lanes run until nothing is left. */
     async comeToRest() {
@@ -198,7 +209,7 @@ async function simulate(t: TestContext, { world, random, shop, trial, channel }:
         for (const process of processes) await process.app.lane('heartbeat').tick()
         let jobs = 0
         for (const process of processes) {
-          for (const lane of ['dispatch', 'reports']) jobs += await whileTimeFlows(world, process.app.lane(lane).tick())
+          for (const lane of ['dispatch', 'reports', 'follow-test']) jobs += await whileTimeFlows(world, process.app.lane(lane).tick())
           // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
           for (const lane of ['fan-out', 'deliver']) await whileTimeFlows(world, pass(process, lane))
         }

@@ -11,6 +11,7 @@ import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
 import { insertMessages } from '../ingest/locking-store.ts'
+import type { Followers } from '../transitions/followers.ts'
 
 export interface NewInbound extends Tenant {
   readonly channel: ChannelRow
@@ -27,10 +28,11 @@ export interface NewInbound extends Tenant {
 export interface InboundDeps {
   readonly platform: Platform
   readonly contacts: ContactService
+  readonly followers: Followers
 }
 
 /** Stores inbound messages in the transaction `tx`; resolves to the rows stored, those told before left out. */
-export async function storeInbound({ platform, contacts }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<MessageRow[]> {
+export async function storeInbound({ platform, contacts, followers }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<MessageRow[]> {
   const at = isoTime(platform.clock.now())
   const fresh = await onlyFresh(
     tx,
@@ -67,6 +69,7 @@ export async function storeInbound({ platform, contacts }: InboundDeps, tx: Db, 
   )
   await sendReplies(
     platform,
+    followers,
     tx,
     fresh.flatMap(({ inbound }, index) => {
       const text = received[index]?.reply
@@ -154,10 +157,17 @@ async function insertInbound(tx: Db, rows: readonly MessageRow[]): Promise<void>
 }
 
 /** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */
-async function sendReplies(platform: Platform, tx: Db, replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[], at: string): Promise<void> {
+async function sendReplies(
+  platform: Platform,
+  followers: Followers,
+  tx: Db,
+  replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[],
+  at: string,
+): Promise<void> {
   if (replies.length === 0) return
   await insertMessages(
     tx,
+    followers,
     replies.map(({ inbound, row, text }, n) => {
       const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
       return {

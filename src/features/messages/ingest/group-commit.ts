@@ -10,6 +10,7 @@ import type { BillingService } from '../../billing/service.ts'
 import { acceptBatch, type AcceptRow } from './optimistic-store.ts'
 import { acceptLocked, insertMessages, keyText, storeReplies, takeKeys } from './locking-store.ts'
 import { findMessages } from '../store.ts'
+import type { Followers } from '../transitions/followers.ts'
 import {
   messageOf,
   momentAt,
@@ -43,7 +44,13 @@ const fullRequests = 24
 const spacingMs = 6
 
 /** `told` hears of every accepted message after its commit, and must not wait for anything. */
-export function door(platform: Platform, billing: BillingService, handoff: Handoff, told: (rows: readonly MessageRow[]) => void = () => undefined): Door {
+export function door(
+  platform: Platform,
+  billing: BillingService,
+  followers: Followers,
+  handoff: Handoff,
+  told: (rows: readonly MessageRow[]) => void = () => undefined,
+): Door {
   const { pool, clock, ids, log, metrics } = platform
   let queue: Pending[] = []
   let queuedRows = 0
@@ -168,7 +175,7 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
     const takenBack = new Error('taken back')
     for (const row of pending.rows.filter((_, index) => pending.outcomes[index] === undefined)) {
       await transact(pool, async (tx) => {
-        await insertMessages(tx, [{ ...row, contact_id: null, billing_source: 'wallet', amount_micros: 0, package_grant_id: null }], moment.at)
+        await insertMessages(tx, followers, [{ ...row, contact_id: null, billing_source: 'wallet', amount_micros: 0, package_grant_id: null }], moment.at)
         throw takenBack
       }).catch((error: unknown) => {
         if (error !== takenBack && /^2[23]/.test(sqlState(error) ?? '')) poisoned.add(row.id)
@@ -243,7 +250,7 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
         rows.push(row)
       })
     }
-    for (const { n, verdict, contact_id, package_grant_id } of await acceptBatch(pool, rows, moment.at, moment.key_cutoff, moment.low_cutoff)) {
+    for (const { n, verdict, contact_id, package_grant_id } of await acceptBatch(pool, followers, rows, moment.at, moment.key_cutoff, moment.low_cutoff)) {
       const { pending, index } = places.get(n)!
       const row = pending.rows[index]!
       if (verdict === 'known') settle(pending, () => pending.resolve({ kind: 'known' }))
@@ -271,7 +278,7 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
       const free = await takeKeys(tx, keys, moment.at, moment.key_cutoff)
       const open = units.filter(({ unit }) => unit.key === undefined || free.has(keyText(unit.key)))
       const rows = open.flatMap((pending) => pending.rows.filter((_, index) => pending.outcomes[index] === undefined))
-      const locked = await acceptLocked(tx, billing, rows, moment.at)
+      const locked = await acceptLocked(tx, billing, followers, rows, moment.at)
       const byN = new Map(rows.map((row, index) => [row.n, locked[index]!]))
       const outcomes = new Map(
         open.map((pending) => [
@@ -310,6 +317,7 @@ export function door(platform: Platform, billing: BillingService, handoff: Hando
       const inMemory = mine.size === 0 ? [] : accepted.filter(({ id }) => mine.has(id))
       if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
       if (accepted.length > inMemory.length) platform.notify('dispatch')
+      followers.wake(accepted)
       told(accepted)
       pending.resolve({ kind: 'done', items: pending.outcomes as ItemOutcome[] })
     })

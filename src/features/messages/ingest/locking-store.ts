@@ -3,6 +3,8 @@ import type { ErrorCode } from '../../../contract/errors.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import type { BillingService, Charge } from '../../billing/service.ts'
 import { usageOfCharge } from '../../billing/service.ts'
+import { acceptedTransitions } from '../transitions/follower-store.ts'
+import type { Followers } from '../transitions/followers.ts'
 import { inputOf, type AcceptRow } from './optimistic-store.ts'
 
 /** An idempotency key as a unit of the door carries it. */
@@ -70,7 +72,7 @@ export type LockedOutcome =
   | { readonly kind: 'refused'; readonly code: ErrorCode }
 
 /** Checks, charges and stores these rows in the transaction `tx`; one outcome a row, in order. */
-export async function acceptLocked(tx: Db, billing: BillingService, rows: readonly AcceptRow[], at: string): Promise<LockedOutcome[]> {
+export async function acceptLocked(tx: Db, billing: BillingService, followers: Followers, rows: readonly AcceptRow[], at: string): Promise<LockedOutcome[]> {
   if (rows.length === 0) return []
   const standing = new Map((await standings(tx, rows, at)).map((entry) => [entry.n, entry]))
   const clear = rows.filter((row) => standing.get(row.n)?.verdict === null)
@@ -93,7 +95,7 @@ export async function acceptLocked(tx: Db, billing: BillingService, rows: readon
     const charge = charged.get(row.n)!
     return charge.outcome === 'charged' ? { kind: 'accepted', contact_id, charge } : { kind: 'refused', code: 'insufficient_balance' }
   })
-  await insertAccepted(tx, rows, outcomes, at)
+  await insertAccepted(tx, followers, rows, outcomes, at)
   await billing.addUsage(
     tx,
     rows.flatMap((row, index) => {
@@ -104,7 +106,7 @@ export async function acceptLocked(tx: Db, billing: BillingService, rows: readon
   return outcomes
 }
 
-async function insertAccepted(tx: Db, rows: readonly AcceptRow[], outcomes: readonly LockedOutcome[], at: string): Promise<void> {
+async function insertAccepted(tx: Db, followers: Followers, rows: readonly AcceptRow[], outcomes: readonly LockedOutcome[], at: string): Promise<void> {
   const accepted = rows.flatMap((row, index) => {
     const outcome = outcomes[index]!
     if (outcome.kind !== 'accepted') return []
@@ -118,15 +120,20 @@ async function insertAccepted(tx: Db, rows: readonly AcceptRow[], outcomes: read
       },
     ]
   })
-  if (accepted.length > 0) await insertMessages(tx, accepted, at)
+  if (accepted.length > 0) await insertMessages(tx, followers, accepted, at)
 }
 
 /** Writes messages and their jobs. */
 export async function insertMessages(
   tx: Db,
+  followers: Followers,
   rows: readonly (AcceptRow & { contact_id: string | null; billing_source: string; amount_micros: number; package_grant_id: string | null })[],
   at: string,
 ): Promise<void> {
+  const followed = followers.follow(rows)
+    ? tx`,
+    transition as (${acceptedTransitions(tx, followers, tx`select account_id, mode, id, origin_type, origin_id from i`, at)})`
+    : tx``
   await tx`
     with i as materialized (
       select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(n int, id text, account_id text, mode text, channel_id text, channel_type text, "to" text, "from" text, type text,
@@ -136,7 +143,7 @@ export async function insertMessages(
     job as (
       insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
       select account_id, mode, id, channel_id, queue, rank, due_at, process_id from i order by n
-    )
+    )${followed}
     insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, reference, metadata, billing_source, amount_micros,
       package_grant_id, contact_id, origin_type, origin_id, reply_to, segments, encoding, priority, send_at, expires_at, created_at, updated_at)
     select account_id, mode, id, channel_id, channel_type, 'outbound', "to", "from", type, content, 'queued', reference, metadata, billing_source, amount_micros,

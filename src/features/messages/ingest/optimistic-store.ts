@@ -1,5 +1,7 @@
 /** The one optimistic statement of the accepting door: keys, suppression, window, debit, messages, jobs, ledger, usage. What it does not cover takes the locking path. */
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
+import { acceptedTransitions } from '../transitions/follower-store.ts'
+import type { Followers } from '../transitions/followers.ts'
 
 /** One message of a batch, as the statements of the door take it. */
 export interface AcceptRow {
@@ -77,10 +79,14 @@ export const inputOf = (sql: Db, rows: readonly AcceptRow[]) => {
     ) t`
 }
 
-/** What a batch without windows or keys has no need to ask. */
-const questions = (sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string) => {
+/** What a batch without windows, keys or followers has no need to ask. */
+const questions = (sql: Db, followers: Followers, rows: readonly AcceptRow[], at: string, key_cutoff: string) => {
   const [windows, keys] = [rows.some((row) => row.windowed), rows.some((row) => row.key !== null)]
   return {
+    followed: followers.follow(rows)
+      ? sql`,
+    transition as (${acceptedTransitions(sql, followers, sql`select account_id, mode, id, origin_type, origin_id from decided where accepted`, at)})`
+      : sql``,
     known: keys ? sql`when k.key is not null then 'known'` : sql``,
     closed: windows ? sql`when i.windowed and w.address is null then 'policy_violation'` : sql``,
     windows: windows
@@ -113,8 +119,15 @@ const questions = (sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: 
  * a table was small ever reads the whole of it. `at` is the moment of the batch, `key_cutoff` the age at which keys are
  * forgotten, `low_cutoff` that of the last balance.low.
  */
-export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: string, key_cutoff: string, low_cutoff: string): Promise<AcceptVerdict[]> {
-  const asked = questions(sql, rows, at, key_cutoff)
+export async function acceptBatch(
+  sql: Db,
+  followers: Followers,
+  rows: readonly AcceptRow[],
+  at: string,
+  key_cutoff: string,
+  low_cutoff: string,
+): Promise<AcceptVerdict[]> {
+  const asked = questions(sql, followers, rows, at, key_cutoff)
   return await sql<AcceptVerdict[]>`
     with checked as materialized (
       select i.*, a.contact_id as linked,
@@ -197,7 +210,7 @@ export async function acceptBatch(sql: Db, rows: readonly AcceptRow[], at: strin
       insert into usage_rows (account_id, mode, day, channel_type, channel_id, messages, package_credits, wallet_micros)
       select account_id, mode, ${at.slice(0, 10)}::date, channel_type, channel_id, count(*), count(grant_id), coalesce(sum(price) filter (where grant_id is null), 0)
       from decided where accepted group by account_id, mode, channel_type, channel_id
-    )${asked.keyed}
+    )${asked.followed}${asked.keyed}
     select n, linked as contact_id, case when accepted then grant_id end as package_grant_id,
       case when verdict is not null then verdict when accepted then 'accepted' else 'uncovered' end as verdict
     from decided ${asked.agreed}`

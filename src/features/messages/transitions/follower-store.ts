@@ -34,6 +34,14 @@ export const transitionsFrom = (sql: Db, { pairs }: { readonly pairs: readonly F
     select unnest(${pairs.map(({ follower }) => follower)}::text[]) as follower, unnest(${pairs.map(({ origin_type }) => origin_type)}::text[]) as origin_type
   ) f on f.origin_type = s.origin_type`
 
+/** What is added to a statement that accepts the messages of `source` (account_id, mode, id, origin_type, origin_id): their first transition, each to `queued`. */
+export const acceptedTransitions = (sql: Db, followers: { readonly pairs: readonly FollowedOrigin[] }, source: ReturnType<Db>, at: string) =>
+  transitionsFrom(
+    sql,
+    followers,
+    sql`select account_id, mode, id as message_id, null as submission_key, origin_type, origin_id, null as was, 'queued' as status, ${at}::timestamptz as at from (${source}) a`,
+  )
+
 /** Takes rows of this follower, at most `rows_max`, out of the table; those that another process has in hand are passed over. */
 export async function takeTransitions(tx: Db, follower: string, rows_max: number): Promise<TransitionRow[]> {
   return await tx<TransitionRow[]>`
@@ -44,10 +52,14 @@ export async function takeTransitions(tx: Db, follower: string, rows_max: number
 }
 
 /**
- * What a follower has not folded yet of these origins, as a select of origin_id, was, status and messages. Read in one statement with what the
- * follower has folded, the two are exact at any moment.
+ * What a follower has not folded yet, as a select of account_id, mode, origin_type, origin_id, was, status and messages; of some origins of a tenant, or of all. Added
+ * in one statement to what it has folded, the sums are exact at any moment.
  */
-export const unfolded = (sql: Db, follower: string, { account_id, mode }: Tenant, origin_ids: readonly string[]) => sql`
-  select origin_id, was, status, count(*) as messages from message_transitions
-  where follower = ${follower} and origin_id = any (${[...origin_ids]}::text[]) and account_id = ${account_id} and mode = ${mode}
-  group by origin_id, was, status`
+export const unfoldedOf = (sql: Db, follower: string, wanted?: { readonly tenant: Tenant; readonly origin_ids: readonly string[] }) => sql`
+  select account_id, mode, origin_type, origin_id, was, status, count(*)::int as messages from message_transitions
+  where follower = ${follower} ${
+    wanted === undefined
+      ? sql``
+      : sql`and origin_id = any (${[...wanted.origin_ids]}::text[]) and account_id = ${wanted.tenant.account_id} and mode = ${wanted.tenant.mode}`
+  }
+  group by account_id, mode, origin_type, origin_id, was, status`

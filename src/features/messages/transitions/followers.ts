@@ -7,7 +7,6 @@ import type { OriginType } from '../../../contract/resources/message.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { MessageRow } from '../rows.ts'
 import { takeTransitions, type FollowedOrigin, type TransitionRow } from './follower-store.ts'
 
 export type { TransitionRow } from './follower-store.ts'
@@ -25,13 +24,18 @@ export interface Follower {
   fold(tx: Db, rows: readonly TransitionRow[]): Promise<void>
 }
 
+/** What of a message tells whether it is followed. */
+interface Followed {
+  readonly origin_type: string
+}
+
 export interface Followers {
   /** Each follower with each origin kind that it follows. */
   readonly pairs: readonly FollowedOrigin[]
   /** True when the origin of one of these messages is followed: only then a statement pays for it. */
-  follow(messages: readonly Pick<MessageRow, 'origin_type'>[]): boolean
+  follow(messages: readonly Followed[]): boolean
   /** Wakes the lanes of those who follow one of these messages; after the commit that changed them. */
-  wake(messages: readonly Pick<MessageRow, 'origin_type'>[]): void
+  wake(messages: readonly Followed[]): void
 }
 
 const names = /^[a-z]+(-[a-z]+)*$/
@@ -43,13 +47,13 @@ export function followersOf({ notify }: Pick<Platform, 'notify'>, given: readonl
   if (new Set(given.map(({ name }) => name)).size < given.length) throw new Error('two followers have one name')
   const pairs = given.flatMap(({ name, origins }) => origins.map((origin_type) => ({ follower: name, origin_type })))
   const followed = new Set<string>(pairs.map(({ origin_type }) => origin_type))
-  const follow = (messages: readonly Pick<MessageRow, 'origin_type'>[]) => followed.size > 0 && messages.some(({ origin_type }) => followed.has(origin_type))
+  const follow = (messages: readonly Followed[]) => followed.size > 0 && messages.some(({ origin_type }) => followed.has(origin_type))
   return {
     pairs,
     follow,
     wake(messages) {
       if (!follow(messages)) return
-      const seen = new Set(messages.map(({ origin_type }) => origin_type))
+      const seen = new Set<string>(messages.map(({ origin_type }) => origin_type))
       notify(...new Set(pairs.flatMap(({ follower, origin_type }) => (seen.has(origin_type) ? [laneOf(follower)] : []))))
     },
   }
