@@ -1,4 +1,4 @@
-/** Environment → Config (decisions 14). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
+/** Environment → Config (behaviour: configuration 1). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
 import { open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {

@@ -1,4 +1,4 @@
-/** `posthorn listen`: webhooks on a laptop without a tunnel (decisions 13). */
+/** `posthorn listen`: webhooks on a laptop without a tunnel (behaviour: command-line 5). */
 import { InvalidArgumentError, type Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The command line (decisions 13): what every command shares. One file per command group; each registers itself here. */
+/** The command line (behaviour: command-line 1): what every command shares. One file per command group; each registers itself here. */
 import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'

@@ -18,7 +18,7 @@ import { openSecrets } from '../platform/secrets.ts'
 import { words } from './arguments.ts'
 import type { Cli, Register } from './program.ts'
 
-/** A stop ends within this time (decisions 13: 10 s): what is in hand is finished for the first part of it, the rest is the database's. */
+/** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
 const stopWithinMs = 8_500
 const finishWithinMs = 6_500
 /** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */

@@ -1,4 +1,4 @@
-/** The error catalogue of the interface ("Errors"): every code that `/v1` can answer, once. Types, statuses, `doc_url` pages and OpenAPI derive from it. */
+/** The error catalogue (behaviour: conventions 7): every code that `/v1` can answer, once. Types, statuses, `doc_url` pages and OpenAPI derive from it. */
 
 interface ErrorEntry {
   readonly status: number
@@ -174,10 +174,10 @@ const typeByStatus: Readonly<Record<number, string>> = {
   503: 'api_error',
 }
 
-/** The category of a status (interface: Errors, "Types by status"). */
+/** The category of a status (behaviour: conventions 7.2). */
 export const errorType = (status: number): string => typeByStatus[status] ?? 'api_error'
 
-/** Codes of one validation failure (decisions 1, "Validation"). */
+/** Codes of one validation failure (behaviour: conventions 6.3). */
 export const detailCodes = [
   'missing_field',
   'invalid_type',

@@ -1,4 +1,4 @@
-/** The event types of the interface ("Event types"): one entry each, with the kind of `data.object`. */
+/** The event types (behaviour: webhooks 1.3): one entry each, with the kind of `data.object`. */
 export const eventTypes = {
   'message.sent': { object: 'message', when: 'the provider accepted an outbound message' },
   'message.delivered': { object: 'message', when: 'an outbound message reached the recipient device' },

@@ -1,4 +1,4 @@
-/** Typed facts: what one feature tells those to its right, inside its own transaction (architecture: "Who may import whom", rule 2). */
+/** Typed facts: what one feature tells those to its right, inside its own transaction (ARCHITECTURE.md, Invariants). */
 import type { Tenant } from './caller.ts'
 
 /** An opt-out or opt-in that has just become true for one recipient of one channel type. */

@@ -1,4 +1,4 @@
-/** Identifier prefixes (interface: Resources; decisions 1). The text after the prefix is a UUIDv7 in 26 characters of lower-case Crockford base32. */
+/** Identifier prefixes (behaviour: conventions 2). The text after the prefix is a UUIDv7 in 26 characters of lower-case Crockford base32. */
 
 export const idPrefixes = {
   account: 'acc',

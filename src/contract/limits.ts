@@ -1,4 +1,4 @@
-/** Bounds of the interface ("Limits") and of the decisions, by name. Settings that an operator may change live in `config.ts`. */
+/** Bounds that are decided (docs/reference/behaviour), by name. Settings that an operator may change live in `config.ts`. */
 export const limits = {
   body_bytes: 1024 * 1024,
   small_body_bytes: 256 * 1024,
@@ -17,12 +17,12 @@ export const limits = {
   expires_in_seconds_max: 604_800,
   /** How long after its due time a message is still handed over when its provider throttles or cannot be reached. */
   message_validity_ms: 24 * 3600_000,
-  /** A process that has not been heard of for so long is taken for dead (decisions 4). */
+  /** A process that has not been heard of for so long is taken for dead (behaviour: operating 3.2). */
   process_silent_ms: 10_000,
   keys_per_account_max: 50,
   event_retention_ms: 30 * 24 * 3600_000,
-  /** How long an authentication or channel look-up may be served from memory (decisions 2: 5 seconds). */
+  /** How long an authentication or channel look-up may be served from memory (behaviour: authentication 5.1). */
   cache_ms: 4_000,
-  /** Requests that one group commit takes (architecture: the hot path). */
+  /** Requests that one group commit takes (docs/decisions/accepting-door.md). */
   group_commit_rows_max: 500,
 } as const

@@ -1,4 +1,4 @@
-/** The scopes of API keys (decisions 2). `write` does not imply `read`. */
+/** The scopes of API keys (behaviour: authentication 2.2). `write` does not imply `read`. */
 export const scopes = [
   'messages:read',
   'messages:write',

@@ -1,4 +1,4 @@
-/** Times as the interface takes them: strict RFC 3339 in bodies, a little more in queries (decisions 1, "Time stamps"). */
+/** Times as requests write them: strict RFC 3339 in bodies, a little more in queries (behaviour: conventions 10). */
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?([Zz]|[+\- ]\d\d:?\d\d)?)?$/
 const strictPattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/

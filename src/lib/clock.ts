@@ -33,7 +33,7 @@ export const pause = (ms: number): Promise<void> => delay(ms)
 
 let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' }
 
-/** A time stamp as the interface writes it: ISO 8601, UTC, milliseconds. The last one is kept: rows of a batch share theirs. */
+/** A time stamp as it is written everywhere (behaviour: conventions 10.1). The last one is kept: rows of a batch share theirs. */
 export function isoTime(ms: number): string {
   if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
   return lastTime.text

@@ -1,4 +1,4 @@
-/** The headers under which an event is posted, wherever it is posted from (interface: Delivery of webhook events). */
+/** The headers under which an event is posted, wherever it is posted from (behaviour: webhooks 4.1). */
 import { signatureHeader, type HmacKey } from './hmac.ts'
 
 /** Names and values in turn, signed with every key at `now` (milliseconds). */

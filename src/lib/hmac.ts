@@ -57,7 +57,7 @@ export function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** `t=<unix seconds>,v1=<hex>` with one `v1` per key: the HMAC of `<t>.<body>` (interface: Delivery of webhook events). */
+/** `t=<unix seconds>,v1=<hex>` with one `v1` per key: the HMAC of `<t>.<body>` (behaviour: webhooks 4.2). */
 export function signatureHeader(keys: readonly (string | HmacKey)[], unixSeconds: number, body: string | Uint8Array): string {
   return `t=${unixSeconds}${keys.map((key) => `,v1=${hmacHex(key, `${unixSeconds}.`, body)}`).join('')}`
 }

@@ -6,7 +6,7 @@ export type AddressKind = 'public' | 'documentation' | 'private'
 
 const documentationRanges = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'].map((range) => ipaddr.parseCIDR(range))
 
-/** What is not public in IPv4 (IANA special-purpose registry and decisions: "Public-address rule"). */
+/** What is not public in IPv4, after IANA's registry of special purposes (behaviour: webhooks 3.1). */
 const privateV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

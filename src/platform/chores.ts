@@ -13,7 +13,7 @@ const minute = 60_000
 /** Rows of processes that have been silent this long tell nobody anything. */
 const forgottenAfterMs = 24 * 3600_000
 
-/** Says every two seconds that this process lives; one that is silent for ten is taken for dead (decisions 4). */
+/** Says every two seconds that this process lives; one that is silent for ten is taken for dead (behaviour: operating 3.2). */
 export const heartbeatLane = (platform: Platform, roles: readonly string[], keepPresence: () => Promise<void>): Lane => ({
   name: 'heartbeat',
   idle_ms: beatEveryMs,

@@ -1,4 +1,4 @@
-/** Events, written in the transaction of what they tell. Readers see them in commit order: `position`, then `id` (architecture: the hot path). */
+/** Events, written in the transaction of what they tell. Readers see them in commit order: `position`, then `id` (docs/decisions/feed-position.md). */
 import type { Tenant } from '../contract/caller.ts'
 import type { EventType } from '../contract/events.ts'
 import { textColumn, type Db } from './database/sql.ts'

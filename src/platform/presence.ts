@@ -8,7 +8,7 @@ import type { Platform } from './platform.ts'
 
 export interface Presence {
   /**
-   * Takes part. When no other process does, what dead ones had claimed is free at once (decisions 4). One that is alone is asked to
+   * Takes part. When no other process does, what dead ones had claimed is free at once (behaviour: messages 7.7). One that is alone is asked to
    * make room first; one that is silent is waited for as long as it is not taken for dead.
    */
   open(): Promise<void>

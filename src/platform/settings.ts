@@ -1,4 +1,4 @@
-/** The settings of a process as features read them (decisions 14). Read from the environment by `config.ts`. */
+/** The settings of a process as features read them (behaviour: configuration 1). Read from the environment by `config.ts`. */
 export interface Settings {
   /** `{base_url}` without a trailing slash. */
   readonly base_url: string
@@ -17,7 +17,7 @@ export interface Settings {
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trusted_proxies: readonly string[]
   readonly smtp_url: string | undefined
-  /** Whole-message keywords, upper case (decisions 5). */
+  /** Whole-message keywords, upper case (behaviour: consent 3.2). */
   readonly opt_out_keywords: readonly string[]
   readonly opt_in_keywords: readonly string[]
   readonly help_keywords: readonly string[]

@@ -9,7 +9,7 @@ import { sample } from './samples.ts'
 
 type Json = Record<string, unknown>
 
-/** The version of the interface; the path prefix is `/v1`. */
+/** The version of the API (behaviour: operating 1.2); the path prefix is `/v1`. */
 const version = '1.0.0'
 
 const intro = `Send messages on several channels through one API, and hear back through signed webhooks.

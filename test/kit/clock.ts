@@ -4,7 +4,7 @@ import type { Clock } from '../../src/lib/clock.ts'
 export interface FakeClock extends Clock {
   /** Moves time on; who sleeps until a moment on the way wakes at that moment, in order, and may sleep again. */
   advance(ms: number): Promise<void>
-  /** The time as the interface writes it, `ms` from now. */
+  /** The time as the API writes it, `ms` from now. */
   iso(ms?: number): string
 }
 

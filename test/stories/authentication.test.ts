@@ -1,4 +1,4 @@
-/** Who may call (interface: Authentication; decisions 1 and 2). */
+/** Who may call (behaviour: authentication 1, 2, 3, 4, 5). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Problem } from '../../src/contract/problem.ts'

@@ -1,4 +1,4 @@
-/** The command line (decisions 13) and the configuration (decisions 14), beside a running service and without one. */
+/** The command line and the configuration (behaviour: command-line 1, 2, 3; configuration 1), beside a running service and without one. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Consent with proof: who may be written to, what people write back, and what follows from it (decisions 5). */
+/** Consent with proof: who may be written to, what people write back, and what follows from it (behaviour: consent 1, 2, 3, 4, 5). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Api } from '../kit/api.ts'

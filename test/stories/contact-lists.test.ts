@@ -1,4 +1,4 @@
-/** Contact lists over HTTP (interface: Contacts, lists and segments; decisions 10). */
+/** Contact lists over HTTP (behaviour: contacts 6). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../kit/world.ts'

@@ -1,4 +1,4 @@
-/** Requests that are safe to repeat (interface: Idempotency-Key; decisions 3). */
+/** Requests that are safe to repeat (behaviour: idempotency 1, 2, 3, 4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildApp } from '../../src/app.ts'

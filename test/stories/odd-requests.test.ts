@@ -1,4 +1,4 @@
-/** Requests as no library would write them: each still gets an answer with the envelope and a request id (interface: Conventions). */
+/** Requests as no library would write them: each still gets an answer with the envelope and a request id (behaviour: conventions 1). */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-/** The reference that the service serves itself (decisions 1, `doc_url`; interface: Versioning). */
+/** The reference that the service serves itself (behaviour: operating 1; conventions 7.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { errorCatalogue } from '../../src/contract/errors.ts'

@@ -1,4 +1,4 @@
-/** What a request repeated under its Idempotency-Key is answered, and what a key that is not fresh refuses (interface: Conventions; decisions 1 and 3). */
+/** What a request repeated under its Idempotency-Key is answered, and what a key that is not fresh refuses (behaviour: idempotency 2; conventions 3.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Answered } from '../kit/api.ts'

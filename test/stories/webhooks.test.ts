@@ -1,4 +1,4 @@
-/** What the interface promises about webhook endpoints and the delivery of events. */
+/** What is promised about webhook endpoints and the delivery of events (behaviour: webhooks 2, 4, 5, 6, 7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import Stripe from 'stripe'

@@ -167,7 +167,7 @@ function typeWords(value: unknown): string {
   return type === 'object' ? 'an object' : `a ${type}`
 }
 
-/** Lengths count Unicode code points (decisions 1). */
+/** Lengths count Unicode code points (behaviour: conventions 6.5). */
 function codePoints(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length - 1; i++) {

@@ -21,7 +21,7 @@ import { template } from './template.ts'
 import { text } from './text.ts'
 import { unsupported } from './unsupported.ts'
 
-/** In the order of the interface's vocabulary ("Channel", `capabilities`), then what only comes in. */
+/** In the order in which channels name their capabilities (behaviour: channels 1.3), then what only comes in. */
 export const contentTypes = {
   text,
   attachments,
@@ -47,7 +47,7 @@ export const contentTypes = {
 
 export type ContentTypeName = keyof typeof contentTypes
 
-/** Every message type that some channel can send, in the interface's order. */
+/** Every message type that some channel can send, in the order of capabilities (behaviour: channels 1.3). */
 export const capabilities = [
   'text',
   'attachments',

@@ -36,7 +36,7 @@ export interface ContentPlace {
 }
 
 /**
- * Checks what is to be sent (decisions 4, "Content limits"). An empty list means that it may be handed to a channel.
+ * Checks what is to be sent (behaviour: content 2). An empty list means that it may be handed to a channel.
  * `value` is the content object itself, undefined where it is absent; unknown fields inside it pass.
  * NUL and unpaired surrogates are refused earlier, when the body is read.
  */

@@ -1,4 +1,4 @@
-/** The Account of `GET /v1/me` (interface: Other objects). */
+/** The Account of `GET /v1/me` (behaviour: authentication 6). */
 import { Type, type Static } from 'typebox'
 
 export const accountCapabilities = ['automation_events', 'webhook_filters', 'test_inbound', 'events_feed'] as const

@@ -1,4 +1,4 @@
-/** The error envelope of the interface ("Errors"). Every reply of another status than 2xx and 304 has it. */
+/** The error envelope (behaviour: conventions 7). Every reply of another status than 2xx and 304 has it. */
 import { Type, type Static } from 'typebox'
 import { detailCodes } from '../errors.ts'
 

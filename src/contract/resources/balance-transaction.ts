@@ -1,4 +1,4 @@
-/** A balance transaction: one entry of the ledger, seen from the account's side (decisions 8). */
+/** A balance transaction: one entry of the ledger, seen from the account's side (behaviour: billing 5.4). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 

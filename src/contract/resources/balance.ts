@@ -1,4 +1,4 @@
-/** The balance: the prepaid wallet and the packages of the account (interface: "Other objects"). */
+/** The balance: the prepaid wallet and the packages of the account (behaviour: billing 5.1). */
 import { Type, type Static } from 'typebox'
 import { Package } from './package.ts'
 

@@ -1,9 +1,9 @@
-/** The Channel of the interface and the template record (decisions 7). */
+/** The Channel and the template record (behaviour: channels 1, 6). */
 import { Type, type Static } from 'typebox'
 import { capabilities, contentTypes, isCapability } from '../content/registry.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
-/** Channel types that are built, and those whose names are kept for later (decisions 7). */
+/** Channel types that are built, and those whose names are kept for later (behaviour: channels 1.1). */
 export const channelTypes = ['whatsapp', 'sms', 'telegram'] as const
 export const reservedChannelTypes = ['messenger', 'instagram', 'viber', 'rcs', 'email'] as const
 export type ChannelType = (typeof channelTypes)[number]
@@ -11,12 +11,12 @@ export type ChannelType = (typeof channelTypes)[number]
 /** The types whose recipients are phone numbers. */
 export const isPhoneChannel = (type: string): boolean => type === 'whatsapp' || type === 'sms'
 
-/** Every message type that some channel can send, in the interface's order. */
+/** Every message type that some channel can send, in the order of capabilities (behaviour: channels 1.3). */
 export const messageTypes = capabilities
-/** The types that only come in (decisions 4). */
+/** The types that only come in (behaviour: content 4). */
 export const inboundTypes = Object.keys(contentTypes).filter((type) => !isCapability(type))
 
-/** What each channel type can carry at most (decisions 7). */
+/** What each channel type can carry at most (behaviour: channels 1.3). */
 export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = {
   whatsapp: messageTypes,
   sms: ['text'],

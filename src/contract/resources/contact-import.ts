@@ -1,4 +1,4 @@
-/** Imports of contacts from CSV files (decisions 10). */
+/** Imports of contacts from CSV files (behaviour: imports 4). */
 import { Type, type Static } from 'typebox'
 import { NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 

@@ -1,4 +1,4 @@
-/** Contacts, consent, tags, attributes and contact lists (decisions 5 and 10). */
+/** Contacts, consent, tags, attributes and contact lists (behaviour: contacts 1, 5, 6). */
 import { Type, type Static } from 'typebox'
 import { channelTypes, reservedChannelTypes } from './channel.ts'
 import { AnyObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
@@ -12,7 +12,7 @@ export type ConsentSource = (typeof consentSources)[number]
 export type AttributeValue = string | number | boolean
 export type AttributeType = 'string' | 'number' | 'boolean'
 
-/** Bounds of contacts (decisions 10). Lengths count Unicode code points. */
+/** Bounds of contacts (behaviour: contacts 1, 4). Lengths count Unicode code points. */
 export const contactLimits = {
   name_length_max: 255,
   email_length_max: 254,

@@ -1,4 +1,4 @@
-/** The Event of the interface: the body of a webhook delivery and the item of the feed. */
+/** The Event (behaviour: webhooks 1): the body of a webhook delivery and the item of the feed. */
 import { Type, type Static } from 'typebox'
 import { eventTypes } from '../events.ts'
 import { AnyObject, Timestamp } from './nullable.ts'

@@ -1,4 +1,4 @@
-/** The Message of the interface, its history and its attempts (decisions 4 add fields). */
+/** The Message, its history and its attempts (behaviour: messages 1, 9). */
 import { Type, type Static } from 'typebox'
 import { limits } from '../limits.ts'
 import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
@@ -74,7 +74,7 @@ export const Message = Type.Object(
 )
 export type Message = Static<typeof Message>
 
-/** The body of `POST /v1/messages`, for the documents; the accepting door checks it in two rounds (decisions 1, "Validation"). */
+/** The body of `POST /v1/messages`, for the documents; the accepting door checks it in two rounds (behaviour: messages 3). */
 export const SendMessage = Type.Object(
   {
     channel: Type.String({ description: 'Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`.' }),

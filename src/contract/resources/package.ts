@@ -1,4 +1,4 @@
-/** A package: prepaid message credits granted to the account (decisions 8). */
+/** A package: prepaid message credits granted to the account (behaviour: billing 4). */
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from './nullable.ts'
 

@@ -1,4 +1,4 @@
-/** The price of a message on one kind of channel (decisions 8). */
+/** The price of a message on one kind of channel (behaviour: billing 1). */
 import { Type, type Static } from 'typebox'
 
 /** Micro-USD a message, where neither the installation nor the account has a price of its own. Its keys are the kinds that have one. */

@@ -1,4 +1,4 @@
-/** Segments: contacts found by rules instead of being listed (decisions 10). */
+/** Segments: contacts found by rules instead of being listed (behaviour: segments 1). */
 import { Type, type Static } from 'typebox'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 

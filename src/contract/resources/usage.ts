@@ -1,4 +1,4 @@
-/** A usage record: what the messages of a period came to (decisions 8). */
+/** A usage record: what the messages of a period came to (behaviour: billing 5.3). */
 import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 

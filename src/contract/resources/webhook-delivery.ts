@@ -1,4 +1,4 @@
-/** The webhook delivery of decisions 9: one event on its way to one endpoint. */
+/** A webhook delivery (behaviour: webhooks 6.2): one event on its way to one endpoint. */
 import { Type, type Static } from 'typebox'
 import { NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 

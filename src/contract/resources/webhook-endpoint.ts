@@ -1,4 +1,4 @@
-/** The Webhook endpoint of the interface; `filters` and `verification_token` as decisions 9 give them. */
+/** The webhook endpoint, with its `filters` and `verification_token` (behaviour: webhooks 2). */
 import { Type, type Static } from 'typebox'
 import { eventTypes } from '../events.ts'
 import { messageTypes, inboundTypes, channelTypes, reservedChannelTypes } from './channel.ts'

@@ -1,4 +1,4 @@
-/** The text of API keys (decisions 2): prefix, 32 base62 characters of entropy, and a checksum that refuses a mistyped key without a look-up. */
+/** The text of API keys (behaviour: authentication 1.3): prefix, 32 base62 characters of entropy, and a checksum that refuses a mistyped key without a look-up. */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Mode } from '../../contract/caller.ts'

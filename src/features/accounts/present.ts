@@ -1,4 +1,4 @@
-/** Accounts as the interface shows them. */
+/** Accounts as the API shows them. */
 import type { Caller } from '../../contract/caller.ts'
 import { accountCapabilities, type Account } from '../../contract/resources/account.ts'
 

@@ -1,4 +1,4 @@
-/** What can be asked about channels (interface: Channels; decisions 7). */
+/** What can be asked about channels (behaviour: channels 2, 3, 4.3, 6). */
 import { Type } from 'typebox'
 import { Channel, channelTypes, Template } from '../../contract/resources/channel.ts'
 import { AnyObject } from '../../contract/resources/nullable.ts'

@@ -170,7 +170,7 @@ export function channelService(platform: Platform) {
     cache.clear()
   }
 
-  /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (decisions 7). */
+  /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (behaviour: channels 2.4). */
   async function create(sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
     const { adapter, type } = chooseAdapter(creation, settings.simulator)
     const failures = [
@@ -297,7 +297,7 @@ export function channelService(platform: Platform) {
     return row
   }
 
-  /** Whether a message is marketing, which its recipient may have stopped while everything else passes (decisions 7). */
+  /** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */
   const isMarketing = (row: ChannelRow, type: string, content: unknown): boolean =>
     type === 'template' && adapterOf(row.provider)?.isMarketing?.((content as { name: string }).name) === true
 

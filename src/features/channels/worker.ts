@@ -9,7 +9,7 @@ import { listDisconnected, type ChannelRow } from './store.ts'
 
 const pageRows = 500
 const lookEveryMs = 1000
-/** A link is tried again after one second, two, four, … and then once a minute (decisions 7). */
+/** A link is tried again after one second, two, four, … and then once a minute (behaviour: channels 4.2). */
 const firstWaitMs = 1000
 const waitMaxMs = 60_000
 const triedAtOnce = 20

@@ -1,4 +1,4 @@
-/** Follows the database's clock, so that leases of processes on several machines mean one time (architecture: time is an argument). */
+/** Follows the database's clock, so that leases of processes on several machines mean one time (behaviour: operating 3.4). */
 import type { SystemClock } from '../../lib/clock.ts'
 import type { Db } from './sql.ts'
 

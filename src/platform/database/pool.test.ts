@@ -6,7 +6,7 @@ import { closing } from '../../../test/kit/closing.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { isoText, listen, openPool } from './pool.ts'
 
-test('values travel as the interface writes them', async (t) => {
+test('values travel as the API writes them', async (t) => {
   const { pool } = await startPlatform(t)
 
   const [row] = await pool`

@@ -1,4 +1,4 @@
-/** Authentication of a request (interface: Authentication): whose key it carries, and whether that key may call now. */
+/** Authentication of a request (behaviour: authentication 3): whose key it carries, and whether that key may call now. */
 import type { IncomingMessage } from 'node:http'
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'

@@ -1,4 +1,4 @@
-/** The request body: read up to a limit, decoded as strict UTF-8 JSON, and searched for what no field may hold (decisions 1). */
+/** The request body: read up to a limit, decoded as strict UTF-8 JSON, and searched for what no field may hold (behaviour: conventions 4). */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../contract/errors.ts'

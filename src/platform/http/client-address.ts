@@ -1,4 +1,4 @@
-/** Whose address a request comes from, and whether a list of addresses and ranges covers it (decisions 2). */
+/** Whose address a request comes from, and whether a list of addresses and ranges covers it (behaviour: authentication 4). */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'

@@ -1,5 +1,5 @@
 /**
- * Idempotency keys (decisions 3). A key belongs to account, mode and operation (method and path with its ids). Operations of
+ * Idempotency keys (behaviour: idempotency 1, 2, 3). A key belongs to account, mode and operation (method and path with its ids). Operations of
  * the database alone write it in their own transaction; operations with a network call hold it under a lease.
  */
 import { isUtf8 } from 'node:buffer'

@@ -1,4 +1,4 @@
-/** Pagination of the interface ("Pagination on list endpoints"): `limit`, `starting_after`, newest first, list envelope. */
+/** Pagination (behaviour: conventions 8): `limit`, `starting_after`, newest first, list envelope. */
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { limits } from '../../contract/limits.ts'
 import { invalid, type Problem } from '../../contract/problem.ts'
@@ -56,7 +56,7 @@ export function pageReply<T extends { readonly id: string }>(rows: readonly T[],
   return { object: 'list' as const, data, has_more, next_cursor: has_more ? data[data.length - 1]!.id : null }
 }
 
-/** Everything in one page. `limit` and `starting_after` are honoured where given, and `has_more` is always false (interface: Conventions). */
+/** Everything in one page. `limit` and `starting_after` are honoured where given, and `has_more` is always false (behaviour: conventions 8.4). */
 export function onePage<T extends { readonly id?: string }>(all: readonly T[], query: { limit?: number; starting_after?: string } = {}) {
   const after = query.starting_after === undefined ? 0 : all.findIndex((item) => item.id === query.starting_after) + 1
   if (query.starting_after !== undefined && after === 0)

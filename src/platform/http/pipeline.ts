@@ -61,7 +61,7 @@ export function prepare(route: Route, index: number, rate_limit: number): Prepar
     index,
     rate_limit,
     readQuery: queryReader(route.query),
-    // an unknown field of the outermost object is ignored and named, not refused (decisions 1)
+    // an unknown field of the outermost object is ignored and named, not refused (behaviour: conventions 4.4)
     checkBody:
       schema === undefined || route.body_unchecked === true
         ? undefined
@@ -73,7 +73,7 @@ export function prepare(route: Route, index: number, rate_limit: number): Prepar
   }
 }
 
-/** The hook before a route (undefined: before the 404 of an unknown one): authentication to mode, in the order of decisions 1. */
+/** The hook before a route (undefined: before the 404 of an unknown one): authentication to mode, in their order (behaviour: conventions 3). */
 export function guard(pipeline: Pipeline, prepared: PreparedRoute | undefined) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (prepared !== undefined) request.prepared = prepared
@@ -176,7 +176,7 @@ class Context implements RouteRequest<unknown, unknown> {
   }
 }
 
-/** The handler of a route: body to operation, in the order of decisions 1. */
+/** The handler of a route: body to operation, in their order (behaviour: conventions 3). */
 export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const { route } = prepared
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true

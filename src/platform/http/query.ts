@@ -1,4 +1,4 @@
-/** Query strings: unknown, repeated and empty parameters are refused, the rest is turned into the types of the schema (decisions 1). */
+/** Query strings: unknown, repeated and empty parameters are refused, the rest is turned into the types of the schema (behaviour: conventions 5). */
 import type { TObject, TSchema } from 'typebox'
 import type { Detail } from '../../contract/errors.ts'
 import { parseDateTime } from '../../contract/times.ts'

@@ -1,4 +1,4 @@
-/** Rate limits (interface: Limits): a bucket per key and route, whose window of one second is opened by its first request. */
+/** Rate limits (behaviour: conventions 9): a bucket per key and route, whose window of one second is opened by its first request. */
 import type { Clock } from '../../lib/clock.ts'
 
 export const windowMs = 1000

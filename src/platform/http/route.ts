@@ -56,7 +56,7 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly idempotent?: 'transaction' | 'lease' | 'own'
   readonly query?: Q
   readonly body?: B
-  /** The body may be absent, with any content type or none (decisions 1). Default: true when the schema requires no field. */
+  /** The body may be absent, with any content type or none (behaviour: conventions 4.3). Default: true when the schema requires no field. */
   readonly body_optional?: boolean
   /** The handler validates the body itself, in rounds of its own; the schema is for the documents. */
   readonly body_unchecked?: boolean
@@ -85,7 +85,7 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly rate_limit?: RateLimitSetting
   /** What is answered while the database cannot be reached; default: `internal_error`, and a line in the log. */
   readonly unreachable?: ErrorCode
-  /** The stored reply holds a secret and is encrypted (decisions 3). */
+  /** The stored reply holds a secret and is encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /**
    * Every status that the handler answers, with the body's schema; a string instead of a schema names a non-JSON content type,

@@ -86,7 +86,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   return server
 }
 
-/** A trailing slash names the same route; a path that cannot be decoded names none (decisions 1). */
+/** A trailing slash names the same route; a path that cannot be decoded names none (behaviour: conventions 1.3). */
 function routableUrl(url: string): string {
   const end = url.indexOf('?')
   let path = end === -1 ? url : url.slice(0, end)

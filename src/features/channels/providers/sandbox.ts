@@ -1,4 +1,4 @@
-/** The sandbox of test mode: nothing leaves the machine; magic recipients bring about each outcome (decisions 6). */
+/** The sandbox of test mode: nothing leaves the machine; magic recipients bring about each outcome (behaviour: test-mode 2). */
 import { Type } from 'typebox'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { capabilitiesOf } from '../../../contract/resources/channel.ts'
@@ -128,7 +128,7 @@ export const sandbox: Adapter = {
   isMarketing: (template) => marketing.has(template),
 }
 
-/** Magic recipients of test mode (decisions 6), as `sandbox` acts them out: recipient and outcome, for the reference. */
+/** Magic recipients of test mode (behaviour: test-mode 2), as `sandbox` acts them out: recipient and outcome, for the reference. */
 export const sandboxRecipients: readonly (readonly [string, string])[] = [
   ['+15005550006, and any other', 'sent, delivered'],
   ['+15005550010', 'sent, delivered, read'],
