@@ -4,7 +4,7 @@ import { withoutIndexes } from './without-indexes.ts'
 import { median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import { call, startService, type Service } from './service.ts'
 
-const wanted_ms = 2000
+const wantedMs = 2000
 const list = 'lst_01h455vb4pex5vsknk084sn02q'
 
 const all = (...conditions: object[]) => ({ match: 'all', conditions })
@@ -48,7 +48,7 @@ export const segments: Measurement = {
         times.push(performance.now() - began)
       }
       say(`segments: ${name}, ${Math.round(median(times))} ms`)
-      figures.push(single(name, 'ms', median(times), { most: wanted_ms }))
+      figures.push(single(name, 'ms', median(times), { most: wantedMs }))
     }
     return {
       figures,
