@@ -31,6 +31,19 @@ export function systemClock(): SystemClock {
 /** Lets `ms` milliseconds of real time pass, whatever a clock says: to pace work by the machine's speed, never for what time means to the product. */
 export const pause = (ms: number): Promise<void> => delay(ms)
 
+/** Does work whose signal aborts after `ms` milliseconds of this clock; resolves and rejects as the work does. */
+export async function withDeadline<T>(clock: Pick<Clock, 'sleep'>, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const [deadline, ended] = [new AbortController(), new AbortController()]
+  void clock.sleep(ms, ended.signal).then(() => {
+    if (!ended.signal.aborted) deadline.abort(new DOMException(`not done within ${ms} ms`, 'TimeoutError'))
+  })
+  try {
+    return await work(deadline.signal)
+  } finally {
+    ended.abort()
+  }
+}
+
 let lastTime = { ms: 0, text: '1970-01-01T00:00:00.000Z' }
 
 /** A time stamp as it is written everywhere (behaviour: conventions 10.1). The last one is kept: rows of a batch share theirs. */

@@ -22,11 +22,18 @@ export interface Api {
   send(method: string, path: string, headers?: Headers, body?: string | Uint8Array): Promise<Answered>
 }
 
-export function apiClient(base_url: string, key?: string): Api {
+/** Far more than any answer takes. */
+const answerWithinMs = 60_000
+
+/** `before` is awaited before each request, with its path. */
+export function apiClient(base_url: string, key?: string, before: (path: string) => Promise<void> = () => Promise.resolve()): Api {
   const authorization: Headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const send: Api['send'] = async (method, path, headers = {}, body) => {
+    await before(path)
     const answer = await request(base_url + path, {
       method: method as 'GET',
+      headersTimeout: answerWithinMs,
+      bodyTimeout: answerWithinMs,
       headers: { ...authorization, ...headers },
       ...(body === undefined ? {} : { body }),
     })

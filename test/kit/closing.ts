@@ -1,5 +1,6 @@
 /** Takes down what a test set up, the last first: what is built on something goes before it. */
 import type { TestContext } from 'node:test'
+import { within } from './waiting.ts'
 
 type Close = () => unknown
 
@@ -12,6 +13,6 @@ export function closing(t: TestContext, close: Close): void {
   const list = [close]
   closers.set(t, list)
   t.after(async () => {
-    for (const one of list.toReversed()) await one()
+    for (const one of list.toReversed()) await within(`${String(one)} at the end of the test`, Promise.resolve(one()))
   })
 }

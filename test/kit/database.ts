@@ -9,6 +9,8 @@ import { testCluster } from './cluster.ts'
 
 export interface TestDatabase {
   readonly url: string
+  /** How many of its sessions hold this advisory lock and have nothing to do. */
+  idleHolders(lock: number): Promise<number>
   /** Removes it, and lets go of the server. */
   drop(): Promise<void>
 }
@@ -25,6 +27,13 @@ export async function testDatabase(options: { empty?: boolean } = {}): Promise<T
   await clone(admin, server, name, options.empty === true)
   return {
     url: withName(server, name),
+    async idleHolders(lock) {
+      const [row] = await admin<{ holders: number }[]>`
+        select count(distinct pid)::int as holders from pg_locks l join pg_stat_activity a using (pid)
+        where l.locktype = 'advisory' and l.granted and l.classid::bigint = ${lock}::bigint >> 32 and l.objid::bigint = ${lock}::bigint & 4294967295
+          and a.datname = ${name} and a.state = 'idle'`
+      return row!.holders
+    },
     async drop() {
       await admin.unsafe(`drop database if exists ${name} with (force)`)
       await admin.end()

@@ -1,24 +1,34 @@
 /** Further processes of a world: apps on the same database and clock, that can be killed in the middle of anything. */
+import type { TestContext } from 'node:test'
 import type { AddressInfo } from 'node:net'
 import { buildApp, type App } from '../../src/app.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { apiClient, type Api } from './api.ts'
+import { closing } from './closing.ts'
 import { seeded } from './random.ts'
 import type { PlatformWorld } from './world.ts'
 
 export interface WorldProcess {
   readonly name: string
   readonly app: App
+  readonly base_url: string
   api(key?: string): Api
+  /** One pass of a lane, as `pass` of the world. */
+  pass(lane: string): Promise<number>
+  /** Hears other processes and runs its lanes by itself, whenever time goes on. */
+  start(): Promise<void>
+  /** In order: finishes what is in hand, while time goes on. */
+  stop(): Promise<void>
   /** As SIGKILL: the connections are torn, what was claimed stays claimed, nothing is finished or given back. */
   kill(): Promise<void>
 }
 
-/** A process whose lanes are moved by hand. Its name decides its ids. The caller kills it. */
-export async function startProcess(world: PlatformWorld, name: string): Promise<WorldProcess> {
+/** A process whose lanes are moved by hand. Its name decides its ids. It ends with the test, in order where it was started. */
+export async function startProcess(t: TestContext, world: PlatformWorld, name: string): Promise<WorldProcess> {
   const { clock, platform } = world
   const pool = openPool(world.database_url, { max: 6, application_name: name })
+  world.rest.pools.add(pool)
   const app = buildApp({
     pool,
     clock,
@@ -33,14 +43,29 @@ export async function startProcess(world: PlatformWorld, name: string): Promise<
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   let dead: Promise<unknown> | undefined
+  const kill = async () => {
+    world.rest.pools.delete(pool)
+    app.server.server.closeAllConnections()
+    dead ??= Promise.all([pool.end({ timeout: 0 }), app.server.close()])
+    await dead
+  }
+  const stop = async () => {
+    if (dead === undefined) await world.rest.whileTimePasses(() => app.stop(), 100)
+    await kill()
+  }
+  let started = false
+  closing(t, () => (started ? stop() : kill()))
   return {
     name,
     app,
+    base_url,
     api: (key) => apiClient(base_url, key),
-    async kill() {
-      app.server.server.closeAllConnections()
-      dead ??= Promise.all([pool.end({ timeout: 0 }), app.server.close()])
-      await dead
+    pass: (lane) => world.rest.whileTimePasses(() => app.lane(lane).tick()),
+    async start() {
+      started = true
+      await app.start()
     },
+    stop,
+    kill,
   }
 }

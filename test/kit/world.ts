@@ -6,8 +6,10 @@ import { pino } from 'pino'
 import type { App, Services } from '../../src/app.ts'
 import type { Mode } from '../../src/contract/caller.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
+import { readConfig } from '../../src/config.ts'
 import type { Follower } from '../../src/features/messages/transitions/followers.ts'
 import { idMaker } from '../../src/lib/ids.ts'
+import { advisoryLocks } from '../../src/platform/database/locks.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
 import type { Platform } from '../../src/platform/platform.ts'
@@ -22,6 +24,8 @@ import { fakeClock, type FakeClock } from './clock.ts'
 import { testDatabase } from './database.ts'
 import { seeded, type Random } from './random.ts'
 import { receiverHost, type Receiver } from './receiver.ts'
+import { watchRest, type Rest } from './rest.ts'
+import { until, within } from './waiting.ts'
 
 export interface PlatformOptions {
   /** Of ids and of everything else random; by default the test's name. */
@@ -35,6 +39,8 @@ export interface PlatformWorld {
   readonly platform: Platform
   readonly pool: Pool
   readonly clock: FakeClock
+  /** How time goes on while something is done that waits for it. */
+  readonly rest: Rest
   readonly random: Random
   /** The lanes woken since the last look. */
   readonly woken: string[]
@@ -70,7 +76,8 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     notify: (...lanes) => void woken.push(...lanes),
     wake: (...lanes) => void woken.push(...lanes),
   }
-  return { platform, pool, clock, random, woken, database_url: database.url, followers: options.followers ?? [], receiver: () => host.receiver() }
+  const rest = watchRest(clock, pool, () => database.idleHolders(advisoryLocks.presence))
+  return { platform, pool, clock, rest, random, woken, database_url: database.url, followers: options.followers ?? [], receiver: () => host.receiver() }
 }
 
 export interface World extends PlatformWorld {
@@ -82,10 +89,14 @@ export interface World extends PlatformWorld {
   api(key?: string | { readonly key: string }): Api
   /** A new account with a key. */
   account(options?: AccountOptions): Promise<TestAccount>
-  /** One pass of each of these lanes, in order; resolves to the number of jobs worked on. */
+  /** One pass of each of these lanes, in order, at this very moment; resolves to the number of jobs worked on. */
   tick(...lanes: string[]): Promise<number>
-  /** Passes of all lanes, heartbeat and chores excepted, until none finds work. */
-  settle(): Promise<void>
+  /** As `tick`, for passes that wait for somebody who hangs: time goes on when nothing else does. */
+  pass(...lanes: string[]): Promise<number>
+  /** Passes of these lanes, by default of all but heartbeat and chores, until none finds work. */
+  settle(...lanes: string[]): Promise<void>
+  /** Stops the service in order, while time goes on. The end of the test does so as well. */
+  stop(): Promise<void>
   /** Runs every chore once, whether due or not. */
   chores(): Promise<void>
   /** Proves what `posthorn doctor` proves; fails with the first breaches. */
@@ -110,8 +121,9 @@ export interface TestAccount {
   readonly api: Api
 }
 
+/** The transaction id within the position of an event. */
+const xidMask = 2 ** 48 - 1
 const houseLanes = ['heartbeat', 'chores']
-const roundsMax = 2000
 
 /** The whole service on a port of 127.0.0.1, its lanes at rest: `tick` and `settle` move them. All of it ends with the test. */
 export async function startWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
@@ -122,14 +134,20 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const { settings, secrets, log, ids } = platform
   const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers: parts.followers })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
-  closing(t, () => stopInTime(app, clock))
+  let stopped: Promise<void> | undefined
+  const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))
+  closing(t, stop)
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
-  const api = (key?: string | { key: string }) => apiClient(base_url, typeof key === 'object' ? key.key : key)
+  const api = (key?: string | { key: string }) =>
+    apiClient(base_url, typeof key === 'object' ? key.key : key, async (path) => {
+      if (path.startsWith('/v1/events')) await feedIsRipe(pool)
+    })
   const tick = async (...lanes: string[]) => {
     let jobs = 0
-    for (const lane of lanes) jobs += await app.lane(lane).tick()
+    for (const lane of lanes) jobs += await within(`a pass of ${lane}`, app.lane(lane).tick())
     return jobs
   }
+  const allLanes = app.lanes.map((lane) => lane.name).filter((name) => !houseLanes.includes(name))
   return {
     ...parts,
     woken,
@@ -140,10 +158,16 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
     api,
     tick,
     account: (wanted = {}) => makeAccount(app, api, wanted),
-    async settle() {
-      const names = app.lanes.map((lane) => lane.name).filter((name) => !houseLanes.includes(name))
-      for (let round = 0; (await tick(...names)) > 0; round++) if (round > roundsMax) throw new Error('the lanes find work for ever')
+    pass: (...lanes) => parts.rest.whileTimePasses(() => tick(...lanes)),
+    async settle(...lanes) {
+      const names = lanes.length > 0 ? lanes : allLanes
+      await until(
+        `${names.join(', ')} to find no more work`,
+        () => tick(...names),
+        (jobs) => jobs === 0,
+      )
     },
+    stop,
     async chores() {
       for (const chore of app.chores) await chore.run()
     },
@@ -151,15 +175,22 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   }
 }
 
-/** Stops the app; what still waits for its time meanwhile, as after a failed assertion, is given it. */
-async function stopInTime(app: App, clock: FakeClock): Promise<void> {
-  let stopped = false
-  const stopping = app.stop().finally(() => (stopped = true))
-  while (!stopped) {
-    await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, 50))])
-    if (!stopped) await clock.advance(1_000)
-  }
-  await stopping
+/**
+ * Resolves once the event feed shows all that was written: it holds back what lies above the oldest transaction of the whole server, and those of
+ * other tests are on it too. What a transaction of this database holds back stays so.
+ */
+async function feedIsRipe(pool: Pool): Promise<void> {
+  await until(
+    'transactions elsewhere on the server to let go of the event feed',
+    async () => {
+      const [row] = await pool<{ held: boolean }[]>`
+        select exists (
+          select from pg_stat_activity where datname is distinct from current_database() and backend_xid::text::bigint <= (select max(position) & ${xidMask} from events)
+        ) as held`
+      return row!.held
+    },
+    (held) => !held,
+  )
 }
 
 async function makeAccount(app: App, api: World['api'], options: AccountOptions): Promise<TestAccount> {
@@ -186,22 +217,9 @@ async function proveInvariants(app: App): Promise<void> {
   assert.deepEqual(breaches, [])
 }
 
+/** The defaults of the service, but for what would only be in the way. */
 const testSettings: Settings = {
-  base_url: 'http://127.0.0.1:8080',
+  ...readConfig({ POSTHORN_SIMULATOR: 'true' }),
   rate_limit_messages: 1_000_000,
   rate_limit_default: 1_000_000,
-  contact_limit: 1_000_000,
-  campaign_recipient_limit: 1_000_000,
-  import_bytes_max: 50 * 1024 * 1024,
-  webhook_endpoint_limit: 500,
-  webhook_timeout_ms: 10_000,
-  webhook_disable_after: 50,
-  webhook_retry_delays: [30, 120, 600, 3600, 21_600, 86_400, 86_400],
-  webhook_allowed_hosts: [],
-  trusted_proxies: [],
-  smtp_url: undefined,
-  opt_out_keywords: ['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'OPT-OUT', 'REVOKE', 'REMOVE', 'ARRET'],
-  opt_in_keywords: ['START', 'YES', 'UNSTOP'],
-  help_keywords: ['HELP', 'INFO'],
-  simulator: true,
 }

@@ -6,11 +6,9 @@
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { systemClock } from '../../src/lib/clock.ts'
 import type { Answered } from '../kit/api.ts'
 import { testFollower, type TestFollower } from '../kit/follower.ts'
 import { startProcess, type WorldProcess } from '../kit/process.ts'
-import { closing } from '../kit/closing.ts'
 import { seeded, type Random } from '../kit/random.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
@@ -19,7 +17,6 @@ const steps = 60
 const lanes = ['dispatch', 'reports', 'fan-out', 'deliver', 'follow-test']
 const passesMax = 400
 const momentMs = 100
-const realTime = systemClock()
 
 /** Live recipients, by what the simulator does, and test recipients, by what the sandbox does, with the states they may end in. */
 const live: Readonly<Record<string, readonly string[]>> = {
@@ -98,30 +95,14 @@ interface Scene {
   readonly channel: string
 }
 
-/** A pass may wait for time to pass: where nothing else happens for a moment, it does. */
-async function whileTimeFlows<T>(world: World, work: Promise<T>): Promise<T> {
-  let done = false
-  const finished = work.finally(() => (done = true))
-  finished.catch(() => undefined)
-  while (!done) {
-    const moment = new AbortController()
-    await Promise.race([finished.catch(() => undefined), realTime.sleep(momentMs, moment.signal)])
-    moment.abort()
-    if (!done) await world.clock.advance(momentMs)
-  }
-  return await finished
-}
-
 async function simulate(t: TestContext, { world, counting, random, shop, trial, channel }: Scene) {
   const sent: Sent[] = []
   const reports = new Map<string, object>()
   let born = 0
   let deaths = 0
-  const newProcess = async () => {
-    const process = await startProcess(world, `process ${++born}`)
-    closing(t, () => process.kill())
-    return process
-  }
+  const newProcess = () => startProcess(t, world, `process ${++born}`)
+  /** A pass may wait for time to pass: where nothing else happens, it does. */
+  const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
   const processes: WorldProcess[] = [await newProcess(), await newProcess()]
 
   const post = async (one: Sent) => {
@@ -199,7 +180,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     deaths: () => deaths,
     miscounted: () => counting.wrong(world.pool),
     behind: () => counting.behind(world.pool),
-    step: () => whileTimeFlows(world, random.pick(whole)()),
+    step: () => whileTimePasses(random.pick(whole)),
     /** Every request gets its answer, every dead process is taken over, and the lanes run until nothing is left. */
     async comeToRest() {
       for (const one of sent) if (one.id === undefined) await post(one)
@@ -209,9 +190,9 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
         for (const process of processes) await process.app.lane('heartbeat').tick()
         let jobs = 0
         for (const process of processes) {
-          for (const lane of ['dispatch', 'reports', 'follow-test']) jobs += await whileTimeFlows(world, process.app.lane(lane).tick())
+          for (const lane of ['dispatch', 'reports', 'follow-test']) jobs += await whileTimePasses(() => process.app.lane(lane).tick())
           // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
-          for (const lane of ['fan-out', 'deliver']) await whileTimeFlows(world, pass(process, lane))
+          for (const lane of ['fan-out', 'deliver']) await whileTimePasses(() => pass(process, lane))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
           select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_spans) as rows`

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Problem } from '../../src/contract/problem.ts'
 import type { Answered } from '../kit/api.ts'
-import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -129,8 +128,7 @@ test('revoking, suspending and a new allowlist are in force at once where they a
 test('a revoked key is refused within five seconds by a process that hears nothing of it and is asked all the time', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
-  const deaf = await startProcess(world, 'deaf')
-  closing(t, () => deaf.kill())
+  const deaf = await startProcess(t, world, 'deaf')
   const ask = () => deaf.api(account.key).get('/v1/me')
   await ask()
 

@@ -1,8 +1,8 @@
 /** What becomes of messages whose channel is disabled, loses its link or is deleted before their turn (behaviour: messages 7.6; channels 4). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const priceMicros = 7500
@@ -147,18 +147,19 @@ test('a disabled channel takes no message on another process either, as soon as 
   const { world, api, channel, change } = await liveWorld(t)
   const [owner] = await world.pool<{ account_id: `acc_${string}` }[]>`select account_id from channels`
   const { key } = await world.services.accounts.createKey({ account_id: owner!.account_id, mode: 'live' })
-  const [hearing, deaf] = [await startProcess(world, 'hearing'), await startProcess(world, 'deaf')]
-  for (const process of [hearing, deaf]) closing(t, () => process.kill())
-  await hearing.app.start()
-  closing(t, () => hearing.app.stop())
+  const [hearing, deaf] = [await startProcess(t, world, 'hearing'), await startProcess(t, world, 'deaf')]
+  await hearing.start()
   const send = async (at: { api: typeof hearing.api }) =>
     (await at.api(key).post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).status
   const before = [await send(hearing), await send(deaf)]
 
   await change({ status: 'disabled' })
   await world.app.flush()
-  let heard = await send(hearing)
-  while (heard === 202) heard = await send(hearing)
+  const heard = await until(
+    'the other process to hear of the disabled channel',
+    () => send(hearing),
+    (status) => status !== 202,
+  )
   const shown = (await deaf.api(key).get(`/v1/channels/${channel}`)).body.status
   await world.clock.advance(5000)
   const late = await send(deaf)

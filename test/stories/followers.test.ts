@@ -1,9 +1,9 @@
 /** What followers of messages are promised: counters that are exact at every look, whatever changes the messages, and whoever folds or dies. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { closing } from '../kit/closing.ts'
 import { testFollower, type TestFollower } from '../kit/follower.ts'
 import { startProcess } from '../kit/process.ts'
+import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 import { settle } from '../../src/features/messages/dispatch/completer.ts'
 import { recent } from '../../src/features/messages/dispatch/provider-ids.ts'
@@ -32,7 +32,7 @@ async function followed(t: TestContext, name?: string) {
       })
     ).body.id as string
   let channels = 0
-  return { world, counting, shop, trial, channel }
+  return { t, world, counting, shop, trial, channel }
 }
 
 type Scene = Awaited<ReturnType<typeof followed>>
@@ -41,7 +41,15 @@ const text = (channel: string, to: string, more = {}) => ({ channel, to, type: '
 
 /** Passes over messages alone, so that nothing is folded. */
 async function rest(world: World): Promise<void> {
-  while ((await world.tick(...lanes)) > 0) await world.clock.advance(50)
+  await until(
+    'messages to come to rest',
+    async () => {
+      const jobs = await world.pass(...lanes)
+      if (jobs > 0) await world.clock.advance(50)
+      return jobs
+    },
+    (jobs) => jobs === 0,
+  )
 }
 
 /** Each kind of change that a message may meet; resolves to the statuses in which the messages end that it made. */
@@ -117,11 +125,11 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
     await rest(world)
     return ['failed']
   },
-  async 'a process dies with messages in hand, and another takes over'({ world, shop, channel }) {
+  async 'a process dies with messages in hand, and another takes over'({ t, world, shop, channel }) {
     const id = await channel({ latency_ms: 60 })
-    const dying = await startProcess(world, 'dying')
+    const dying = await startProcess(t, world, 'dying')
     await dying.api(shop.key).post('/v1/messages', text(id, '+4915112345678'))
-    await dying.app.lane('dispatch').tick()
+    await dying.pass('dispatch')
     await dying.api(shop.key).post('/v1/messages', text(id, '+4915112345678'))
     await dying.kill()
     await world.clock.advance(61_000)
@@ -179,8 +187,7 @@ test('several followers of one origin each get what became of its messages, and 
 
 test('two processes fold, one is killed in the middle of it, and the counters are exact at every look', async (t) => {
   const { world, counting, trial } = await followed(t)
-  const dying = await startProcess(world, 'dying')
-  closing(t, () => dying.kill())
+  const dying = await startProcess(t, world, 'dying')
   for (let n = 0; n < 30; n++) await trial.api.post('/v1/messages', text('ch_test_sms', '+15005550008'))
   await rest(world)
   const folding = Promise.withResolvers<void>()
@@ -190,18 +197,14 @@ test('two processes fold, one is killed in the middle of it, and the counters ar
     .lane('follow-test')
     .tick()
     .catch((error: Error) => error)
-  await folding.promise
+  await within('the first fold', folding.promise)
   const during = await counting.wrong(world.pool)
   const besides = await world.tick('follow-test')
   await dying.kill()
   held.release()
   assert.ok((await first) instanceof Error)
   const after = await counting.wrong(world.pool)
-  let folded = 0
-  for (let pass = 0; folded === 0; pass++) {
-    assert.ok(pass < 1000, 'what the dead was folding never came back')
-    folded = await world.tick('follow-test')
-  }
+  await until('what the dead was folding to come back', () => world.tick('follow-test'))
   await world.settle()
 
   assert.deepEqual([during, after, await counting.wrong(world.pool), await counting.behind(world.pool)], [[], [], [], []])
@@ -212,8 +215,7 @@ test('two processes fold, one is killed in the middle of it, and the counters ar
 test('while messages move and processes fold at the same time, every look finds the counters exact', async (t) => {
   const { world, counting, trial, shop, channel } = await followed(t)
   const live = await channel()
-  const second = await startProcess(world, 'second')
-  closing(t, () => second.kill())
+  const second = await startProcess(t, world, 'second')
   const wrong: string[] = []
   let looks = 0
   for (let round = 0; round < 12; round++) {
@@ -223,7 +225,7 @@ test('while messages move and processes fold at the same time, every look finds 
     ])
     const passes = [world.app, second.app].flatMap((app) => ['dispatch', 'reports', 'follow-test'].map((lane) => app.lane(lane).tick()))
     let busy = true
-    const working = Promise.all([...sends, ...passes]).finally(() => (busy = false))
+    const working = within('messages and folds to end', Promise.all([...sends, ...passes])).finally(() => (busy = false))
     while (busy) {
       await Promise.race([working, counting.wrong(world.pool).then((lines) => wrong.push(...lines))])
       looks += 1

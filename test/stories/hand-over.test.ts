@@ -1,9 +1,8 @@
 /** What handing over promises while the status does not say so yet: nothing that is on its way can be cancelled, nothing that was cancelled goes out. */
 import assert from 'node:assert/strict'
-import { setImmediate as turn } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
-import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
+import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const priceMicros = 7500
@@ -23,8 +22,7 @@ async function lonely(t: TestContext, settings: object) {
   const send = async (to = '+4915112345678') =>
     (await api.post('/v1/messages', { channel: channel.body.id, to, type: 'text', text: { body: 'Hi' } })).body.id as string
   // the first message makes this process the one that dispatches the channel, and gives it the next ones in memory
-  await send()
-  await world.settle()
+  await comeToRest(world, await send(), 'delivered')
   await world.app.presence.open()
   return { world, api, send, status: async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string }
 }
@@ -39,21 +37,27 @@ async function handedOver({ app }: World): Promise<number> {
 async function beginPass(world: World): Promise<{ readonly pass: Promise<number> }> {
   const before = await handedOver(world)
   const pass = world.tick('dispatch')
-  while ((await handedOver(world)) === before) await turn()
+  await until(
+    'a message to be handed over',
+    () => handedOver(world),
+    (count) => count > before,
+  )
   return { pass }
 }
 
-/** Passes until the provider, which takes its real time, has answered. */
-async function comeToRest(world: World, id: string, until: string): Promise<void> {
-  for (;;) {
-    const pass = world.tick('dispatch')
-    await Promise.race([pass, turn()])
-    await world.clock.advance(50)
-    await pass
-    await world.settle()
-    const [row] = await world.pool<{ status: string }[]>`select status from messages where id = ${id}`
-    if (row!.status === until) return
-  }
+/** Passes until the provider has answered and what it answered is written. */
+async function comeToRest(world: World, id: string, end: string): Promise<void> {
+  await until(
+    `${id} to be ${end}`,
+    async () => {
+      await world.pass('dispatch')
+      await world.clock.advance(50)
+      await world.settle('reports')
+      const [row] = await world.pool<{ status: string }[]>`select status from messages where id = ${id}`
+      return row!.status
+    },
+    (status) => status === end,
+  )
 }
 
 test('a message in its provider’s hands cannot be cancelled, whether its status says so or not', async (t) => {
@@ -66,7 +70,7 @@ test('a message in its provider’s hands cannot be cancelled, whether its statu
   await world.clock.advance(350)
   await pass
   await world.clock.advance(350)
-  await Promise.race([world.tick('dispatch'), turn()])
+  await world.pass('dispatch')
   const again = await api.post(`/v1/messages/${id}/cancel`)
   await comeToRest(world, id, 'delivered')
 
@@ -88,12 +92,9 @@ test('a message whose provider takes its time says that it is being sent', async
   const { pass } = await beginPass(world)
   await world.clock.advance(350)
   await pass
-  const next = world.tick('dispatch')
-  while ((await status(id)) === 'queued') await turn()
+  await world.pass('dispatch')
 
   assert.equal(await status(id), 'sending')
-  await world.clock.advance(50)
-  await next
   await comeToRest(world, id, 'delivered')
   await world.invariants()
 })
@@ -155,18 +156,17 @@ test('a provider that throttles or refuses leaves the trace of the hand-over', a
 
 test('a process that comes waits until the one that was alone has said what it is handing over', async (t) => {
   const { world, api, send, status } = await lonely(t, { latency_ms: 2000 })
-  const other = await startProcess(world, 'newcomer')
-  closing(t, () => other.kill())
+  const other = await startProcess(t, world, 'newcomer')
   const id = await send()
   const { pass } = await beginPass(world)
 
   let open = false
   const opening = other.app.presence.open().then(() => (open = true))
   const early = [open, await status(id)]
-  while (!open) {
+  await until('the newcomer to be let in', async () => {
     await world.tick('heartbeat')
-    await turn()
-  }
+    return open
+  })
   await opening
 
   assert.deepEqual(early, [false, 'queued'])
@@ -175,18 +175,35 @@ test('a process that comes waits until the one that was alone has said what it i
   await world.clock.advance(50)
   await pass
   const next = await send()
-  const cancelling = beginPass(world)
-  await cancelling
+  const { pass: last } = await beginPass(world)
   assert.equal((await api.post(`/v1/messages/${next}/cancel`)).body.error.message, 'The message is sending; only a queued message can be cancelled.')
   await world.clock.advance(50)
+  await last
   await comeToRest(world, id, 'delivered')
   await comeToRest(world, next, 'delivered')
   await world.invariants()
 })
 
+test('a service that stops waits for the answers to what it has handed over, and for no time besides', async (t) => {
+  const { world, send } = await lonely(t, { latency_ms: 2000 })
+  const id = await send()
+  await beginPass(world)
+
+  let stopped = false
+  const stopping = world.app.stop().then(() => (stopped = true))
+  await world.clock.advance(1900)
+  await world.rest.atRest()
+  const early = stopped
+  await world.clock.advance(100)
+  await within('the service to stop once the provider has answered', stopping)
+
+  assert.equal(early, false)
+  assert.deepEqual([...(await world.pool`select status from messages where id = ${id}`)], [{ status: 'sent' }])
+})
+
 test('what a dead process had in hand is being sent, cannot be cancelled, and goes out', async (t) => {
   const { world, api, send, status } = await lonely(t, {})
-  const mortal = await startProcess(world, 'mortal')
+  const mortal = await startProcess(t, world, 'mortal')
   const id = await send()
   await world.pool`update dispatch_jobs set process_id = 'mortal', due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
   await mortal.kill()

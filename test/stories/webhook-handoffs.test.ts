@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { buildApp } from '../../src/app.ts'
 import { follow } from '../../src/features/webhooks/fan-out/handoff-store.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import { recordEvents } from '../../src/platform/outbox.ts'
-import { closing } from '../kit/closing.ts'
+import { startProcess } from '../kit/process.ts'
 import { rawReceiver, respond } from '../kit/raw-receiver.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
 /** A receiver that answers 200 at once until told otherwise, and an endpoint that has had one delivery, so that this process holds its turn. */
@@ -77,7 +77,7 @@ async function happen(world: World, account: TestAccount, count = 1): Promise<st
       created_at: world.clock.iso(),
     })),
   )
-  for (let i = 0; i < 100 && (await world.tick('fan-out')) > 0; i++) continue
+  await world.settle('fan-out')
   return ids
 }
 
@@ -85,26 +85,12 @@ const deliveries = async (account: TestAccount, id: string, query = '') =>
   (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries?limit=100${query}`)).body.data
 const eventOf = (request: string): string => /service-event-id: (\S+)/i.exec(request)![1]!
 
-/** A pass of the deliverer during which time goes on, as it does. */
-async function pass(world: World, ms = 25) {
-  let over = false
-  const ticking = world.tick('deliver').finally(() => (over = true))
-  for (let passed = 0; !over; passed += 25) {
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    await world.clock.advance(passed < ms ? 25 : 1)
-  }
-  return await ticking
-}
-
-async function passUntil(world: World, reached: () => Promise<boolean>) {
-  for (let i = 0; i < 30 && !(await reached()); i++) await pass(world)
-}
-
-function otherProcess(t: TestContext, world: World) {
-  const { settings, secrets, log } = world.platform
-  const other = buildApp({ pool: world.pool, clock: world.clock, settings, secrets, log, process_id: 'other' })
-  closing(t, () => other.stop())
-  return other
+/** Passes of the deliverer, during which time goes on, until it has come to that. */
+async function passUntil(world: World, what: string, reached: () => Promise<boolean>) {
+  await until(what, async () => {
+    await world.pass('deliver')
+    return await reached()
+  })
 }
 
 test('a delivery to an endpoint that answers leaves one row, on record, and none in the queue', async (t) => {
@@ -148,7 +134,7 @@ test('a delivery in memory is listed as pending from the moment that it exists, 
 
   // one of them ends before the others: on record, and no longer among those at hand
   letGo(200, 1)
-  await passUntil(world, async () => (await places()).ended === 1)
+  await passUntil(world, '1 deliveries to end', async () => (await places()).ended === 1)
   const later = await deliveries(account, endpoint_id)
   assert.deepEqual(later.map((row: { status: string }) => row.status).toSorted(), ['delivered', 'delivered', 'pending', 'pending'])
   assert.deepEqual(
@@ -156,7 +142,7 @@ test('a delivery in memory is listed as pending from the moment that it exists, 
     listed.map((row: { id: string }) => row.id),
   )
   letGo()
-  await passUntil(world, async () => (await places()).ended === 3)
+  await passUntil(world, '3 deliveries to end', async () => (await places()).ended === 3)
   await world.invariants()
 })
 
@@ -166,12 +152,12 @@ test('what a receiver does not answer within a second goes to the queue, still p
   const before = await deliveries(account, endpoint_id, '&status=pending')
 
   await world.clock.advance(1_001)
-  await pass(world)
+  await world.pass('deliver')
   const during = await deliveries(account, endpoint_id, '&status=pending')
   const depth = await places()
   answer(200)
   letGo()
-  await passUntil(world, async () => (await places()).ended === 2)
+  await passUntil(world, '2 deliveries to end', async () => (await places()).ended === 2)
 
   assert.equal(before.length, 2)
   assert.deepEqual(
@@ -222,9 +208,9 @@ test('without retries a first attempt that fails ends as failed and is listed so
 
 test('what a dead process had in memory is delivered by another, and what it had settled is not sent again', async (t) => {
   const { world, account, answer, letGo, places, receiver } = await start(t)
-  const other = otherProcess(t, world)
+  const other = (await startProcess(t, world, 'other')).app
   const settled = await happen(world, account, 2)
-  await passUntil(world, async () => (await places()).ended === 2)
+  await passUntil(world, '2 deliveries to end', async () => (await places()).ended === 2)
   answer('hang')
   const unsettled = await happen(world, account, 3)
   await receiver.arrived(6)
@@ -232,7 +218,7 @@ test('what a dead process had in memory is delivered by another, and what it had
 
   await other.lane('fan-out').tick()
   const early = await places()
-  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)}`
+  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)} where id <> 'other'`
   await world.clock.advance(900)
   answer(200)
   await other.lane('fan-out').tick()
@@ -246,7 +232,7 @@ test('what a dead process had in memory is delivered by another, and what it had
   assert.deepEqual(sent.toSorted(), [...settled, ...unsettled, ...unsettled].toSorted())
   // the one taken for dead lives after all
   letGo()
-  await pass(world)
+  await world.pass('deliver')
   await world.settle()
   assert.equal((await places()).ended, 5)
   assert.equal(receiver.requests.length, 9)
@@ -255,7 +241,7 @@ test('what a dead process had in memory is delivered by another, and what it had
 
 test('of a batch that was settled in part only the rest is delivered again', async (t) => {
   const { world, account, answer, places, receiver } = await start(t)
-  const other = otherProcess(t, world)
+  const other = (await startProcess(t, world, 'other')).app
   answer('hang')
   const [first, second] = await happen(world, account, 2)
   await receiver.arrived(3)
@@ -298,9 +284,8 @@ test('what was handed on in an answer that never came is delivered from the queu
       offers: [{ endpoint_id, version: 1, capacity: 10 }],
       leases_until: world.clock.iso(),
     })
-  let lost = await followed()
-  // a transaction of another test holds the feed back
-  while (lost.events === 0) lost = await followed()
+  // a transaction of another test may hold the feed back
+  const lost = await until('the event to be followed', followed, ({ events }) => events > 0)
   assert.deepEqual([lost.events, lost.queued, (await places()).spans], [1, 0, 1])
 
   await world.clock.advance(1_000)
@@ -319,7 +304,7 @@ test('beyond its room the newest deliveries of an endpoint go to the queue, and 
   const queue = await world.pool<{ event_id: string }[]>`select event_id from webhook_queue order by id`
   answer(200)
   letGo()
-  await passUntil(world, async () => (await places()).ended === 50)
+  await passUntil(world, '50 deliveries to end', async () => (await places()).ended === 50)
 
   assert.ok(queue.length >= 20 && queue.length < 50, `${queue.length}`)
   assert.deepEqual(
@@ -339,7 +324,7 @@ test('an endpoint whose turn another process holds gets nothing in memory', asyn
   await happen(world, account)
 
   assert.deepEqual(await places(), { queued_ever: 1, queue: 1, retries: 0, ended: 0, spans: 0 })
-  await otherProcess(t, world).lane('deliver').tick()
+  await (await startProcess(t, world, 'other')).app.lane('deliver').tick()
   assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })
 })
 
@@ -351,11 +336,11 @@ test('disabling an endpoint ends for good what is in memory for it, also when it
   await account.api.patch(path, { status: 'disabled' })
   const dropped = await deliveries(account, endpoint_id, '&status=failed')
   await account.api.patch(path, { status: 'active' })
-  await pass(world)
+  await world.pass('deliver')
   const begun = receiver.requests.length
   answer(200)
   letGo()
-  await pass(world)
+  await world.pass('deliver')
   await world.clock.advance(60_000)
   await world.settle()
 
@@ -378,7 +363,7 @@ test('nothing is sent to an endpoint any more once its disabling was answered', 
   await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { status: 'disabled' })
   answer(200)
   letGo()
-  await pass(world)
+  await world.pass('deliver')
 
   assert.equal(receiver.requests.length, begun)
   await world.invariants()
@@ -392,7 +377,7 @@ test('what waits is signed with the new secret once the old one was rolled', asy
   const rolled = await account.api.post(`/v1/webhook_endpoints/${endpoint_id}/roll_secret`)
   answer(200)
   letGo()
-  await passUntil(world, async () => receiver.requests.length >= 21)
+  await passUntil(world, '21 requests', async () => receiver.requests.length >= 21)
 
   const later = receiver.requests.slice(begun)
   assert.equal(later.length, 21 - begun)
@@ -410,7 +395,7 @@ test('deleting an endpoint ends what is in memory for it, and a failed attempt o
   await account.api.delete(`/v1/webhook_endpoints/${endpoint_id}`)
   answer(500)
   letGo(500)
-  await pass(world)
+  await world.pass('deliver')
   await world.clock.advance(60_000)
   await world.settle()
 
@@ -428,11 +413,11 @@ test('what waits in memory goes to the new address once the endpoint has one', a
   await hanging(12, 2)
 
   await account.api.patch(`/v1/webhook_endpoints/${endpoint_id}`, { url: `http://${receiver.host}/new` })
-  await pass(world)
+  await world.pass('deliver')
   const old = receiver.requests.length - 1
   answer(200)
   letGo()
-  await passUntil(world, async () => (await places()).ended === 12)
+  await passUntil(world, '12 deliveries to end', async () => (await places()).ended === 12)
 
   const paths = receiver.requests.slice(1).map((request) => request.split(' ')[1])
   assert.ok(old < 12)
@@ -445,13 +430,7 @@ test('a process that stops leaves what it has in memory in the queue', async (t)
   const { world, places, hanging } = await start(t)
   await hanging(12, 2)
 
-  let stopped = false
-  const stopping = world.app.stop().finally(() => (stopped = true))
-  while (!stopped) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-    await world.clock.advance(100)
-  }
-  await stopping
+  await world.stop()
 
   assert.deepEqual(await places(), { queued_ever: 12, queue: 12, retries: 0, ended: 0, spans: 0 })
 })
@@ -480,21 +459,21 @@ test('a delivery that succeeds while the queue is being read is not sent again',
       end'`)
   await hanging(1, 2)
   await world.clock.advance(1_000)
-  await passUntil(world, async () => (await places()).queue === 1)
+  await passUntil(world, 'the delivery to stand in the queue', async () => (await places()).queue === 1)
 
   const gate = await world.pool.reserve()
   await gate`select pg_advisory_lock(4711)`
-  const passing = pass(world)
+  const passing = world.pass('deliver')
   const readers = async () =>
     Number((await world.pool`select count(*) as n from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`)[0]!['n'])
-  while ((await readers()) === 0) continue
+  await until('the queue to be read', readers)
   answer(200)
   letGo()
-  while ((await places()).ended === 0) continue
+  await until('the delivery to end', async () => (await places()).ended)
   await gate`select pg_advisory_unlock(4711)`
   gate.release()
   await passing
-  await pass(world)
+  await world.pass('deliver')
 
   assert.equal(receiver.requests.length, 2)
   assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })

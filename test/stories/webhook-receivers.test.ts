@@ -1,10 +1,9 @@
 /** Bad receivers: each leaves a delivery record that says what happened, and none holds up another. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { buildApp } from '../../src/app.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import { recordEvents } from '../../src/platform/outbox.ts'
-import { closing } from '../kit/closing.ts'
+import { startProcess } from '../kit/process.ts'
 import { closedPort, rawReceiver, respond, type Answer } from '../kit/raw-receiver.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
@@ -32,20 +31,7 @@ async function happen(world: World, account: TestAccount, count = 1) {
       created_at: world.clock.iso(),
     })),
   )
-  for (let i = 0; i < 100 && (await world.tick('fan-out')) > 0; i++) continue
-}
-
-/** Passes time in small steps until something ends; resolves to the milliseconds passed. What waits may not have begun to wait yet. */
-async function passUntil(world: World, ended: Promise<unknown>): Promise<number> {
-  let over = false
-  void ended.then(() => (over = true))
-  let passed = 0
-  while (!over) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-    await world.clock.advance(25)
-    passed += 25
-  }
-  return passed
+  await world.settle('fan-out')
 }
 
 const newest = async (account: TestAccount, endpoint_id: string) =>
@@ -92,9 +78,10 @@ const hanging: [string, Answer, number | null][] = [
   [
     'byte by byte',
     (socket) => {
-      const text = 'HTTP/1.1 200 OK\r\n'
+      // a header that never ends
+      const text = 'HTTP/1.1 200 OK\r\nx: '
       let at = 0
-      const drip = setInterval(() => socket.writable && socket.write(text[at++ % text.length]!), 5)
+      const drip = setInterval(() => socket.writable && socket.write(text[at++] ?? 'y'), 5)
       socket.on('close', () => clearInterval(drip))
     },
     null,
@@ -105,12 +92,11 @@ for (const [name, answer, status] of hanging) {
     const { world, account, endpoint_id, receiver } = await facing(t, answer)
 
     await happen(world, account)
-    const ticking = world.tick('deliver')
+    const began = world.clock.now()
+    const passing = world.pass('deliver')
     await receiver.arrived(1)
-    const passed = await passUntil(world, ticking)
-    // what the receiver has written is read before the time is up
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    await world.clock.advance(9_999 - passed)
+    await passing
+    await world.clock.advance(began + 9_999 - world.clock.now())
     const during = await newest(account, endpoint_id)
     await world.clock.advance(1)
     await world.tick('deliver')
@@ -159,13 +145,13 @@ test('receivers that hang do not hold up the others', async (t) => {
   }
 
   await happen(world, account, 30)
-  const ticking = world.tick('deliver')
+  const passing = world.pass('deliver')
   await quick.arrived(20 * 30)
   const hungThen = hung.requests.length
 
   assert.ok(hungThen <= 20 * 4, `few attempts are risked on who has not answered yet: ${hungThen}`)
   hang = false
-  await passUntil(world, ticking)
+  await passing
   await world.clock.advance(10_000)
   await world.tick('deliver')
   await world.invariants()
@@ -176,23 +162,17 @@ test('what a dead process had in hand is delivered by another within its ten sec
   const { world, account, receiver, endpoint_id } = await facing(t, (socket, request, index) => void (hang || respond(200)(socket, request, index)))
   const { platform } = world
   await platform.pool`insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
-  const other = buildApp({
-    pool: world.pool,
-    clock: world.clock,
-    settings: platform.settings,
-    secrets: platform.secrets,
-    log: platform.log,
-    process_id: 'other',
-  })
-  closing(t, () => other.stop())
+  const other = (await startProcess(t, world, 'other')).app
   await happen(world, account)
-  const ticking = world.tick('deliver')
+  const began = world.clock.now()
+  const passing = world.pass('deliver')
   await receiver.arrived(1)
   hang = false
 
-  await world.clock.advance(9_000 - (await passUntil(world, ticking)))
+  await passing
+  await world.clock.advance(began + 9_000 - world.clock.now())
   const early = await other.lane('deliver').tick()
-  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)}`
+  await world.pool`update processes set beat_at = ${isoTime(world.clock.now() - 11_000)} where id = ${platform.process_id}`
   const late = await other.lane('deliver').tick()
 
   assert.deepEqual([early, late], [0, 1])
@@ -207,11 +187,10 @@ test('what a dead process had in hand is delivered by another within its ten sec
 test('shutting down gives back what hangs, uncounted, and finishes what does not', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(t, () => undefined)
   await happen(world, account)
-  const ticking = world.tick('deliver')
+  const passing = world.pass('deliver')
   await receiver.arrived(1)
 
-  const stopping = world.app.stop()
-  await passUntil(world, Promise.all([stopping, ticking]))
+  await Promise.all([world.stop(), passing])
 
   const [row] = await world.pool`select attempts, error from webhook_queue where endpoint_id = ${endpoint_id}`
   assert.deepEqual({ ...row }, { attempts: 0, error: null })
@@ -222,11 +201,13 @@ test('shutting down gives back what hangs, uncounted, and finishes what does not
 test('what ended beside an attempt that hangs is on record after a shutdown, which does not wait for more', async (t) => {
   const { world, account, receiver, endpoint_id } = await facing(t, (socket, request, index) => void (index === 0 || respond(200)(socket, request, index)))
   await happen(world, account, 2)
-  const ticking = world.tick('deliver')
+  const passing = world.pass('deliver')
   await receiver.arrived(2)
-  await passUntil(world, ticking)
+  await passing
 
-  const passed = await passUntil(world, world.app.stop())
+  const before = world.clock.now()
+  await world.stop()
+  const passed = world.clock.now() - before
 
   assert.ok(passed < 5_000, `${passed} ms`)
   const rows = await world.pool`select status, attempts from webhook_deliveries where endpoint_id = ${endpoint_id}`
@@ -243,7 +224,7 @@ test('shutting down in the middle of an attempt on request blames nobody, and le
   await receiver.arrived(1)
   await world.clock.advance(1_000)
 
-  await passUntil(world, Promise.all([world.app.stop(), asking]))
+  await Promise.all([world.stop(), asking])
 
   const [row] = await world.pool`select attempts, error, scheduled from webhook_retries where endpoint_id = ${endpoint_id}`
   assert.deepEqual({ ...row }, { attempts: 0, error: null, scheduled: true })

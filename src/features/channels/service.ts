@@ -4,7 +4,7 @@ import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
 import { channelTypes, type Channel, type ChannelType, type Template } from '../../contract/resources/channel.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { isoTime, withDeadline, type Clock } from '../../lib/clock.ts'
 import { validator } from '../../contract/validation.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import { recordEvents } from '../../platform/outbox.ts'
@@ -12,7 +12,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import type { Adapter, Connection } from './adapter.ts'
 import { sandboxTemplates } from './providers/sandbox.ts'
-import { adapterOf, connectable } from './registry.ts'
+import { providerRegistry } from './registry.ts'
 import { wrongIdentifier, wrongSettings } from './channel-input.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
@@ -43,6 +43,7 @@ export const isUp = ({ status, connection_status }: Pick<ChannelRow, 'status' | 
 
 export function channelService(platform: Platform) {
   const { pool, clock, ids, secrets, settings } = platform
+  const { adapterOf, connectable } = providerRegistry(clock)
   const cache = new Map<string, { row: ChannelRow | null; until: number }>()
   // what was read before a change must not be remembered after it
   let changes = 0
@@ -143,7 +144,7 @@ export function channelService(platform: Platform) {
     const records =
       row.provider === 'sandbox'
         ? sandboxTemplates
-        : ((await adapterOf(row.provider)?.templates?.(connection(row), AbortSignal.timeout(connectTimeoutMs))) ?? [])
+        : ((await withDeadline(clock, connectTimeoutMs, async (signal) => await adapterOf(row.provider)?.templates?.(connection(row), signal))) ?? [])
     return records.map((record) => ({
       id: `tpl_${row.provider === 'sandbox' ? 'test_' : ''}${record.provider_id}`,
       object: 'template',
@@ -172,7 +173,7 @@ export function channelService(platform: Platform) {
 
   /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (behaviour: channels 2.4). */
   async function create(sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
-    const { adapter, type } = chooseAdapter(creation, settings.simulator)
+    const { adapter, type } = chooseAdapter(creation, (type) => connectable(type, settings.simulator))
     const failures = [
       ...wrongIdentifier(type, creation.identifier),
       ...validator(adapter.credentials)(creation.credentials, 'credentials'),
@@ -182,7 +183,7 @@ export function channelService(platform: Platform) {
     const rate = withRate(type, creation.settings ?? {})
     const id = ids('ch')
     if (creation.identifier !== undefined && (await store.identifierTaken(sql, type, creation.identifier))) throw taken(type, creation.identifier)
-    const identifier = await tryConnection(adapter, {
+    const identifier = await tryConnection(clock, adapter, {
       channel_id: id,
       identifier: creation.identifier ?? '',
       credentials: creation.credentials,
@@ -259,7 +260,7 @@ export function channelService(platform: Platform) {
     const row = await getChangeable(tenant, id)
     const adapter = adapterOf(row.provider)
     if (adapter === undefined) throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
-    await tryConnection(adapter, connection(row))
+    await tryConnection(clock, adapter, connection(row))
     return await setConnection(sql, row, 'connected')
   }
 
@@ -336,7 +337,7 @@ const taken = (type: string, identifier: string) =>
     { param: 'identifier' },
   )
 
-function chooseAdapter(creation: ChannelCreation, simulatorAllowed: boolean): { adapter: Adapter; type: ChannelType } {
+function chooseAdapter(creation: ChannelCreation, connectable: (type: ChannelType) => readonly Adapter[]): { adapter: Adapter; type: ChannelType } {
   const type = channelTypes.find((candidate) => candidate === creation.type)
   if (type === undefined)
     throw invalid(
@@ -344,7 +345,7 @@ function chooseAdapter(creation: ChannelCreation, simulatorAllowed: boolean): { 
       'invalid_value',
       `The channel type ${JSON.stringify(creation.type.slice(0, 40))} is not built. Use one of ${channelTypes.join(', ')}.`,
     )
-  const choices = connectable(type, simulatorAllowed)
+  const choices = connectable(type)
   const adapter = creation.provider === undefined && choices.length === 1 ? choices[0] : choices.find((candidate) => candidate.provider === creation.provider)
   if (adapter !== undefined) return { adapter, type }
   const offered =
@@ -359,8 +360,8 @@ const withRate = (type: ChannelType, given: Record<string, unknown>): Record<str
   max_messages_per_second: given['max_messages_per_second'] ?? defaultRate[type],
 })
 
-async function tryConnection(adapter: Adapter, connection: Connection): Promise<string> {
-  const answer = (await adapter.connect?.(connection, AbortSignal.timeout(connectTimeoutMs))) ?? { kind: 'connected' as const }
+async function tryConnection(clock: Clock, adapter: Adapter, connection: Connection): Promise<string> {
+  const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await adapter.connect?.(connection, signal))) ?? { kind: 'connected' as const }
   if (answer.kind === 'refused') throw new Problem('upstream_rejected', `The provider refused the credentials: ${answer.message}`)
   if (answer.kind === 'unavailable')
     throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${answer.message} Try again with backoff.`)

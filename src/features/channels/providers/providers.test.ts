@@ -1,4 +1,5 @@
 import { adapterSuite } from '../../../../test/kit/adapter-suite.ts'
+import { fakeClock } from '../../../../test/kit/clock.ts'
 import { hmacHex } from '../../../lib/hmac.ts'
 import type { Connection } from '../adapter.ts'
 import { sandbox } from './sandbox.ts'
@@ -9,7 +10,7 @@ const connection = (credentials: Record<string, unknown>): Connection => ({ chan
 adapterSuite(sandbox, { connection: connection({}), recipients: { accepted: '+15005550006', refused: '+15005550001' } })
 
 const body = Buffer.from(JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p1', move: 'deliver' }, { kind: 'nonsense' }, null] }))
-adapterSuite(simulator, {
+adapterSuite(simulator(fakeClock()), {
   connection: connection({ callback_secret: 's3cret' }),
   recipients: { accepted: '+4915112345678', refused: '+19995550001', throttled: '+19995550021', unavailable: '+19995550022', unknown: '+19995550023' },
   callback: { call: { method: 'POST', headers: { 'x-simulator-signature': hmacHex('s3cret', body) }, query: {}, body }, reports: 1 },

@@ -2,9 +2,9 @@
  * A provider for live-mode tests and benches: behaves as told by the channel's settings, or by digits of the recipient.
  * Offered only where POSTHORN_SIMULATOR is set, never in production.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../../contract/resources/channel.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { hmacHex, sameText } from '../../../lib/hmac.ts'
 import type { Adapter, Callback, Connection, Outcome, OutboundMessage, Report } from '../adapter.ts'
 
@@ -42,9 +42,9 @@ function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): 
   }
 }
 
-async function send(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
+async function send(clock: Clock, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
   const latency_ms = connection.settings['latency_ms']
-  if (typeof latency_ms === 'number') await delay(Math.min(latency_ms, 30_000), undefined, { signal }).catch(() => undefined)
+  if (typeof latency_ms === 'number') await clock.sleep(Math.min(latency_ms, 30_000), signal)
   if (connection.settings['offline'] === true)
     return {
       kind: 'refused',
@@ -81,7 +81,7 @@ function reportOf(value: unknown): Report[] {
   return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string' ? [report as unknown as Report] : []
 }
 
-export const simulator: Adapter = {
+export const simulator = (clock: Clock): Adapter => ({
   provider: 'simulator',
   types: ['whatsapp', 'sms', 'telegram'],
   capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
@@ -90,10 +90,10 @@ export const simulator: Adapter = {
     callback_secret: Type.Optional(Type.String({ description: 'Key of the hex HMAC-SHA256 in `x-simulator-signature` over the raw body of callbacks.' })),
   }),
   real: false,
-  send,
+  send: (message, connection, signal) => send(clock, message, connection, signal),
   receive: (callback, connection) => readCallback(callback, connection),
   connect: async ({ credentials, settings }) => {
     if (credentials['refuse'] === true) return { kind: 'refused', message: 'The simulated provider refuses these credentials.' }
     return settings['offline'] === true ? { kind: 'unavailable', message: 'The simulated provider is offline.' } : { kind: 'connected' }
   },
-}
+})

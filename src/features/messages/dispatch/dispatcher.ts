@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import { limits } from '../../../contract/limits.ts'
 import { priorities, ranks, type Priority } from '../../../contract/resources/message.ts'
-import { isoTime } from '../../../lib/clock.ts'
+import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import type { Outcome } from '../../channels/adapter.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
@@ -59,6 +59,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const waiting = newBacklog()
   const inHand = new Set<string>()
   const unmarked = unmarkedHandOvers()
+  const handOvers = new Set<Promise<void>>()
   const perQueue = new Map<string, number>()
   const queues = heldQueues(platform, channels)
   const consents = consentLooks(platform, channels)
@@ -94,7 +95,8 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
         if (inHand.size > 0) await Promise.race([settled(), clock.sleep(patienceMs)])
         return claimed
       }
-      const work = handOver(jobs)
+      const work = handOver(jobs).finally(() => handOvers.delete(work))
+      handOvers.add(work)
       // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
       await Promise.race([work, clock.sleep(patienceMs)])
       return jobs.length
@@ -190,8 +192,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     for (const job of jobs) began(job)
     try {
       const ready = await prepare(jobs)
-      const signal = AbortSignal.timeout(sendTimeoutMs)
-      await Promise.all(ready.map(({ job, channel }) => perform(job, channel, signal)))
+      await withDeadline(clock, sendTimeoutMs, (signal) => Promise.all(ready.map(({ job, channel }) => perform(job, channel, signal))))
     } catch (error) {
       log.error({ err: error }, 'messages could not be handed over; they are claimed again')
       await giveBack(jobs, clock.now() + 1000).catch(() => undefined)
@@ -384,10 +385,8 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
       turns.stop()
       const given = waiting.drop(({ row }) => inHand.delete(row.id))
       await giveBack(given, clock.now())
-      while (running() > 0) {
-        await settled()
-        await clock.sleep(20)
-      }
+      await Promise.all(handOvers)
+      await settled()
       await leases.release()
     },
   }
