@@ -68,6 +68,19 @@ test('a port beyond the last, a login in the base address, a word in two lists a
   )
 })
 
-test('a misspelt setting is noticed', () => {
-  assert.deepEqual(readConfig({ POSTHORN_RATELIMIT: '5', POSTHORN_TEST_DATABASE_URL: 'x', OTHER: 'y' }).unknown_variables, ['POSTHORN_RATELIMIT'])
+test('a variable that looks like a setting and is none is refused, and it is told what was probably meant', () => {
+  const wrong = { POSTHORN_RATE_LIMIT: '5', POSTHORN_SECERT_KEY: 'x', POSTHORN_QUEUE_DEPTH: '1', PORT: 'none' }
+
+  assert.throws(
+    () => readConfig(wrong),
+    (error: unknown) =>
+      error instanceof OperatorError &&
+      [
+        'POSTHORN_RATE_LIMIT is no setting. Did you mean POSTHORN_RATE_LIMIT_MESSAGES?',
+        'POSTHORN_SECERT_KEY is no setting. Did you mean POSTHORN_SECRET_KEY?',
+        'POSTHORN_QUEUE_DEPTH is no setting. The README lists them all.',
+        'PORT must be a whole number',
+      ].every((line) => error.message.includes(`\n  ${line}`)),
+  )
+  assert.doesNotThrow(() => readConfig({ POSTHORN_TEST_DATABASE_URL: 'x', OTHER: 'y' }))
 })

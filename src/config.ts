@@ -18,6 +18,7 @@ import {
 } from './config-readers.ts'
 import { OperatorError } from './platform/operator-error.ts'
 import { makeFolder } from './lib/make-folder.ts'
+import { nearest } from './lib/nearest.ts'
 import type { LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
@@ -36,8 +37,6 @@ export interface Config extends Settings {
   readonly whatsapp_graph_url: string
   readonly twilio_url: string
   readonly telegram_url: string
-  /** Variables that begin with POSTHORN_ and are no setting: misspelt, most likely. */
-  readonly unknown_variables: readonly string[]
 }
 
 export interface Setting {
@@ -151,9 +150,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...sharedKeywords(values))
+  problems.push(...sharedKeywords(values), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
-  return configOf(values as Values, simulator, unknownVariables(env))
+  return configOf(values as Values, simulator)
 }
 
 /** A word in two lists would mean two things. */
@@ -168,7 +167,7 @@ function sharedKeywords(values: Readonly<Record<string, unknown>>): string[] {
   )
 }
 
-function configOf(values: Values, simulator: boolean, unknown_variables: readonly string[]): Config {
+function configOf(values: Values, simulator: boolean): Config {
   const { HOST: host, PORT: port } = values
   return {
     database_url: values.DATABASE_URL,
@@ -199,12 +198,22 @@ function configOf(values: Values, simulator: boolean, unknown_variables: readonl
     twilio_url: values.POSTHORN_TWILIO_URL,
     telegram_url: values.POSTHORN_TELEGRAM_URL,
     simulator,
-    unknown_variables,
   }
 }
 
-const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] =>
-  Object.keys(env).filter((name) => name.startsWith('POSTHORN_') && !name.startsWith('POSTHORN_TEST_') && !(name in settingsTable))
+/** A misspelt setting would keep its default unseen. Those of the tests are passed over. */
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const prefix = 'POSTHORN_'
+  const names = Object.keys(settingsTable).filter((name) => name.startsWith(prefix))
+  const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !name.startsWith('POSTHORN_TEST_') && !names.includes(name))
+  return unknown.map((name) => {
+    const meant = nearest(
+      name.slice(prefix.length),
+      names.map((known) => known.slice(prefix.length)),
+    )
+    return `${name} is no setting.${meant === undefined ? ' The README lists them all.' : ` Did you mean ${prefix}${meant}?`}`
+  })
+}
 
 /** The keys of a configuration; where none is set, the one in the data folder, made at the first time. */
 export async function secretKeys(config: Config): Promise<SecretKeys> {

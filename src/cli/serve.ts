@@ -53,7 +53,6 @@ function roleList(text: string): Role[] {
 async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {
   const config = await withPort(readConfig(cli.terminal.env))
   const log = makeLog(config.log_level)
-  for (const name of config.unknown_variables) log.warn(`${name} is no setting: is it misspelt?`)
   const clock = systemClock()
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)
