@@ -44,79 +44,80 @@ const noteLengthMax = 500
 const nameLengthMax = 120
 const blank = { package_grant_id: null, message_id: null, note: null } as const
 
-export function funding(platform: Platform, posts: Posting): Funding {
-  const { clock, ids, pool } = platform
-  const now = (): string => isoTime(clock.now())
-  const locked = async (sql: Db, account_id: string): Promise<WalletRow> => {
-    const [wallet] = await posts.lockWallets(sql, [account_id])
-    if (wallet === undefined) throw noAccount(account_id)
-    return wallet
-  }
-  const found = async (sql: Db, account_id: string): Promise<WalletRow> => {
-    const wallet = await store.findWallet(sql, account_id)
-    if (wallet === null) throw noAccount(account_id)
-    return wallet
-  }
-  const liveBalance = async (sql: Db, account_id: string): Promise<Balance> => {
-    const wallet = await found(sql, account_id)
-    const grants = await store.listShownGrants(sql, [account_id], isoTime(clock.now() - shownForMs))
-    return balanceObject('live', wallet.balance_micros, grants, now())
-  }
+export const funding = (platform: Platform, posts: Posting): Funding => ({
+  liveBalance: (sql, account_id) => liveBalance(platform, sql, account_id),
+  creditWallet: (sql, account_id, amount_micros, note) => creditWallet(platform, posts, sql, account_id, amount_micros, note),
+  grantPackage: (sql, asked) => grantPackage(platform, posts, sql, asked),
+  lowBalance: async (sql, account_id) => (await walletOf(sql, account_id)).low_balance_micros,
 
-  return {
-    liveBalance,
+  async setLowBalance(sql, account_id, low_balance_micros) {
+    requireWhole('low_balance_micros', 'The threshold of balance.low in micro-USD', low_balance_micros, 0)
+    if ((await store.updateLowBalance(sql, account_id, low_balance_micros)) === null) throw noAccount(account_id)
+  },
 
-    async creditWallet(sql, account_id, amount_micros, note) {
-      requireWhole('amount_micros', 'The amount in micro-USD', amount_micros, 1)
-      requireText('note', note ?? '', noteLengthMax)
-      return await transact(sql, async (tx) => {
-        const wallet = await locked(tx, account_id)
-        const balance_after_micros = wallet.balance_micros + amount_micros
-        if (!Number.isSafeInteger(balance_after_micros)) throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
-        const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
-        await store.postEntries(tx, [{ ...blank, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(now(), wallet) }])
-        return await liveBalance(tx, account_id)
-      })
-    },
+  async writeOffExpired(rows_max) {
+    const at = isoTime(platform.clock.now())
+    const due = await store.listDueExpiries(platform.pool, at, rows_max)
+    if (due.length === 0) return 0
+    return await transact(platform.pool, (tx) => writeOff(tx, platform, posts, due, at))
+  },
+})
 
-    async grantPackage(sql, asked) {
-      const created_at = now()
-      requireWhole('credits', 'The number of credits', asked.credits, 1)
-      requireChannelTypes('channel_types', asked.channel_types)
-      requireText('name', asked.name, nameLengthMax)
-      if (asked.expires_at !== null && asked.expires_at <= created_at)
-        throw invalid('expires_at', 'invalid_value', 'The expiry of a package must be in the future.')
-      const granted = await transact(sql, async (tx) => {
-        const { account_id, credits, channel_types, expires_at, name } = asked
-        const wallet = await locked(tx, account_id)
-        const id = ids('grant')
-        const grant = { account_id, id, name, channel_types, credits_total: credits, expires_at, created_at }
-        await store.insertGrant(tx, grant)
-        const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
-        const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
-        await store.postEntries(tx, [{ ...blank, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id }])
-        const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
-        if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNoticeMs) await recordExpiring(tx, platform, [row], created_at)
-        return packageObject(row, created_at)
-      })
-      platform.notify('fan-out')
-      return granted
-    },
+async function lockWallet(posts: Posting, sql: Db, account_id: string): Promise<WalletRow> {
+  const [wallet] = await posts.lockWallets(sql, [account_id])
+  if (wallet === undefined) throw noAccount(account_id)
+  return wallet
+}
 
-    lowBalance: async (sql, account_id) => (await found(sql, account_id)).low_balance_micros,
+async function walletOf(sql: Db, account_id: string): Promise<WalletRow> {
+  const wallet = await store.findWallet(sql, account_id)
+  if (wallet === null) throw noAccount(account_id)
+  return wallet
+}
 
-    async setLowBalance(sql, account_id, low_balance_micros) {
-      requireWhole('low_balance_micros', 'The threshold of balance.low in micro-USD', low_balance_micros, 0)
-      if ((await store.updateLowBalance(sql, account_id, low_balance_micros)) === null) throw noAccount(account_id)
-    },
+async function liveBalance({ clock }: Platform, sql: Db, account_id: string): Promise<Balance> {
+  const wallet = await walletOf(sql, account_id)
+  const grants = await store.listShownGrants(sql, [account_id], isoTime(clock.now() - shownForMs))
+  return balanceObject('live', wallet.balance_micros, grants, isoTime(clock.now()))
+}
 
-    async writeOffExpired(rows_max) {
-      const at = now()
-      const due = await store.listDueExpiries(pool, at, rows_max)
-      if (due.length === 0) return 0
-      return await transact(pool, (tx) => writeOff(tx, platform, posts, due, at))
-    },
-  }
+async function creditWallet(platform: Platform, posts: Posting, sql: Db, account_id: string, amount_micros: number, note: string | null): Promise<Balance> {
+  requireWhole('amount_micros', 'The amount in micro-USD', amount_micros, 1)
+  requireText('note', note ?? '', noteLengthMax)
+  return await transact(sql, async (tx) => {
+    const wallet = await lockWallet(posts, tx, account_id)
+    const balance_after_micros = wallet.balance_micros + amount_micros
+    if (!Number.isSafeInteger(balance_after_micros)) throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
+    const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
+    await store.postEntries(tx, [
+      { ...blank, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(isoTime(platform.clock.now()), wallet) },
+    ])
+    return await liveBalance(platform, tx, account_id)
+  })
+}
+
+async function grantPackage(platform: Platform, posts: Posting, sql: Db, asked: NewPackage): Promise<Package> {
+  const created_at = isoTime(platform.clock.now())
+  requireWhole('credits', 'The number of credits', asked.credits, 1)
+  requireChannelTypes('channel_types', asked.channel_types)
+  requireText('name', asked.name, nameLengthMax)
+  if (asked.expires_at !== null && asked.expires_at <= created_at)
+    throw invalid('expires_at', 'invalid_value', 'The expiry of a package must be in the future.')
+  const granted = await transact(sql, async (tx) => {
+    const { account_id, credits, channel_types, expires_at, name } = asked
+    const wallet = await lockWallet(posts, tx, account_id)
+    const id = platform.ids('grant')
+    const grant = { account_id, id, name, channel_types, credits_total: credits, expires_at, created_at }
+    await store.insertGrant(tx, grant)
+    const entry = { type: 'package_grant', unit: 'credits', debit: ledgerAccounts.issued, credit: grantAccount(id), amount: credits } as const
+    const posted = { balance_after_micros: wallet.balance_micros, created_at: entryTime(created_at, wallet) }
+    await store.postEntries(tx, [{ ...blank, ...entry, ...posted, account_id, id: posts.entryId(), package_grant_id: id }])
+    const row: GrantRow = { ...grant, credits_remaining: credits, exhausted_at: null, expired_at: null }
+    if (expires_at !== null && Date.parse(expires_at) <= Date.parse(created_at) + expiryNoticeMs) await recordExpiring(tx, platform, [row], created_at)
+    return packageObject(row, created_at)
+  })
+  platform.notify('fan-out')
+  return granted
 }
 
 async function writeOff(tx: Db, platform: Platform, posts: Posting, due: readonly { account_id: string; id: string }[], at: string): Promise<number> {

@@ -59,84 +59,95 @@ export interface InboundPart {
 
 export function inboundPart(platform: Platform): InboundPart {
   const keywordOf = keywordReader(platform.settings)
-
-  async function receiveInbound(sql: Db, messages: readonly InboundFact[]): Promise<Received[]> {
-    const answers = new Map<InboundFact, Received>()
-    for (const [tenant, group] of byTenant(messages)) {
-      const received = await withRaces(sql, (tx) => receiveOfTenant(tx, tenant, group))
-      for (const [index, message] of group.entries()) answers.set(message, received[index]!)
-    }
-    return messages.map((message) => answers.get(message)!)
+  return {
+    receiveInbound: (tx, messages) => receiveInbound(platform, keywordOf, tx, messages),
+    receiveProviderConsent: (tx, changes) => receiveProviderConsent(platform, tx, changes),
   }
+}
 
-  async function receiveOfTenant(tx: Transaction, tenant: Tenant, messages: readonly InboundFact[]): Promise<Received[]> {
-    const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'keyword' }
-    const keywords = messages.map((message) => keywordOf(message.type, message.content))
-    const items = messages.map((message, index) => linkItem(message, keywords[index]!))
-    const results = await saveContacts(platform, tx, tenant, items, context)
-    const answers: Received[] = []
-    for (const [index, message] of messages.entries()) {
-      const result = results[index]!
-      const keyword = keywords[index]!
-      const status = keyword === null ? null : statusOfKeyword[keyword]
-      let changed = result.outcome !== 'refused' && result.transitions.some((one) => one.message_id === message.message_id && one.before !== one.status)
-      if (result.outcome === 'refused' && status !== null)
-        changed = await setStranger(tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
-      const confirmed = keyword === 'opt_out' && changed && confirmedTypes.includes(message.channel_type)
-      answers.push({ contact_id: result.outcome === 'refused' ? null : result.row.id, keyword, reply: confirmed ? confirmation(platform) : null })
-    }
-    await openWindows(tx, tenant, windowsOf(messages))
-    return answers
+type KeywordReader = ReturnType<typeof keywordReader>
+
+async function receiveInbound(platform: Platform, keywordOf: KeywordReader, sql: Db, messages: readonly InboundFact[]): Promise<Received[]> {
+  const answers = new Map<InboundFact, Received>()
+  for (const [tenant, group] of byTenant(messages)) {
+    const received = await withRaces(sql, (tx) => receiveOfTenant(platform, keywordOf, tx, tenant, group))
+    for (const [index, message] of group.entries()) answers.set(message, received[index]!)
   }
+  return messages.map((message) => answers.get(message)!)
+}
 
-  /** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */
-  async function setStranger(tx: Transaction, tenant: Tenant, one: Stranger, context: SaveContext): Promise<boolean> {
-    if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [one], context)).length > 0
-    return (
-      (await deleteSuppressions(tx, tenant, [
-        { channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) },
-      ])) > 0
-    )
+async function receiveOfTenant(
+  platform: Platform,
+  keywordOf: KeywordReader,
+  tx: Transaction,
+  tenant: Tenant,
+  messages: readonly InboundFact[],
+): Promise<Received[]> {
+  const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'keyword' }
+  const keywords = messages.map((message) => keywordOf(message.type, message.content))
+  const items = messages.map((message, index) => linkItem(message, keywords[index]!))
+  const results = await saveContacts(platform, tx, tenant, items, context)
+  const answers: Received[] = []
+  for (const [index, message] of messages.entries()) {
+    const result = results[index]!
+    const keyword = keywords[index]!
+    const status = keyword === null ? null : statusOfKeyword[keyword]
+    let changed = result.outcome !== 'refused' && result.transitions.some((one) => one.message_id === message.message_id && one.before !== one.status)
+    if (result.outcome === 'refused' && status !== null)
+      changed = await setStranger(platform, tx, tenant, { ...strangerOf(message), status, source: 'keyword' }, context)
+    const confirmed = keyword === 'opt_out' && changed && confirmedTypes.includes(message.channel_type)
+    answers.push({ contact_id: result.outcome === 'refused' ? null : result.row.id, keyword, reply: confirmed ? confirmation(platform) : null })
   }
+  await openWindows(tx, tenant, windowsOf(messages))
+  return answers
+}
 
-  async function receiveProviderConsent(sql: Db, changes: readonly ProviderConsent[]): Promise<void> {
-    for (const [tenant, group] of byTenant(changes)) await withRaces(sql, (tx) => providerConsentOfTenant(tx, tenant, group))
+/** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */
+async function setStranger(platform: Platform, tx: Transaction, tenant: Tenant, one: Stranger, context: SaveContext): Promise<boolean> {
+  if (one.status === 'opted_out') return (await stop(platform, tx, tenant, [one], context)).length > 0
+  return (
+    (await deleteSuppressions(tx, tenant, [
+      { channel_type: one.channel_type, address_hash: suppressionHash(platform.secrets, tenant, one.channel_type, one.key.address) },
+    ])) > 0
+  )
+}
+
+async function receiveProviderConsent(platform: Platform, sql: Db, changes: readonly ProviderConsent[]): Promise<void> {
+  for (const [tenant, group] of byTenant(changes)) await withRaces(sql, (tx) => providerConsentOfTenant(platform, tx, tenant, group))
+}
+
+async function providerConsentOfTenant(platform: Platform, tx: Transaction, tenant: Tenant, changes: readonly ProviderConsent[]): Promise<void> {
+  const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
+  const keys = changes.map((one) => addressKeyOf(one.channel_type, one.address))
+  const owners = new Map((await findAddresses(tx, tenant, keys)).map((row) => [`${row.kind}|${row.address}`, row.contact_id]))
+  const items: SaveItem[] = []
+  for (const [index, one] of changes.entries()) {
+    const key = keys[index]!
+    const id = owners.get(`${key.kind}|${key.address}`)
+    const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }
+    if (id !== undefined)
+      items.push({
+        kind: 'update',
+        id,
+        change: { consent: { [one.channel_type]: write } },
+        ...(one.message_id === undefined ? {} : { message_id: one.message_id }),
+      })
+    else
+      await setStranger(
+        platform,
+        tx,
+        tenant,
+        {
+          channel_type: one.marketing ? marketingType(one.channel_type) : one.channel_type,
+          key,
+          status: one.status,
+          source: 'provider',
+          message_id: one.message_id ?? null,
+        },
+        context,
+      )
   }
-
-  async function providerConsentOfTenant(tx: Transaction, tenant: Tenant, changes: readonly ProviderConsent[]): Promise<void> {
-    const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
-    const keys = changes.map((one) => addressKeyOf(one.channel_type, one.address))
-    const owners = new Map((await findAddresses(tx, tenant, keys)).map((row) => [`${row.kind}|${row.address}`, row.contact_id]))
-    const items: SaveItem[] = []
-    for (const [index, one] of changes.entries()) {
-      const key = keys[index]!
-      const id = owners.get(`${key.kind}|${key.address}`)
-      const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }
-      if (id !== undefined)
-        items.push({
-          kind: 'update',
-          id,
-          change: { consent: { [one.channel_type]: write } },
-          ...(one.message_id === undefined ? {} : { message_id: one.message_id }),
-        })
-      else
-        await setStranger(
-          tx,
-          tenant,
-          {
-            channel_type: one.marketing ? marketingType(one.channel_type) : one.channel_type,
-            key,
-            status: one.status,
-            source: 'provider',
-            message_id: one.message_id ?? null,
-          },
-          context,
-        )
-    }
-    await saveContacts(platform, tx, tenant, items, context)
-  }
-
-  return { receiveInbound, receiveProviderConsent }
+  await saveContacts(platform, tx, tenant, items, context)
 }
 
 interface Stranger {

@@ -49,12 +49,12 @@ export async function deleteList(sql: Db, { account_id, mode }: Tenant, id: stri
 }
 
 /** Keeps a list from being deleted until the transaction ends; false when it is gone. */
-export async function holdList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
+export async function lockList(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   return (await sql`select 1 from contact_lists where account_id = ${account_id} and mode = ${mode} and id = ${id} for key share`).length > 0
 }
 
 /** Which of these contacts exist; they stay until the transaction ends. */
-export async function holdContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<string[]> {
+export async function lockContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from contacts where account_id = ${account_id} and mode = ${mode} and id = any (${[...ids]}::text[]) order by id for key share`
   return rows.map((row) => row.id)

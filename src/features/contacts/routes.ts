@@ -18,7 +18,8 @@ import { DateTimeQuery } from '../../contract/date-time-query.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { ContactBody } from './contact-input.ts'
-import type { ContactService, TaggingBody } from './service.ts'
+import type { ContactService } from './service.ts'
+import type { TaggingBody } from './tagging.ts'
 
 const tag = 'Contacts'
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))

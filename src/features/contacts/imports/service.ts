@@ -15,7 +15,7 @@ import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
 import { readHeader, type Column } from './columns.ts'
-import { keeper } from './keeper.ts'
+import { pieceWriter } from './piece-writer.ts'
 import * as store from './store.ts'
 import { receiveFile, type UploadedFile, type UploadOptions } from './upload.ts'
 
@@ -28,97 +28,99 @@ const choreRows = 5000
 
 export type ImportService = ReturnType<typeof importService>
 
-export function importService(platform: Platform) {
+export const importService = (platform: Platform) => ({
+  start: (sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions) => startImport(platform, sql, caller, request, given),
+  digest: (request: IncomingMessage, given: UploadOptions): Promise<string | null> => digestOfUpload(platform, request, given),
+  list: listImports,
+  errors: errorsOf,
+  get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> => importObject(await existing(sql, tenant, id)),
+  chores: importChores(platform),
+})
+
+/** Takes a file in; `digest` tells the upload from another one. Nothing is left of one that is refused, or that never ends. */
+async function startImport(
+  platform: Platform,
+  sql: Db,
+  caller: Caller,
+  request: IncomingMessage,
+  given: UploadOptions,
+): Promise<{ started: ContactImport; digest: string }> {
+  if (!isForm(request)) requireConsent(given)
+  readCountry(given.default_country)
   const { clock, ids, settings } = platform
-  const now = () => isoTime(clock.now())
-
-  /** Takes a file in; `digest` tells the upload from another one. Nothing is left of one that is refused, or that never ends. */
-  async function start(sql: Db, caller: Caller, request: IncomingMessage, given: UploadOptions): Promise<{ started: ContactImport; digest: string }> {
-    if (!isForm(request)) requireConsent(given)
-    readCountry(given.default_country)
-    const id = ids('imp')
-    let columns: Column[] = []
-    const pieces = keeper((piece, number) => store.insertPiece(sql, id, number, piece))
-    await store.insertImport(sql, caller, id, caller.request_id, now())
-    try {
-      const { file, options } = await receiveFile(request, given, {
-        bytes_max: settings.import_bytes_max,
-        rows_per_piece: rowsPerPiece,
-        onHeader: (header, known) => {
-          columns = readHeader(header, readChosen(known.columns))
-        },
-        keep: pieces.keep,
-      })
-      await pieces.close(true)
-      requireConsent(options)
-      const row = await store.startImport(sql, caller, id, { ...file, default_country: readCountry(options.default_country), columns }, now())
-      if (row === null) throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
-      platform.notify('imports')
-      return { started: importObject(row), digest: digestOf(file, options) }
-    } catch (error) {
-      await pieces.close(false)
-      await transact(sql, (tx) => store.deleteUpload(tx, caller, id))
-      throw error
-    }
-  }
-
-  /** Reads an upload that came again, and keeps nothing of it: the digest that `start` told, or null where no file can be read. */
-  async function digest(request: IncomingMessage, given: UploadOptions): Promise<string | null> {
-    try {
-      const nothing = { onHeader: () => undefined, keep: () => Promise.resolve() }
-      const { file, options } = await receiveFile(request, given, { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, ...nothing })
-      return digestOf(file, options)
-    } catch (error) {
-      if (error instanceof Problem) return null
-      throw error
-    }
-  }
-
-  async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
-    const row = isId('imp', id) ? await store.findImport(sql, tenant, id) : null
-    if (row === null) throw missing('contact import', id)
-    return row
-  }
-
-  async function list(sql: Db, tenant: Tenant, status: string | undefined, page: Page): Promise<ContactImport[]> {
-    const exists = async (after: string) => isId('imp', after) && (await store.findImport(sql, tenant, after)) !== null
-    await requireCursor(page.starting_after, 'No contact import has the id', exists)
-    return (await store.listImports(sql, tenant, status, page)).map(importObject)
-  }
-
-  /** The rejected rows as CSV: the columns of the file, then which row it was and why. */
-  async function errors(sql: Db, tenant: Tenant, id: string): Promise<Readable> {
-    const row = await existing(sql, tenant, id)
-    return Readable.from(errorLines(sql, tenant, row), { objectMode: false })
-  }
-
-  /** Uploads whose process died, and rejected rows that were kept long enough. */
-  const chores: Chore[] = [
-    {
-      name: 'drop-abandoned-uploads',
-      every_ms: 60_000,
-      async run() {
-        const stale = await store.staleUploads(platform.pool, isoTime(clock.now() - uploadMsMax))
-        for (const upload of stale) await transact(platform.pool, (tx) => store.deleteUpload(tx, upload, upload.id))
-        return stale.length
+  const id = ids('imp')
+  let columns: Column[] = []
+  const pieces = pieceWriter((piece, number) => store.insertPiece(sql, id, number, piece))
+  await store.insertImport(sql, caller, id, caller.request_id, isoTime(clock.now()))
+  try {
+    const { file, options } = await receiveFile(request, given, {
+      bytes_max: settings.import_bytes_max,
+      rows_per_piece: rowsPerPiece,
+      onHeader: (header, known) => {
+        columns = readHeader(header, readChosen(known.columns))
       },
-    },
-    {
-      name: 'forget-import-errors',
-      every_ms: 60_000,
-      run: () => store.deleteOldErrors(platform.pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows),
-    },
-  ]
-
-  return {
-    start,
-    digest,
-    list,
-    errors,
-    get: async (sql: Db, tenant: Tenant, id: string): Promise<ContactImport> => importObject(await existing(sql, tenant, id)),
-    chores,
+      write: pieces.write,
+    })
+    await pieces.close(true)
+    requireConsent(options)
+    const row = await store.startImport(sql, caller, id, { ...file, default_country: readCountry(options.default_country), columns }, isoTime(clock.now()))
+    if (row === null) throw new Problem('invalid_json', 'The upload took more than an hour and was given up. Send the file again.')
+    platform.notify('imports')
+    return { started: importObject(row), digest: digestOf(file, options) }
+  } catch (error) {
+    await pieces.close(false)
+    await transact(sql, (tx) => store.deleteUpload(tx, caller, id))
+    throw error
   }
 }
+
+/** Reads an upload that came again, and keeps nothing of it: the digest that `startImport` told, or null where no file can be read. */
+async function digestOfUpload({ settings }: Platform, request: IncomingMessage, given: UploadOptions): Promise<string | null> {
+  try {
+    const nothing = { onHeader: () => undefined, write: () => Promise.resolve() }
+    const { file, options } = await receiveFile(request, given, { bytes_max: settings.import_bytes_max, rows_per_piece: rowsPerPiece, ...nothing })
+    return digestOf(file, options)
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
+}
+
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<ContactImportRow> {
+  const row = isId('imp', id) ? await store.findImport(sql, tenant, id) : null
+  if (row === null) throw missing('contact import', id)
+  return row
+}
+
+async function listImports(sql: Db, tenant: Tenant, status: string | undefined, page: Page): Promise<ContactImport[]> {
+  const exists = async (after: string) => isId('imp', after) && (await store.findImport(sql, tenant, after)) !== null
+  await requireCursor(page.starting_after, 'No contact import has the id', exists)
+  return (await store.listImports(sql, tenant, status, page)).map(importObject)
+}
+
+/** The rejected rows as CSV: the columns of the file, then which row it was and why. */
+async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> {
+  const row = await existing(sql, tenant, id)
+  return Readable.from(errorLines(sql, tenant, row), { objectMode: false })
+}
+
+/** Uploads whose process died, and rejected rows that were kept long enough. */
+const importChores = ({ pool, clock }: Platform): Chore[] => [
+  {
+    name: 'drop-abandoned-uploads',
+    every_ms: 60_000,
+    async run() {
+      const stale = await store.staleUploads(pool, isoTime(clock.now() - uploadMsMax))
+      for (const upload of stale) await transact(pool, (tx) => store.deleteUpload(tx, upload, upload.id))
+      return stale.length
+    },
+  },
+  {
+    name: 'forget-import-errors',
+    every_ms: 60_000,
+    run: () => store.deleteOldErrors(pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows),
+  },
+]
 
 const digestOf = ({ sha256, file_name }: UploadedFile, options: UploadOptions): string => canonicalFingerprint([sha256, file_name, options])
 

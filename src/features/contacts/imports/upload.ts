@@ -31,7 +31,7 @@ export interface UploadTarget {
   /** Called once the header is read, with the options given until then; may throw a Problem. */
   onHeader(header: readonly string[], options: UploadOptions): void
   /** Called piece by piece; the next is read once it resolves, which may be before the piece is written. */
-  keep(piece: Piece, number: number): Promise<void>
+  write(piece: Piece, number: number): Promise<void>
 }
 
 /** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
@@ -160,7 +160,7 @@ class FileReader {
     if (this.#splitter === undefined && this.#head.trim() === '') throw fileProblem('too_short', 'The file is empty. Its first row must name the columns.')
     if (this.#splitter === undefined) await this.#take('\n')
     if (this.#splitter === undefined) throw fileProblem('invalid_format', 'The first row does not end: a quote was opened in it and not closed.')
-    await this.#keep(this.#cut(() => this.#splitter!.end()))
+    await this.#write(this.#cut(() => this.#splitter!.end()))
     return { delimiter: this.#delimiter, header: this.#header, bytes: this.#bytes, total: this.#total, sha256: this.#hash.digest('base64url') }
   }
 
@@ -175,7 +175,7 @@ class FileReader {
   }
 
   async #take(text: string): Promise<void> {
-    if (this.#splitter !== undefined) return await this.#keep(this.#cut(() => this.#splitter!.push(text)))
+    if (this.#splitter !== undefined) return await this.#write(this.#cut(() => this.#splitter!.push(text)))
     this.#head += text
     const end = endOfRecord(this.#head)
     if (end === null) {
@@ -223,10 +223,10 @@ class FileReader {
     }
   }
 
-  async #keep(pieces: readonly Piece[]): Promise<void> {
+  async #write(pieces: readonly Piece[]): Promise<void> {
     for (const piece of pieces) {
       this.#total += piece.rows
-      await this.#target.keep(piece, this.#pieces)
+      await this.#target.write(piece, this.#pieces)
       this.#pieces += 1
     }
   }

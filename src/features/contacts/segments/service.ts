@@ -5,15 +5,15 @@ import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
 import type { Segment, SegmentPreview } from '../../../contract/resources/segment.ts'
-import { segmentObject, type SegmentRow } from './present.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { throwFailures } from '../contact-input.ts'
 import { idExisted, insertTombstone } from '../store.ts'
-import { predicate, type Fragment } from './predicate.ts'
-import { parseRules, rulesFailures, type ListMention, type ParsedRules } from './rules.ts'
+import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
+import { segmentObject, type SegmentRow } from './present.ts'
+import { parseRules, rulesFailures, type ListMention } from './rules.ts'
 import * as store from './store.ts'
 
 export interface SegmentBody {
@@ -22,104 +22,88 @@ export interface SegmentBody {
   readonly rules?: Record<string, unknown>
 }
 
-/** Whom a segment means now. A function, because awaiting a fragment would run it. */
-export interface Audience {
-  /** The condition on `contacts c`, to be put into a statement of `sql`. */
-  where(sql: Db): Fragment
-}
-
 export type SegmentService = ReturnType<typeof segmentService>
 
-export function segmentService(platform: Platform) {
-  const { clock, ids } = platform
-  return {
-    async create(sql: Db, caller: Tenant, body: SegmentBody & { name: string; rules: Record<string, unknown> }): Promise<Segment> {
-      throwFailures(segmentFailures(body))
-      await refuseUnknownLists(sql, caller, parseRules(body.rules).lists, [])
-      const at = isoTime(clock.now())
-      const { account_id, mode } = caller
-      const row: SegmentRow = {
-        account_id,
-        mode,
-        id: ids('seg'),
-        name: body.name.trim(),
-        description: (body.description ?? '').trim(),
-        rules: body.rules,
-        created_at: at,
-        updated_at: at,
-      }
-      await store.insertSegment(sql, row)
-      return segmentObject(row)
-    },
+export const segmentService = (platform: Platform) => ({
+  create: (sql: Db, tenant: Tenant, body: NewSegment): Promise<Segment> => createSegment(platform, sql, tenant, body),
+  list: listSegments,
+  get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
+  /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
+  update: (sql: Db, tenant: Tenant, id: string, body: SegmentBody): Promise<Segment> => updateSegment(platform, sql, tenant, id, body),
+  remove: removeSegment,
+  /** Exact, and of one moment. */
+  preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
+  /** Whom the segment means now, or null where there is no such segment (any more). */
+  audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> => audienceOfSegment(platform, sql, tenant, id),
+  /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
+  async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
+    const audience = await audienceOfSegment(platform, sql, tenant, id)
+    return audience === null ? null : await store.pageOfMembers(sql, tenant, audience.where(sql), after, limit)
+  },
+})
 
-    async list(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
-      const existed = async (id: string) => (await store.findSegment(sql, caller, id)) !== null || (await idExisted(sql, caller, id))
-      await requireCursor(page.starting_after, 'No segment has the id', async (id) => isId('seg', id) && (await existed(id)))
-      return (await store.listSegments(sql, caller, page)).map(segmentObject)
-    },
+type NewSegment = SegmentBody & { name: string; rules: Record<string, unknown> }
 
-    get: async (sql: Db, caller: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, caller, id)),
-
-    /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
-    async update(sql: Db, caller: Tenant, id: string, body: SegmentBody): Promise<Segment> {
-      throwFailures(segmentFailures(body))
-      const parsed = body.rules === undefined ? undefined : parseRules(body.rules)
-      return await transact(sql, async (tx) => {
-        const row = isId('seg', id) ? await store.lockSegment(tx, caller, id) : null
-        if (row === null) throw missing('segment', id)
-        if (parsed !== undefined) await refuseUnknownLists(tx, caller, parsed.lists, parseRules(row.rules).lists)
-        const next: SegmentRow = {
-          ...row,
-          name: body.name?.trim() ?? row.name,
-          description: body.description === undefined ? row.description : (body.description ?? '').trim(),
-          rules: body.rules ?? row.rules,
-          updated_at: isoTime(clock.now()),
-        }
-        await store.updateSegment(tx, next)
-        return segmentObject(next)
-      })
-    },
-
-    async remove(sql: Db, caller: Tenant, id: string): Promise<{ id: string; object: 'segment'; deleted: true }> {
-      await transact(sql, async (tx) => {
-        if (!isId('seg', id) || !(await store.deleteSegment(tx, caller, id))) throw missing('segment', id)
-        await insertTombstone(tx, caller, id, false)
-      })
-      return { id, object: 'segment', deleted: true }
-    },
-
-    /** Exact, and of one moment. */
-    async preview(sql: Db, caller: Caller, id: string): Promise<SegmentPreview> {
-      const now = clock.now()
-      const row = await existing(sql, caller, id)
-      const counted = await transact(sql, async (tx) => {
-        const audience = await audienceOf(tx, caller, parseRules(row.rules), now)
-        return await store.countContacts(tx, caller, audience.where(tx), channelTypes)
-      })
-      return { object: 'segment_preview', segment_id: row.id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
-    },
-
-    /** Whom the segment means now, or null where there is no such segment (any more). */
-    async audience(sql: Db, tenant: Tenant, id: string): Promise<Audience | null> {
-      const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
-      return row === null ? null : await audienceOf(sql, tenant, parseRules(row.rules), clock.now())
-    },
-
-    /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
-    async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
-      const audience = await this.audience(sql, tenant, id)
-      return audience === null ? null : await store.pageOfMembers(sql, tenant, audience.where(sql), after, limit)
-    },
+async function createSegment({ clock, ids }: Platform, sql: Db, caller: Tenant, body: NewSegment): Promise<Segment> {
+  throwFailures(segmentFailures(body))
+  await refuseUnknownLists(sql, caller, parseRules(body.rules).lists, [])
+  const at = isoTime(clock.now())
+  const { account_id, mode } = caller
+  const row: SegmentRow = {
+    account_id,
+    mode,
+    id: ids('seg'),
+    name: body.name.trim(),
+    description: (body.description ?? '').trim(),
+    rules: body.rules,
+    created_at: at,
+    updated_at: at,
   }
+  await store.insertSegment(sql, row)
+  return segmentObject(row)
 }
 
-async function audienceOf(sql: Db, tenant: Tenant, { root, lists }: ParsedRules, now: number): Promise<Audience> {
-  const known = await store.existingLists(
-    sql,
-    tenant,
-    lists.map((mention) => mention.list_id),
-  )
-  return { where: (using) => predicate(using, root, { tenant, now, lists: known }) }
+async function listSegments(sql: Db, caller: Tenant, page: Page): Promise<Segment[]> {
+  const existed = async (id: string) => (await store.findSegment(sql, caller, id)) !== null || (await idExisted(sql, caller, id))
+  await requireCursor(page.starting_after, 'No segment has the id', async (id) => isId('seg', id) && (await existed(id)))
+  return (await store.listSegments(sql, caller, page)).map(segmentObject)
+}
+
+async function updateSegment({ clock }: Platform, sql: Db, caller: Tenant, id: string, body: SegmentBody): Promise<Segment> {
+  throwFailures(segmentFailures(body))
+  const parsed = body.rules === undefined ? undefined : parseRules(body.rules)
+  return await transact(sql, async (tx) => {
+    const row = isId('seg', id) ? await store.lockSegment(tx, caller, id) : null
+    if (row === null) throw missing('segment', id)
+    if (parsed !== undefined) await refuseUnknownLists(tx, caller, parsed.lists, parseRules(row.rules).lists)
+    const next: SegmentRow = {
+      ...row,
+      name: body.name?.trim() ?? row.name,
+      description: body.description === undefined ? row.description : (body.description ?? '').trim(),
+      rules: body.rules ?? row.rules,
+      updated_at: isoTime(clock.now()),
+    }
+    await store.updateSegment(tx, next)
+    return segmentObject(next)
+  })
+}
+
+async function removeSegment(sql: Db, caller: Tenant, id: string): Promise<{ id: string; object: 'segment'; deleted: true }> {
+  await transact(sql, async (tx) => {
+    if (!isId('seg', id) || !(await store.deleteSegment(tx, caller, id))) throw missing('segment', id)
+    await insertTombstone(tx, caller, id, false)
+  })
+  return { id, object: 'segment', deleted: true }
+}
+
+async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: string): Promise<SegmentPreview> {
+  const now = clock.now()
+  const row = await existing(sql, caller, id)
+  const counted = await transact(sql, async (tx) => {
+    const audience = await audienceOf(tx, caller, parseRules(row.rules), now)
+    return await store.countContacts(tx, caller, audience.where(tx), channelTypes)
+  })
+  return { object: 'segment_preview', segment_id: row.id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {

@@ -4,23 +4,23 @@ import type { Piece } from './splitter.ts'
 /** Pieces on their way at once: what memory holds of a file. */
 const atOnce = 4
 
-export interface Keeper {
+export interface PieceWriter {
   /** Starts to write a piece; resolves once there is room for the next. Rejects when one before could not be written. */
-  keep(piece: Piece, number: number): Promise<void>
-  /** Resolves once nothing is on its way any more; with `done` rejects when a piece could not be written. Nothing is kept afterwards. */
+  write(piece: Piece, number: number): Promise<void>
+  /** Resolves once nothing is on its way any more; with `done` rejects when a piece could not be written. Nothing is written afterwards. */
   close(done: boolean): Promise<void>
 }
 
-export function keeper(write: (piece: Piece, number: number) => Promise<void>): Keeper {
+export function pieceWriter(store: (piece: Piece, number: number) => Promise<void>): PieceWriter {
   const writing = new Set<Promise<void>>()
   const failures: unknown[] = []
   let closed = false
 
-  async function keep(piece: Piece, number: number): Promise<void> {
+  async function write(piece: Piece, number: number): Promise<void> {
     while (writing.size >= atOnce) await Promise.race(writing)
     if (failures.length > 0) throw failures[0]
     if (closed) throw new Error('a piece came after the end of its upload')
-    const one: Promise<void> = write(piece, number)
+    const one: Promise<void> = store(piece, number)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => writing.delete(one))
     writing.add(one)
@@ -32,5 +32,5 @@ export function keeper(write: (piece: Piece, number: number) => Promise<void>): 
     if (done && failures.length > 0) throw failures[0]
   }
 
-  return { keep, close }
+  return { write, close }
 }

@@ -1,0 +1,30 @@
+/** Whom a segment means now: the condition on contacts that its rules come to. */
+import type { Tenant } from '../../../contract/caller.ts'
+import { isId } from '../../../contract/ids.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { predicate, type Fragment } from './predicate.ts'
+import { parseRules, type ParsedRules } from './rules.ts'
+import * as store from './store.ts'
+
+/** Whom a segment means now. A function, because awaiting a fragment would run it. */
+export interface Audience {
+  /** The condition on `contacts c`, to be put into a statement of `sql`. */
+  where(sql: Db): Fragment
+}
+
+/** Null where there is no such segment (any more). */
+export async function audienceOfSegment({ clock }: Platform, sql: Db, tenant: Tenant, id: string): Promise<Audience | null> {
+  const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
+  return row === null ? null : await audienceOf(sql, tenant, parseRules(row.rules), clock.now())
+}
+
+/** Whom these rules mean at `now`, in milliseconds. */
+export async function audienceOf(sql: Db, tenant: Tenant, { root, lists }: ParsedRules, now: number): Promise<Audience> {
+  const known = await store.existingLists(
+    sql,
+    tenant,
+    lists.map((mention) => mention.list_id),
+  )
+  return { where: (using) => predicate(using, root, { tenant, now, lists: known }) }
+}
