@@ -73,6 +73,12 @@ export const errorCatalogue = {
     title: 'The signature of the native platform webhook is missing or wrong.',
     fix: "Configure the platform with the source's current signing secret.",
   },
+  /** Of callbacks of providers, which are no part of `/v1`. */
+  hook_token_invalid: {
+    status: 401,
+    title: "The signature of a provider's callback is missing or wrong.",
+    fix: "Check that the provider signs with the secret in the channel's credentials.",
+  },
   insufficient_balance: {
     status: 402,
     title: 'No package credit applies and the wallet is below the price of the message.',

@@ -2,6 +2,8 @@
 export const limits = {
   body_bytes: 1024 * 1024,
   small_body_bytes: 256 * 1024,
+  /** A provider's callback; Meta sends up to so much (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). */
+  callback_body_bytes: 3 * 1024 * 1024,
   json_depth: 32,
   /** Failures that one answer names. */
   error_details_max: 100,

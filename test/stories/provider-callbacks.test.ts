@@ -41,13 +41,35 @@ test('a callback is taken once signed, kept until its message is known, and appl
 
   assert.equal(early.status, 200)
   assert.equal(again.status, 200)
-  assert.equal(forged.status, 401)
+  assert.deepEqual([forged.status, forged.body.error.code], [401, 'hook_token_invalid'])
   assert.equal(unknown.status, 404)
   const message = await api.get(`/v1/messages/${sent.body.id}`)
   assert.equal(message.body.status, 'read')
   assert.equal(message.body.delivered_at, message.body.read_at)
   assert.equal((await api.get('/v1/messages?direction=inbound')).body.data.length, 1)
   await world.invariants()
+})
+
+test('a callback may be larger than a request, up to three megabytes', async (t) => {
+  const world = await startWorld(t)
+  const { api, tell } = await connected(world, 'sms')
+  const inbound = { kind: 'inbound', provider_id: 'in-1', from: '+4915112345678', profile_name: null, type: 'text', content: { body: 'Hello' }, reply_to: null }
+  const ofSize = (bytes: number) => {
+    const said = { reports: [inbound], padding: '' }
+    return JSON.stringify({ ...said, padding: 'x'.repeat(bytes - JSON.stringify(said).length) })
+  }
+
+  const answers = [await tell(ofSize(3 * 1024 * 1024)), await tell(ofSize(3 * 1024 * 1024 + 1))]
+  await world.settle()
+
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body?.error?.code]),
+    [
+      [200, undefined],
+      [413, 'payload_too_large'],
+    ],
+  )
+  assert.equal((await api.get('/v1/messages?direction=inbound')).body.data.length, 1)
 })
 
 test('whatever a provider says of a failure, the message can be read', async (t) => {

@@ -19,7 +19,7 @@ export function mountHooks(server: FastifyInstance, path: string, take: TakeHook
     method: ['GET', 'POST'],
     url: path,
     handler: async (request, reply) => {
-      const body = request.method === 'POST' ? await readBody(request.raw, limits.body_bytes) : new Uint8Array()
+      const body = request.method === 'POST' ? await readBody(request.raw, limits.callback_body_bytes) : new Uint8Array()
       const answer = await take((request.params as { id: string }).id, {
         method: request.method,
         headers: flatHeaders(request),
