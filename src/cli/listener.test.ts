@@ -63,7 +63,7 @@ const idsOf = (requests: readonly string[]) => requests.map((request) => (JSON.p
 test('events that happen from now on are posted in order, signed with the secret that is shown', async (t) => {
   const { world, account, receiver, run } = await start(t, respond(200))
   await happen(world, account)
-  while ((await account.api.get('/v1/events')).body.data.length < 1) continue
+  assert.equal((await account.api.get('/v1/events')).body.data.length, 1)
   const running = await run()
   const ids = [await happen(world, account), await happen(world, account), await happen(world, account)]
 
@@ -117,13 +117,13 @@ test('events of other types are passed over, and a refused key ends the command'
   await running.end()
 
   assert.deepEqual(idsOf(receiver.requests), [wanted])
-  await assert.rejects(run({ key: `${account.key.slice(0, -1)}x` }), /refuses to show its events \(401\)/)
+  await assert.rejects(run({ key: `${account.key.slice(0, -1)}${account.key.endsWith('x') ? 'y' : 'x'}` }), /refuses to show its events \(401\)/)
 })
 
 test('a listener that is ended before the service answers leaves its secret, and the next one begins with what happens from then on', async (t) => {
   const { world, account, receiver, run } = await start(t, respond(200))
   await happen(world, account)
-  while ((await account.api.get('/v1/events')).body.data.length < 1) continue
+  assert.equal((await account.api.get('/v1/events')).body.data.length, 1)
   const ended = await run({ signal: AbortSignal.abort() })
   await ended.following
 

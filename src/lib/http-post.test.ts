@@ -1,8 +1,10 @@
 /** Real sockets against receivers that behave, misbehave and lead where they must not. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
 import { certificate } from '../../test/kit/certificate.ts'
 import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
+import { until } from '../../test/kit/waiting.ts'
 import type { Clock } from './clock.ts'
 import { httpPoster, type HttpPosterOptions } from './http-post.ts'
 
@@ -38,10 +40,7 @@ async function against(t: TestContext, answer: Answer, more: { pass?: boolean } 
   const { post, clock } = poster(t, { allowed_hosts: [receiver.host] })
   const outcome = post(`http://${receiver.host}/hook?a=1`)
   await receiver.arrived(1)
-  if (more.pass === true) {
-    await new Promise((resolve) => setImmediate(resolve))
-    clock.pass()
-  }
+  if (more.pass === true) clock.pass()
   return { receiver, outcome: await outcome }
 }
 
@@ -93,9 +92,12 @@ test('hanging before, within the headers and within the body ends at the deadlin
 test('a body that never ends within the deadline is a timeout, and its status is kept', async (t) => {
   const receiver = await rawReceiver(t, (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'))
   const { post, clock } = poster(t, { allowed_hosts: [receiver.host] })
+  let read = 0
+  const onHeaders = () => void read++
+  subscribe('undici:request:headers', onHeaders)
+  t.after(() => unsubscribe('undici:request:headers', onHeaders))
   const posting = post(`http://${receiver.host}/`)
-  await receiver.arrived(1)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await until('the headers of the answer to be read', () => read)
   clock.pass()
   const outcome = await posting
   assert.deepEqual([outcome.status, outcome.error?.code], [200, 'timeout'])
@@ -170,10 +172,10 @@ test('the deadline also covers the look-up and the connecting, and a late connec
   let found: ((addresses: { address: string; family: number }[]) => void) | undefined
   const { post, clock } = poster(t, { resolve: () => new Promise((resolve) => (found = resolve)) })
   const posting = post('https://slow-dns.test/')
-  await new Promise((resolve) => setImmediate(resolve))
+  await until('the look-up to begin', () => found !== undefined)
   clock.pass()
   assert.match((await posting).error!.message, /connecting/)
-  found?.([{ address: '127.0.0.1', family: 4 }])
+  found!([{ address: '127.0.0.1', family: 4 }])
 })
 
 test('giving up ends an exchange at once and says so', async (t) => {

@@ -1,18 +1,15 @@
 /** Money across processes: two of them on one database, several accounts in the same commits, and not one micro-dollar too many. */
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { buildApp } from '../../src/app.ts'
-import { idMaker } from '../../src/lib/ids.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { apiClient } from '../kit/api.ts'
+import { startProcess } from '../kit/process.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const price = 7500
 
 test('two processes and three accounts at once accept exactly what each account can pay for', async (t) => {
   const world = await startWorld(t)
-  await using second = await secondProcess(world)
+  const second = await startProcess(t, world, 'second')
   const addresses = [world.base_url, second.base_url]
   const shops = await Promise.all([30, 55, 80].map((affordable, at) => openShop(world, affordable, at)))
 
@@ -38,7 +35,7 @@ test('two processes and three accounts at once accept exactly what each account 
 
 test('a statement adds up from one balance to the next, whichever process wrote its lines', async (t) => {
   const world = await startWorld(t)
-  await using second = await secondProcess(world)
+  const second = await startProcess(t, world, 'second')
   const addresses = [world.base_url, second.base_url]
   const { account, channel } = await openShop(world, 60, 0)
 
@@ -84,19 +81,4 @@ async function openShop(world: World, affordable: number, at: number) {
   const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: `+1555010${at}`, credentials: {} }
   const { body } = await account.api.post('/v1/channels', creation)
   return { id: account.id, account, affordable, channel: body.id as string }
-}
-
-/** Ends before the world does. */
-async function secondProcess(world: World) {
-  const { clock, settings, secrets, log } = world.platform
-  const pool = openPool(world.database_url, { application_name: 'second process' })
-  const app = buildApp({ pool, clock, settings, secrets, log, ids: idMaker(clock), process_id: 'second' })
-  await app.server.listen({ host: '127.0.0.1', port: 0 })
-  return {
-    base_url: `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      await app.stop()
-      await pool.end({ timeout: 1 })
-    },
-  }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { importsLane } from '../../src/features/contacts/imports/worker.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
 const day = 86_400_000
@@ -129,6 +130,13 @@ async function leftovers({ pool }: World) {
     select (select count(*)::int from contact_imports) as imports, (select count(*)::int from contact_import_pieces) as pieces, (select count(*)::int from contact_import_jobs) as jobs`
   return row
 }
+
+const untilImports = (world: World, count: number) =>
+  until(
+    `${count} imports to be stored`,
+    () => leftovers(world),
+    (row) => row!['imports'] === count,
+  )
 
 test('a file that is no CSV is refused with the reason, and nothing of it stays', async (t) => {
   const { world, account, api } = await start(t, { settings: { import_bytes_max: 100_000 } })
@@ -299,18 +307,18 @@ test('an import whose connections are cut again and again ends with every row co
   t.after(() => killer.end())
   let cuts = 0
 
-  for (let done = false; !done;) {
-    // every connection stands before the cut
-    for (let stands = false; !stands;)
-      stands = (await Promise.allSettled(Array.from({ length: 10 }, () => world.pool`select pg_sleep(0.02)`))).every((query) => query.status === 'fulfilled')
+  await until('the import to end', async () => {
+    await until('every connection to stand before the cut', async () =>
+      (await Promise.allSettled(Array.from({ length: 10 }, () => world.pool`select 1`))).every((query) => query.status === 'fulfilled'),
+    )
     const pass = world.tick('imports').then(
       (jobs) => jobs === 0,
       () => false,
     )
     if (cuts < 12) for (let waits = world.random.below(40); waits > 0; waits--) await killer`select 1`
     if (cuts++ < 12) await killer`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-    done = await pass
-  }
+    return await pass
+  })
   const done = (await api.get(`/v1/contact_imports/${started.body.id}`)).body
 
   assert.deepEqual([done.status, done.processed, done.created, done.updated, done.rejected], ['completed', rows, 8000, 1000, 0])
@@ -367,9 +375,9 @@ test('an upload that breaks off leaves nothing, and one whose process died is cl
   socket.write(
     `POST /v1/contact_imports?consent_declared=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${account.key}\r\ncontent-type: text/csv\r\ncontent-length: 100000\r\n\r\nphone\n+15005551011\n`,
   )
-  for (;;) if ((await leftovers(world))!['imports'] === 1) break
+  await untilImports(world, 1)
   socket.destroy()
-  for (;;) if ((await leftovers(world))!['imports'] === 0) break
+  await untilImports(world, 0)
   await world.pool`insert into contact_imports (account_id, mode, id, status, request_id, consent_declared, created_at, updated_at)
     values (${account.id}, 'test', 'imp_01h455vb4pex5vsknk084sn02q', 'uploading', 'req_1', false, '2026-01-01', '2026-01-01')`
   await world.pool`insert into contact_import_pieces (import_id, number, first_row, rows, body) values ('imp_01h455vb4pex5vsknk084sn02q', 0, 2, 1, 'x')`
@@ -389,16 +397,13 @@ test('a key stays in use for every process as long as its upload lasts', async (
   socket.write(
     `POST /v1/contact_imports?consent_declared=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${account.key}\r\ncontent-type: text/csv\r\nidempotency-key: slow\r\ncontent-length: ${csv.length}\r\nconnection: close\r\n\r\n${csv.slice(0, 8)}`,
   )
-  for (;;) if ((await leftovers(world))!['imports'] === 1) break
+  await untilImports(world, 1)
   const leaseEnd = async () => Date.parse((await world.pool<{ lease_until: string }[]>`select lease_until from idempotency_keys`)[0]!.lease_until)
 
   for (let third = 1; third <= 9; third++) {
     await world.clock.advance(20_000)
     // this clock does not wait for the database, which may still be writing the new end
-    let tries = 1000
-    while ((await leaseEnd()) <= world.clock.now() && tries > 0) tries -= 1
-    assert.ok(tries > 0, `after ${third * 20} seconds the key is free while its upload lasts`)
-    await leaseEnd()
+    await until(`the key to be kept ${third * 20} seconds into its upload`, leaseEnd, (end) => end > world.clock.now())
   }
   const answered = new Promise<string>((resolve) => {
     let text = ''

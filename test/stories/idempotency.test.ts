@@ -1,10 +1,10 @@
 /** Requests that are safe to repeat (behaviour: idempotency 1, 2, 3, 4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { buildApp } from '../../src/app.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import type { Answered } from '../kit/api.ts'
-import { apiClient } from '../kit/api.ts'
+import { startProcess } from '../kit/process.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const keyed = (key: string) => ({ 'idempotency-key': key })
@@ -244,7 +244,7 @@ test('a different body while the first still runs is a reused key, not one in us
 test('a twin in another process waits for the first and replays its answer', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
-  const other = await secondProcess(world)
+  const other = await startProcess(t, world, 'the other')
   const lock = await holdTable(world, 'contact_lists')
 
   const first = account.api.post('/v1/contact_lists', { name: 'Friends' }, keyed('a'))
@@ -263,7 +263,7 @@ test('a twin in another process waits for the first and replays its answer', asy
 test('of two processes that refuse the same message at once one decides, and the other replays it or tells that the key is taken', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
-  const other = await secondProcess(world)
+  const other = await startProcess(t, world, 'the other')
   const refused = { ...message, to: '+15005550011' }
   const lock = await holdTable(world, 'idempotency_keys')
 
@@ -303,33 +303,22 @@ test('a crash in the middle leaves neither the key nor its effect', async (t) =>
 /** Keeps everybody from writing a table until `release`. */
 async function holdTable(world: World, table: string) {
   const pool = openPool(world.database_url, { max: 1 })
-  await pool.unsafe(`begin; lock table ${table} in exclusive mode`)
+  await pool.unsafe(`begin; set local idle_in_transaction_session_timeout = 0; lock table ${table} in exclusive mode`)
   return {
     /** Resolves once so many sessions of this database wait for a lock. */
     async untilWaiting(sessions = 1) {
-      for (;;) {
-        const [row] = await world.pool`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        if (row!['waiting'] >= sessions) return
-      }
+      await until(
+        `${sessions} sessions to wait for a lock`,
+        async () => {
+          const [row] = await world.pool`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+          return row!['waiting'] as number
+        },
+        (waiting) => waiting >= sessions,
+      )
     },
     async release() {
       await pool.unsafe('commit')
       await pool.end()
-    },
-  }
-}
-
-/** Another process on the same database: an app of its own with a pool of its own. */
-async function secondProcess(world: World) {
-  const pool = openPool(world.database_url, { max: 4 })
-  const { clock, settings, secrets, log, ids } = world.platform
-  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: 'the other' })
-  const base_url = await app.server.listen({ host: '127.0.0.1', port: 0 })
-  return {
-    api: (key: string) => apiClient(base_url, key),
-    async stop() {
-      await app.stop()
-      await pool.end({ timeout: 1 })
     },
   }
 }

@@ -363,8 +363,7 @@ test('while the database is away messages are 503, everything else 500', async (
   await account.api.get('/v1/me')
   const open = await closeDatabase(world.database_url)
 
-  const answers = Promise.all([account.api.post('/v1/messages', message), account.api.get('/v1/messages')])
-  const [sent, read] = await whileTimePasses(world, answers)
+  const [sent, read] = await world.rest.whileTimePasses(() => Promise.all([account.api.post('/v1/messages', message), account.api.get('/v1/messages')]))
   await open()
 
   assert.deepEqual(
@@ -391,7 +390,7 @@ test('the metrics tell how this process uses its database connections, not what 
   const world = await startWorld(t)
   const other = openPool(world.database_url, { max: 3 })
   closing(t, () => other.end({ timeout: 1 }))
-  await Promise.all([other`select pg_sleep(0.01)`, other`select pg_sleep(0.01)`, other`select pg_sleep(0.01)`])
+  await Promise.all([other`select 1`, other`select 1`, other`select 1`])
 
   const shown = async () => (await world.api().get('/metrics')).body.match(/posthorn_pool_connections\{.*\} \d+/g).map((line: string) => line.slice(25))
   const idle = await shown()
@@ -400,17 +399,6 @@ test('the metrics tell how this process uses its database connections, not what 
   assert.deepEqual(idle, ['{state="in_use"} 0', '{state="waiting"} 0', '{state="max"} 10'])
   assert.deepEqual(working, ['{state="in_use"} 1', '{state="waiting"} 0', '{state="max"} 10'])
 })
-
-/** Lets the clock run until the work is done. */
-async function whileTimePasses<T>(world: { readonly clock: { advance(ms: number): Promise<void> } }, work: Promise<T>): Promise<T> {
-  let done = false
-  const settled = work.finally(() => (done = true))
-  while (!done) {
-    await world.clock.advance(50)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  return await settled
-}
 
 /** Ends every connection to a database and refuses new ones; resolves to what lets them in again. */
 async function closeDatabase(url: string): Promise<() => Promise<void>> {

@@ -7,8 +7,8 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
 import { OperatorError } from '../operator-error.ts'
-import { systemClock } from '../../lib/clock.ts'
 import { makeLog } from '../log.ts'
 import type { Detour } from './binaries.ts'
 import { connectEmbedded, startEmbedded } from './embedded.ts'
@@ -16,7 +16,6 @@ import { openPool } from './pool.ts'
 import { runningPostmaster } from './postmaster.ts'
 
 const log = makeLog('silent')
-const clock = systemClock()
 const isRoot = process.getuid?.() === 0
 
 test('it keeps a password of its own, refuses others, and is fsynced with checksums, and grows its log in small steps', async (t) => {
@@ -44,7 +43,7 @@ test('killed, it is back at the same address with what was committed', async (t)
   const before = database.pid
 
   process.kill(before, 'SIGKILL')
-  await until(() => database.pid !== before)
+  await until('another server to stand', () => database.pid !== before)
 
   assert.equal((await ask(t, database.url, 'select x from kept')).length, 1)
 })
@@ -53,7 +52,7 @@ test('left behind by a killed parent, it is adopted by the next start; the last 
   const dataDir = folder(t)
   const { child, pid, url } = await holder(t, dataDir)
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await within('the holder to be dead', once(child, 'exit'))
 
   const adopted = await startEmbedded({ dataDir, log, throwaway: true })
   const command = await connectEmbedded({ dataDir, log, throwaway: true })
@@ -172,14 +171,6 @@ async function ask(t: TestContext, url: string, text: string): Promise<readonly 
 async function holder(t: TestContext, dataDir: string) {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../../test/kit/hold-embedded.ts'), dataDir], { stdio: ['pipe', 'pipe', 'inherit'] })
   closing(t, () => child.kill('SIGKILL'))
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const [line] = (await within('the holder to hold it', once(child.stdout, 'data'))) as [Buffer]
   return { child, ...(JSON.parse(line.toString()) as { url: string; pid: number }) }
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = clock.now() + 20_000
-  while (!isTrue()) {
-    assert.ok(clock.now() < deadline, 'it took more than 20 seconds')
-    await clock.sleep(10)
-  }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
+import { until } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { isoText, listen, openPool } from './pool.ts'
 
@@ -85,7 +86,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
     await pool.begin(async (tx) => {
       await tx`insert into told values (${during})`
       die()
-      await new Promise((resolve) => setImmediate(resolve))
+      await until('the dead transaction to go on', () => late.length > 0)
       await tx`select 1`
     })
     assert.match(String(await late[0]), /CONNECTION_CLOSED|terminating connection|ECONNRESET/)

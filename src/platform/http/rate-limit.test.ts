@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import test from 'node:test'
 import { pino } from 'pino'
 import { fakeClock } from '../../../test/kit/clock.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
 import { makeMetrics, type Metrics } from '../metrics.ts'
 import { processRateLimiter, type RateLimiter } from './rate-limit.ts'
 import { redisRateLimiter } from './redis-rate-limit.ts'
@@ -77,7 +78,11 @@ test('a Redis that hangs is waited for by one request a second, and shares the l
   const before = redis.asked()
 
   redis.hang(true)
-  for (let i = 0; i < 5; i++) await limiter.take('key_a', 1, 10)
+  const first = limiter.take('key_a', 1, 10)
+  await until('Redis to be asked', () => redis.asked() > before)
+  await clock.advance(250)
+  await within('a Redis that hangs to be given up', Promise.resolve(first))
+  for (let i = 1; i < 5; i++) await limiter.take('key_a', 1, 10)
   const asked = redis.asked() - before
   redis.hang(false)
   await clock.advance(1000)
@@ -93,11 +98,11 @@ test('a Redis that hangs is waited for by one request a second, and shares the l
 /** Asks until Redis answers. */
 async function reached(limiter: RateLimiter, metrics: Metrics): Promise<void> {
   const fallbacks = async () => (await metrics.rate_limit_fallbacks.get()).values[0]?.value ?? 0
-  for (let before = -1; before !== (await fallbacks());) {
-    before = await fallbacks()
+  await until('Redis to answer', async () => {
+    const before = await fallbacks()
     await limiter.take('warm', 0, 1)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+    return before === (await fallbacks())
+  })
 }
 
 /** As much of Redis as the script needs: it counts by key, and never forgets. */
@@ -108,10 +113,13 @@ async function fakeRedis() {
   let [asked, hangs] = [0, false]
   const server = createServer((socket) => {
     sockets.add(socket)
+    let unread = ''
     socket
       .on('error', () => undefined)
       .on('data', (bytes) => {
-        for (const command of commandsOf(bytes.toString())) {
+        const { commands, rest } = commandsOf(unread + bytes.toString())
+        unread = rest
+        for (const command of commands) {
           const name = command[0]!.toLowerCase()
           if (name === 'evalsha' || name === 'eval') {
             const count = (counts.get(command[3]!) ?? 0) + 1
@@ -142,14 +150,16 @@ async function fakeRedis() {
   }
 }
 
-/** The commands of one chunk, each an array of strings (RESP). */
-function commandsOf(text: string): string[][] {
+/** The whole commands of a text, each an array of strings (RESP), and what follows them. */
+function commandsOf(text: string): { readonly commands: string[][]; readonly rest: string } {
   const commands: string[][] = []
   const lines = text.split('\r\n')
-  for (let at = 0; at < lines.length - 1;) {
-    const length = Number(lines[at]!.slice(1))
+  let at = 0
+  for (;;) {
+    const length = Number(lines[at]?.slice(1))
+    const end = at + 1 + length * 2
+    if (!(end < lines.length)) return { commands, rest: lines.slice(at).join('\r\n') }
     commands.push(Array.from({ length }, (_, i) => lines[at + 2 + i * 2]!))
-    at += 1 + length * 2
+    at = end
   }
-  return commands
 }

@@ -1,6 +1,7 @@
 /** Rate limits shared by every process through Redis. A file of its own, so that only those who have a Redis load its client. */
 import { Redis } from 'ioredis'
 import type { Clock } from '../../lib/clock.ts'
+import { deadlines } from '../../lib/deadlines.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { processRateLimiter, verdict, windowMs, type RateLimiter } from './rate-limit.ts'
@@ -25,11 +26,12 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
     enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: answerWithinMs,
     connectTimeout: 2000,
     retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 6), 5000),
   }) as CountingRedis
   redis.defineCommand('posthornCount', { numberOfKeys: 1, lua: script })
+  const closed = new AbortController()
+  const expiry = deadlines(clock, closed.signal)
   let lost = false
   let askAgainAt = 0
   redis.on('error', () => undefined) // each request says it below; a state change is logged once
@@ -38,6 +40,11 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
     if (!lost) log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Redis does not answer: rate limits are per process until it does')
     lost = true
     askAgainAt = clock.now() + askAgainMs
+  }
+  const answered = async <T>(answer: Promise<T>): Promise<T> => {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const deadline = expiry.add(answerWithinMs, () => reject(new Error(`no answer within ${answerWithinMs} ms`)))
+    return await Promise.race([answer, late]).finally(() => deadline.cancel())
   }
   const alone: RateLimiter['take'] = (key_id, route, limit) => {
     metrics.rate_limit_fallbacks.inc()
@@ -50,7 +57,7 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
         askAgainAt = clock.now() + askAgainMs
       }
       try {
-        const [count, left] = await redis.posthornCount(`posthorn:rate:${key_id}:${route}`, windowMs)
+        const [count, left] = await answered(redis.posthornCount(`posthorn:rate:${key_id}:${route}`, windowMs))
         if (lost) log.info('Redis answers again: rate limits are shared')
         lost = false
         return verdict(count, limit, left)
@@ -60,6 +67,7 @@ export function redisRateLimiter(url: string, clock: Clock, log: Log, metrics: M
       }
     },
     async close() {
+      closed.abort()
       redis.disconnect()
     },
   }

@@ -6,6 +6,7 @@ import { idFloor } from '../../../lib/ids.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { keepPartitions } from '../../../platform/database/partitions.ts'
 import { jsonRows, type Pool } from '../../../platform/database/sql.ts'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { foldStatusCounts, listMessages, type MessageFilters } from './list-store.ts'
 
@@ -103,7 +104,11 @@ test('counts follow every change of status, folded or not', async (t) => {
   await pool`update messages set status = 'failed' where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${seed(7, 100).id}`
 
   assert.deepEqual([await listed('queued'), await listed('sent'), await listed('failed')], [0, 49, 1])
-  while ((await foldStatusCounts(pool, 3)) > 0);
+  await until(
+    'every count to be folded',
+    () => foldStatusCounts(pool, 3),
+    (folded) => folded === 0,
+  )
   assert.deepEqual([await listed('queued'), await listed('sent'), await listed('failed')], [0, 49, 1])
   const rows = await pool<
     { status: string; n: number }[]

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { openPool } from '../../../platform/database/pool.ts'
-import { transact } from '../../../platform/database/sql.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import { idFloor } from '../../../lib/ids.ts'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { feedService, type FeedService } from './service.ts'
 import { fanOutLane } from '../worker.ts'
@@ -25,12 +26,14 @@ function event(world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent {
 }
 
 /** All there is below the horizon; asks again while transactions elsewhere hold it back. */
-async function listed(world: PlatformWorld, count: number, read: () => Promise<{ id: string }[]>): Promise<string[]> {
-  for (let tries = 0; ; tries++) {
-    const rows = await read()
-    if (rows.length >= count || tries === 200) return rows.map(({ id }) => id)
-    await world.pool`select pg_sleep(0.01)`
-  }
+async function listed(count: number, read: () => Promise<{ id: string }[]>): Promise<string[]> {
+  const rows = await until(`${count} events in the feed`, read, ({ length }) => length >= count)
+  return rows.map(({ id }) => id)
+}
+
+/** A transaction takes as long as its statements. */
+async function work(tx: Db, statements: number): Promise<void> {
+  for (let n = 0; n < statements; n++) await tx`select 1`
 }
 
 async function start(t: TestContext): Promise<{ world: PlatformWorld; feed: FeedService }> {
@@ -57,7 +60,7 @@ test('both orders list the same events, filters narrow them, and the item is wha
   const ids = events.map(({ id }) => id)
   const list = async (query: Parameters<FeedService['list']>[2]) => (await feed.list(world.pool, tenant, query, page())).map(({ id }) => id)
 
-  const all = await listed(world, 5, () => feed.list(world.pool, tenant, { order: 'asc' }, page()))
+  const all = await listed(5, () => feed.list(world.pool, tenant, { order: 'asc' }, page()))
 
   assert.deepEqual(all, ids)
   assert.deepEqual(await list({}), ids.toReversed())
@@ -76,7 +79,7 @@ test('unknown types and cursors are refused, and a cursor older than what is kep
   const { world, feed } = await start(t)
   const made = event(world)
   await recordEvents(world.pool, [made])
-  await listed(world, 1, () => feed.list(world.pool, tenant, {}, page()))
+  await listed(1, () => feed.list(world.pool, tenant, {}, page()))
   const old = `${idFloor('evt', world.clock.now() - 31 * 86_400_000).slice(0, -1)}1`
 
   for (const type of ['message', 'message.*.x', 'nope.*', '*', '.*', 'message.sent.*', 'Message.sent'])
@@ -106,27 +109,27 @@ test('no event ever appears behind a cursor already handed out, however writers 
       await transact(writers, async (tx) => {
         await recordEvents(tx, made.slice(0, 1))
         // transactions of different lengths commit in another order than they began
-        await tx`select pg_sleep(${((seed * 7 + round * 3) % 11) / 1000})`
+        await work(tx, (seed * 7 + round * 3) % 11)
         await recordEvents(tx, made.slice(1))
       })
       written.push(...made.map(({ id }) => id))
     }
   }
-  const follow = async () => {
-    while (writing || seen.length < written.length) {
+  const follow = () =>
+    until('the follower to have seen every event', async () => {
       const rows = (await feed.list(world.pool, tenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
       seen.push(...rows.map(({ id }) => id))
-    }
-  }
+      return !writing && seen.length >= written.length
+    })
   // a newest-first reader hands out cursors too: what lies before its newest event must have been final
   const before = new Map<string, number>()
-  const look = async () => {
-    while (writing) {
+  const look = () =>
+    until('the writers to end', async () => {
       const [newest] = await feed.list(world.pool, tenant, {}, page(1))
       if (newest !== undefined)
         before.set(newest.id, (await world.pool`select 1 from events where position < (select position from events where id = ${newest.id})`).length)
-    }
-  }
+      return !writing
+    })
   const reading = Promise.all([follow(), look()])
   await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(write))
   writing = false
@@ -153,15 +156,17 @@ test('the fan-out misses nothing either, and makes each delivery once, with seve
       const made = event(world)
       await transact(writers, async (tx) => {
         await recordEvents(tx, [made])
-        await tx`select pg_sleep(${((seed * 5 + round) % 9) / 1000})`
+        await work(tx, (seed * 5 + round) % 9)
       })
       written.push(made.id)
     }
   }
   const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
-  const run = async (lane: (typeof lanes)[number]) => {
-    while (writing || (await lane.tick()) > 0) await lane.tick()
-  }
+  const run = (lane: (typeof lanes)[number]) =>
+    until('the fan-out to have followed every event', async () => {
+      const jobs = await lane.tick()
+      return !writing && jobs === 0
+    })
   const running = Promise.all(lanes.map(run))
   await Promise.all([1, 2, 3, 4, 5, 6].map(write))
   writing = false
@@ -178,9 +183,12 @@ test('a fan-out cursor that an operator set back makes what is missing and passe
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
     select ${tenant.account_id}, 'test', '*', 'we_1', pg_current_snapshot(), 0`
   const lane = fanOutLane(world.platform)
-  const follow = async () => {
-    while ((await lane.tick()) > 0) continue
-  }
+  const follow = () =>
+    until(
+      'the fan-out to find no more events',
+      () => lane.tick(),
+      (jobs) => jobs === 0,
+    )
   await recordEvents(world.pool, [event(world), event(world), event(world)])
   await follow()
   const before = await world.pool`select id from webhook_queue order by id`
