@@ -31,3 +31,12 @@ export function wrongSettings(given: Record<string, unknown> | undefined): Detai
     failures.push({ param: 'settings.mms', code: 'invalid_type', message: 'Give true where the sender can carry attachments, else false.' })
   return failures
 }
+
+/** Messages a second where the settings of a channel say nothing. */
+export const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }
+
+/** The settings of a new or changed channel, with its rate. */
+export const withRate = (type: ChannelType, given: Record<string, unknown>): Record<string, unknown> => ({
+  ...given,
+  max_messages_per_second: given['max_messages_per_second'] ?? defaultRate[type],
+})

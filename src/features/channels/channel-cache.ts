@@ -1,0 +1,53 @@
+/** Channels held in memory for seconds, with their credentials opened. */
+import type { Tenant } from '../../contract/caller.ts'
+import { isId } from '../../contract/ids.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Connection } from './adapter.ts'
+import { findSandboxChannel } from './sandbox-channels.ts'
+import * as store from './store.ts'
+import type { ChannelRow } from './store.ts'
+
+export interface ChannelCache {
+  /** The channel, or null where this tenant has none of the id. Served from memory for at most `limits.cache_ms`. */
+  find(tenant: Tenant, id: string): Promise<ChannelRow | null>
+  /** Forgets everything: at a change, and whenever one may have been missed. */
+  forget(): void
+  /** What an adapter is given of the channel. Opened once for each row read: rows live as long as the cache, and opening them costs more than sending. */
+  connection(row: ChannelRow): Connection
+}
+
+const cachedChannelsMax = 10_000
+
+export function channelCache({ pool, clock, secrets }: Platform): ChannelCache {
+  const cache = new Map<string, { row: ChannelRow | null; until: number }>()
+  const opened = new WeakMap<ChannelRow, Connection>()
+  // what was read before a change must not be remembered after it
+  let changes = 0
+  return {
+    async find(tenant, id) {
+      if (tenant.mode === 'test') return findSandboxChannel(tenant, id)
+      if (!isId('ch', id)) return null
+      const key = `${tenant.account_id}|${id}`
+      const known = cache.get(key)
+      if (known !== undefined && known.until > clock.now()) return known.row
+      const before = changes
+      const row = await store.findChannel(pool, tenant, id)
+      if (cache.size >= cachedChannelsMax) cache.clear()
+      if (before === changes) cache.set(key, { row, until: clock.now() + limits.cache_ms })
+      return row
+    },
+    forget() {
+      changes += 1
+      cache.clear()
+    },
+    connection(row) {
+      const known = opened.get(row)
+      if (known !== undefined) return known
+      const credentials = row.credentials === '' ? {} : (JSON.parse(secrets.open(row.credentials)) as Record<string, unknown>)
+      const made: Connection = { channel_id: row.id, identifier: row.identifier, settings: row.settings, credentials }
+      opened.set(row, made)
+      return made
+    },
+  }
+}
