@@ -44,7 +44,7 @@ details{border:1px solid var(--line);border-radius:8px;margin:.6rem 0;padding:0 
 @media(min-width:75rem){.number{position:absolute;left:-3rem;top:.15rem}.prose p{position:relative}}
 .prose p:target,.prose h2:target{background:var(--wash);box-shadow:0 0 0 .4rem var(--wash);border-radius:2px}nav li a[aria-current]{background:var(--wash);font-weight:600}
 .skip{position:absolute;left:-999px}.skip:focus{left:1rem;top:1rem;background:var(--page);padding:.5rem 1rem;z-index:2}
-@media(max-width:60rem){.frame{display:block}nav{position:static;height:auto;max-height:none;border-right:0;border-bottom:1px solid var(--line)}nav.long ul,nav.long h2{display:none}nav.long .short ul{display:block}h1{font-size:1.6rem}td:first-child{white-space:normal}}
+@media(max-width:60rem){.prose td+td code{overflow-wrap:anywhere}.frame{display:block}nav{position:static;height:auto;max-height:none;border-right:0;border-bottom:1px solid var(--line)}nav.long ul,nav.long h2{display:none}nav.long .short ul{display:block}h1{font-size:1.6rem}td:first-child{white-space:normal}}
 `
 
 /** A whole page. `nav` and `main` are HTML. */
