@@ -29,7 +29,7 @@ import { messageInvariants } from './features/messages/invariants.ts'
 import { cancelForOptOut } from './features/messages/inbound/opt-out.ts'
 import { queueBound } from './features/messages/ingest/queue-bound.ts'
 import { messageChores } from './features/messages/chores.ts'
-import { recent } from './features/messages/dispatch/provider-ids.ts'
+import { providerIdCache } from './features/messages/dispatch/provider-ids.ts'
 import { reportsLane } from './features/messages/receipts/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
@@ -122,8 +122,8 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   const contacts = contactService(platform)
   const imports = importService(platform)
   const followers = followersOf(platform, given)
-  const handedOver = recent()
-  const dispatch = dispatcher({ platform, billing, channels, followers, recent: handedOver, inMemory: dispatches, alone })
+  const providerIds = providerIdCache()
+  const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, inMemory: dispatches, alone })
   const accepting = door(platform, billing, followers, dispatch, contacts.messagesAccepted)
   const messages = messageService({
     platform,
@@ -139,7 +139,7 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('channel_deleted', failWaiting(platform))
-  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, doubt: dispatch.doubt }))
+  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck }))
 
   const routes: Route[] = [
     ...accountRoutes(accounts),
@@ -157,7 +157,7 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   const lanes: Lane[] = [
     dispatch.lane,
     reconnectLane(platform, channels),
-    reportsLane({ platform, billing, followers, channels, contacts, recent: handedOver }),
+    reportsLane({ platform, billing, followers, channels, contacts, providerIds }),
     fanOutLane(platform, deliver.consumer),
     deliver.lane,
     importsLane(platform),
@@ -205,7 +205,7 @@ export function buildApp(parts: AppParts): App {
     notify: (...lanes) => notifications.notify(...lanes),
     wake: (...lanes) => notifications.wake(...lanes),
   }
-  const present = presence(platform, { makeRoom: () => dispatch.markAll(), wakePeers: () => notifications.notify('heartbeat') })
+  const present = presence(platform, { makeRoom: () => dispatch.persistSends(), wakePeers: () => notifications.notify('heartbeat') })
   const running = inFlight()
   const wanted = parts.roles ?? roles
   // a process that only works shows its health and figures, nothing else

@@ -5,8 +5,8 @@ import { testFollower, type TestFollower } from '../kit/follower.ts'
 import { startProcess } from '../kit/process.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
-import { settle } from '../../src/features/messages/dispatch/completer.ts'
-import { recent } from '../../src/features/messages/dispatch/provider-ids.ts'
+import { writeCompletions } from '../../src/features/messages/dispatch/completer.ts'
+import { providerIdCache } from '../../src/features/messages/dispatch/provider-ids.ts'
 import type { MessageStatus } from '../../src/contract/resources/message.ts'
 import type { MessageRow } from '../../src/features/messages/rows.ts'
 import { followersOf } from '../../src/features/messages/transitions/followers.ts'
@@ -83,16 +83,24 @@ const changes: Readonly<Record<string, (scene: Scene) => Promise<readonly Messag
     const [row] = await world.pool<MessageRow[]>`select * from messages where channel_id = ${id}`
     const report = (provider_id: string) => ({ after_ms: 0, report: { kind: 'receipt', provider_id, transition: 'deliver' } }) as const
     const now = world.clock.now()
-    await settle({ platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, [counting.follower]), recent: recent() }, [
+    await writeCompletions(
       {
-        job: { row: row!, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
-        provider: 'simulator',
-        outcome: { kind: 'accepted', provider_ids: ['one', 'two'], reports: [report('one'), report('two')] },
-        duration_ms: 5,
-        at_ms: now,
-        instant: false,
+        platform: world.platform,
+        billing: world.services.billing,
+        followers: followersOf(world.platform, [counting.follower]),
+        providerIds: providerIdCache(),
       },
-    ])
+      [
+        {
+          job: { row: row!, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
+          provider: 'simulator',
+          outcome: { kind: 'accepted', provider_ids: ['one', 'two'], reports: [report('one'), report('two')] },
+          duration_ms: 5,
+          at_ms: now,
+          instant: false,
+        },
+      ],
+    )
     await rest(world)
     return ['delivered']
   },

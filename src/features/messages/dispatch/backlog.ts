@@ -1,6 +1,6 @@
-/** Messages in the memory of this process, waiting for their turn: fair across queues, priority first, within each channel's rate. */
+/** Messages in the memory of this process, waiting to be handed over: fair across queues, priority first, within each channel's rate. */
 import { ranks, type Priority } from '../../../contract/resources/message.ts'
-import type { Job } from './completer.ts'
+import type { Job } from './job.ts'
 
 export interface Backlog {
   /** The number of jobs waiting. */
@@ -19,7 +19,7 @@ export interface Backlog {
 }
 
 export function backlog(): Backlog {
-  // per queue one list for each priority; insertion order is turn order
+  // per queue one list for each priority; they go round in the order of insertion
   const queues = new Map<string, [Job[], Job[], Job[]]>()
   const ids = new Set<string>()
 
@@ -47,11 +47,11 @@ export function backlog(): Backlog {
     },
     take(count, allowance) {
       const taken: Job[] = []
-      // a queue that still has jobs goes to the end of the turn order, so the turns of a round are fixed first
-      for (let turns = [...queues]; turns.length > 0 && taken.length < count;) {
-        const share = Math.ceil((count - taken.length) / turns.length)
-        const unsated: typeof turns = []
-        for (const [queue, lists] of turns) {
+      // a queue that still has jobs goes to the end, so what comes in this round is fixed first
+      for (let round = [...queues]; round.length > 0 && taken.length < count;) {
+        const share = Math.ceil((count - taken.length) / round.length)
+        const unsated: typeof round = []
+        for (const [queue, lists] of round) {
           if (taken.length >= count) break
           const waiting = lists[0].length + lists[1].length + lists[2].length
           const wanted = Math.min(waiting, share, count - taken.length)
@@ -61,7 +61,7 @@ export function backlog(): Backlog {
           if (allowed < waiting) queues.set(queue, lists)
           if (allowed === wanted && allowed < waiting) unsated.push([queue, lists])
         }
-        turns = unsated
+        round = unsated
       }
       for (const job of taken) ids.delete(job.row.id)
       return taken

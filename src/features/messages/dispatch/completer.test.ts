@@ -1,11 +1,11 @@
-/** What settling promises when providers are odd. */
+/** What writing completions promises when providers are odd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageRow } from '../rows.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from '../transitions/followers.ts'
-import { recent } from './provider-ids.ts'
-import { settle } from './completer.ts'
+import { providerIdCache } from './provider-ids.ts'
+import { writeCompletions } from './completer.ts'
 
 test('messages that a provider names alike are all sent, and the first keeps the name', async (t) => {
   const world = await startWorld(t)
@@ -17,8 +17,8 @@ test('messages that a provider names alike are all sent, and the first keeps the
   const rows = await world.pool<MessageRow[]>`select * from messages order by id`
   const now = world.clock.now()
 
-  await settle(
-    { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), recent: recent() },
+  await writeCompletions(
+    { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() },
     rows.map((row) => ({
       job: { row, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'simulator',
@@ -46,16 +46,19 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
   const reply = { kind: 'inbound', provider_id: 'r', from: '+15005550008', profile_name: null, type: 'text', content: { body: 'Hi' }, reply_to: 'p' } as const
 
   const cancelled = await api.post(`/v1/messages/${id}/cancel`)
-  await settle({ platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), recent: recent() }, [
-    {
-      job: { row: row!, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
-      provider: 'sandbox',
-      outcome: { kind: 'accepted', provider_ids: ['p'], reports: [{ after_ms: 80, report: reply }] },
-      duration_ms: 0,
-      at_ms: now,
-      instant: true,
-    },
-  ])
+  await writeCompletions(
+    { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() },
+    [
+      {
+        job: { row: row!, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
+        provider: 'sandbox',
+        outcome: { kind: 'accepted', provider_ids: ['p'], reports: [{ after_ms: 80, report: reply }] },
+        duration_ms: 0,
+        at_ms: now,
+        instant: true,
+      },
+    ],
+  )
   await world.clock.advance(1000)
   await world.settle()
 

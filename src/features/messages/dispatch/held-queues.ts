@@ -7,7 +7,8 @@ import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelService } from '../../channels/service.ts'
 import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './store.ts'
-import type { Settlement } from './completer.ts'
+import type { Completion } from './completion.ts'
+import { queueOf, tenantOf } from './job.ts'
 
 export interface HeldQueues {
   /** Parts queues into those whose messages may go out, or will never, and those whose channels are not up. */
@@ -54,13 +55,13 @@ export function heldQueues({ pool, clock, process_id }: Platform, channels: Chan
 }
 
 /** Tells channels whose link the provider says is gone. */
-export async function loseChannels({ pool, log }: Platform, channels: ChannelService, settlements: readonly Settlement[]): Promise<void> {
+export async function loseChannels({ pool, log }: Platform, channels: ChannelService, completions: readonly Completion[]): Promise<void> {
   const lost = new Map(
-    settlements.flatMap(({ job: { row }, outcome }) => (outcome.kind === 'refused' && outcome.channel_lost === true ? [[row.channel_id, row] as const] : [])),
+    completions.flatMap(({ job: { row }, outcome }) => (outcome.kind === 'refused' && outcome.channel_lost === true ? [[row.channel_id, row] as const] : [])),
   )
   for (const row of lost.values()) {
     try {
-      const channel = await channels.find({ account_id: row.account_id as Tenant['account_id'], mode: row.mode }, row.channel_id)
+      const channel = await channels.find(tenantOf(row), row.channel_id)
       if (channel !== null) await channels.setConnection(pool, channel, 'disconnected')
     } catch (error) {
       log.error({ err: error, channel_id: row.channel_id }, 'a lost link could not be written; the next refusal tells of it again')
@@ -72,8 +73,4 @@ export async function loseChannels({ pool, log }: Platform, channels: ChannelSer
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>
   async (sql: Db, facts: readonly ChannelDeletedFact[]): Promise<void> =>
-    await hastenJobs(
-      sql,
-      facts.map(({ account_id, channel_id }) => `${account_id}:${channel_id}`),
-      isoTime(platform.clock.now()),
-    )
+    await hastenJobs(sql, facts.map(queueOf), isoTime(platform.clock.now()))

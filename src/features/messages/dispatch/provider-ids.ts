@@ -1,7 +1,7 @@
 /** What this process has just handed over, by the provider's id: a receipt that comes soon finds its message here, without asking the database twice. */
 import type { MessageRow } from '../rows.ts'
 
-export interface Recent {
+export interface ProviderIdCache {
   remember(channel_id: string, provider_id: string, row: MessageRow): void
   /** The row as it was written then, which may be stale; once. */
   take(channel_id: string, provider_id: string): MessageRow | undefined
@@ -10,7 +10,7 @@ export interface Recent {
 const rowsMax = 10_000
 
 /** The oldest are forgotten first. */
-export function recent(): Recent {
+export function providerIdCache(): ProviderIdCache {
   const rows = new Map<string, MessageRow>()
   return {
     remember(channel_id, provider_id, row) {

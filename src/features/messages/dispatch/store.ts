@@ -32,7 +32,7 @@ export interface ClaimedRow extends MessageRow {
 }
 
 /** How many jobs of a queue and priority (its rank) may be claimed. */
-export interface Room {
+export interface QueueCapacity {
   readonly queue: string
   readonly rank: number
   readonly jobs_max: number
@@ -41,15 +41,15 @@ export interface Room {
 /** Claims due jobs, priority first, at most `rows_max`. */
 export async function claimJobs(
   sql: Db,
-  claim: { rooms: readonly Room[]; at: string; lease_until: string; process_id: string; rows_max: number },
+  claim: { capacities: readonly QueueCapacity[]; at: string; lease_until: string; process_id: string; rows_max: number },
 ): Promise<ClaimedRow[]> {
-  if (claim.rooms.length === 0) return []
-  const column = (of: (room: Room) => string | number) => textColumn(claim.rooms.map(of))
+  if (claim.capacities.length === 0) return []
+  const column = (of: (capacity: QueueCapacity) => string | number) => textColumn(claim.capacities.map(of))
   return await sql<ClaimedRow[]>`
     with picked as materialized (
       select j.message_id, j.due_at from (
-        select unnest(text_column(${column((room) => room.queue)})) as queue, unnest(text_column(${column((room) => room.rank)}))::smallint as priority,
-          unnest(text_column(${column((room) => room.jobs_max)}))::int as jobs_max
+        select unnest(text_column(${column((capacity) => capacity.queue)})) as queue, unnest(text_column(${column((capacity) => capacity.rank)}))::smallint as priority,
+          unnest(text_column(${column((capacity) => capacity.jobs_max)}))::int as jobs_max
       ) r
       cross join lateral (
         select message_id, due_at from dispatch_jobs where process_id is null and queue = r.queue and priority = r.priority and due_at <= ${claim.at}
@@ -208,13 +208,72 @@ export async function measureDepths(sql: Db, at: string): Promise<Depths> {
   return row!
 }
 
-/** Forgets what providers told, and the references to it, before `cutoff`; at most `rows_max` of each. */
-export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
-  const callbacks =
-    await sql`delete from provider_callbacks where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`
-  const references = await sql`
-    delete from provider_references where (channel_id, provider_id) in (select channel_id, provider_id from provider_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
-  const inbound = await sql`
-    delete from inbound_references where (account_id, channel_id, provider_id) in (select account_id, channel_id, provider_id from inbound_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
-  return callbacks.count + references.count + inbound.count
+/** By which name a provider knows a message, or one of its parts. */
+export interface NewReference {
+  readonly channel_id: string
+  readonly provider_id: string
+  readonly account_id: string
+  readonly mode: string
+  readonly message_id: string
+  readonly part: number
+  readonly parts: number
+  readonly created_at: string
+}
+
+/** A reference that is there already stays as it is. */
+export async function insertReferences(tx: Db, references: readonly NewReference[]): Promise<void> {
+  if (references.length === 0) return
+  await tx`
+    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
+    select channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
+    from json_to_recordset(${jsonRows(references)}::text::json) as t(channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint, parts smallint, created_at timestamptz)
+    on conflict (channel_id, provider_id) do nothing`
+}
+
+/** One hand-over and its outcome. */
+export interface NewAttempt {
+  readonly account_id: string
+  readonly mode: string
+  readonly message_id: string
+  readonly number: number
+  readonly id: string
+  readonly provider: string
+  readonly outcome: string
+  readonly provider_code: string | null
+  readonly provider_message: string | null
+  readonly duration_ms: number
+  readonly created_at: string
+}
+
+/** An attempt that is there already stays as it is. */
+export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
+  if (attempts.length === 0) return
+  await tx`
+    insert into message_attempts (account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at)
+    select account_id, mode, message_id, number, id, provider, outcome, provider_code, provider_message, duration_ms, created_at
+    from json_to_recordset(${jsonRows(attempts)}::text::json) as t(account_id text, mode text, message_id text, number int, id text, provider text, outcome text, provider_code text,
+      provider_message text, duration_ms int, created_at timestamptz)
+    on conflict (message_id, number) do nothing`
+}
+
+/** Ends the jobs of these messages. */
+export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<void> {
+  if (message_ids.length === 0) return
+  await tx`delete from dispatch_jobs where message_id = any(${[...message_ids]}::text[])`
+}
+
+/** A job that is to be handed over again, when and after how many times. */
+export interface ReturnedJob {
+  readonly message_id: string
+  readonly due_at: string
+  readonly attempts: number
+}
+
+/** Gives jobs back to be claimed again at their time. */
+export async function returnJobs(tx: Db, jobs: readonly ReturnedJob[]): Promise<void> {
+  if (jobs.length === 0) return
+  await tx`
+    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int)
+    where j.message_id = t.message_id`
 }

@@ -2,11 +2,11 @@
  * Messages in their providers' hands whose status still says `queued`. A process that is alone may hand over without writing `sending` first:
  * a provider that answers soon saves the write, and whoever would cancel asks here. See docs/decisions/sending-unwritten.md.
  */
-import type { Job } from './completer.ts'
+import type { Job } from './job.ts'
 
-export interface Unmarked {
+export interface UnpersistedSends {
   begin(job: Job, at_ms: number): void
-  /** The message is written: settled, or marked. */
+  /** Its status says so from here on, or the job has ended. */
   end(message_id: string): void
   has(message_id: string): boolean
   /** Those handed over at or before this time, oldest first. */
@@ -19,8 +19,8 @@ export interface Unmarked {
 /** What whoever cancels messages needs. */
 export interface Withdrawing {
   /**
-   * Takes messages that are about to be cancelled out of the memory of this process; tells those that it cannot take back, since
-   * they are being handed over. Their jobs stay claimed in the table until the cancelling transaction removes them.
+   * Takes messages that are about to be cancelled out of the memory of this process, and lets none of them in for a while; tells those that it cannot take
+   * back, since they are being handed over. Their jobs stay claimed in the table until the cancelling transaction removes them.
    */
   withdraw(message_ids: readonly string[]): ReadonlySet<string>
 }
@@ -28,7 +28,7 @@ export interface Withdrawing {
 /** Longer than any way from the database into this process takes. */
 const refusedForMs = 60_000
 
-export function unmarkedHandOvers(): Unmarked {
+export function unpersistedSends(): UnpersistedSends {
   // oldest first
   const begun = new Map<string, { job: Job; at_ms: number }>()
   const refused = new Map<string, number>()

@@ -4,7 +4,7 @@ import type { InboundFact } from '../../../contract/facts.ts'
 import { messageObject } from '../present.ts'
 import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelRow } from '../../channels/service.ts'
@@ -12,6 +12,7 @@ import type { ContactService } from '../../contacts/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
 import { insertMessages } from '../ingest/locking-store.ts'
 import type { Followers } from '../transitions/followers.ts'
+import { insertInbound, insertReferences } from './store.ts'
 
 export interface NewInbound extends Tenant {
   readonly channel: ChannelRow
@@ -81,24 +82,12 @@ export async function storeInbound({ platform, contacts, followers }: InboundDep
   return rows
 }
 
+/** Those that are told for the first time; what has no provider's id is. */
 async function onlyFresh<T extends { inbound: NewInbound; id: string }>(tx: Db, given: readonly T[], at: string): Promise<T[]> {
-  const named = given.filter(({ inbound }) => inbound.provider_id !== null)
-  if (named.length === 0) return [...given]
-  const rows = named.map(({ inbound, id }) => ({
-    account_id: inbound.account_id,
-    channel_id: inbound.channel.id,
-    provider_id: inbound.provider_id,
-    message_id: id,
-    created_at: at,
-  }))
-  const stored = await tx<{ message_id: string }[]>`
-    insert into inbound_references (account_id, channel_id, provider_id, message_id, created_at)
-    select account_id, channel_id, provider_id, message_id, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, channel_id text, provider_id text, message_id text, created_at timestamptz)
-    order by account_id, channel_id, provider_id
-    on conflict do nothing
-    returning message_id`
-  const kept = new Set(stored.map(({ message_id }) => message_id))
+  const named = given.flatMap(({ inbound: { account_id, channel, provider_id }, id }) =>
+    provider_id === null ? [] : [{ account_id, channel_id: channel.id, provider_id, message_id: id, created_at: at }],
+  )
+  const kept = await insertReferences(tx, named)
   return given.filter(({ inbound, id }) => inbound.provider_id === null || kept.has(id))
 }
 
@@ -147,13 +136,6 @@ function rowOf(inbound: NewInbound, id: string, at: string, contact_id: string |
 function smsOf({ channel, type, content }: NewInbound): SmsShape | null {
   const body = type === 'text' ? (content as { body?: unknown }).body : undefined
   return channel.type === 'sms' && typeof body === 'string' ? smsEncoding(body) : null
-}
-
-async function insertInbound(tx: Db, rows: readonly MessageRow[]): Promise<void> {
-  await tx`
-    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, contact_id, origin_type, reply_to, segments, encoding, created_at, updated_at)
-    select account_id, mode, id, channel_id, channel_type, 'inbound', "to", "from", type, content, 'received', '{}', 'wallet', 0, contact_id, 'inbound', reply_to, segments, encoding, created_at, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, channel_type text, "to" text, "from" text, type text, content json, contact_id text, reply_to text, segments smallint, encoding text, created_at timestamptz)`
 }
 
 /** The one confirmation of an opt-out or opt-in: written here, so that it goes out once, costs nothing, and passes the suppression that it confirms. */

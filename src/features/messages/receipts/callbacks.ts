@@ -5,8 +5,8 @@ import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Callback } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import { storeReports } from '../dispatch/completer.ts'
-import { soundReport } from './sanitising.ts'
+import { sanitiseReport } from './sanitising.ts'
+import { insertCallback, storeReports } from './store.ts'
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
 
@@ -21,12 +21,10 @@ export async function takeCallback(platform: Platform, channels: ChannelService,
   const at = isoTime(platform.clock.now())
   const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name)))
   await transact(platform.pool, async (tx) => {
-    await tx`
-      insert into provider_callbacks (id, channel_id, headers, body, received_at, applied_at)
-      values (${platform.ids('req')}, ${channel.id}, ${JSON.stringify(headers)}::text::json, ${Buffer.from(callback.body)}, ${at}, ${at})`
+    await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, headers, body: callback.body, at })
     await storeReports(
       tx,
-      read.reports.map(soundReport).map((report) => ({
+      read.reports.map(sanitiseReport).map((report) => ({
         id: platform.ids('req'),
         account_id: channel.account_id,
         mode: channel.mode,

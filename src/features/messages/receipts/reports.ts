@@ -1,38 +1,39 @@
 /** The lane `reports`: applies what providers told, set-wise and in any order. A receipt that comes before our own record of its message is kept and applied later. */
-import type { Tenant } from '../../../contract/caller.ts'
-import type { MessageRow } from '../rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
-import { jsonRows, transact, type Db } from '../../../platform/database/sql.ts'
-import type { InboundMessage, Receipt, Report } from '../../channels/adapter.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { InboundMessage, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
+import { tenantOf } from '../dispatch/job.ts'
+import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import { storeInbound, type InboundDeps, type NewInbound } from '../inbound/inbound.ts'
+import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
-import type { Recent } from '../dispatch/provider-ids.ts'
+import {
+  findMessageId,
+  findReferences,
+  listDueReports,
+  listOvertaking,
+  partSteps,
+  postponeReports,
+  raisePart,
+  removeReports,
+  takeDueReports,
+  takeReport,
+  type ReferenceRow,
+  type ReportRow,
+} from './store.ts'
 
 export interface ReportDeps extends TransitionDeps, InboundDeps {
   readonly channels: ChannelService
-  readonly recent: Recent
-}
-
-interface ReportRow {
-  id: string
-  /** Where the row lies: it is locked, and so stays there until this transaction ends. */
-  place: string
-  account_id: Tenant['account_id']
-  mode: Tenant['mode']
-  channel_id: string
-  provider_id: string | null
-  report: Report
-  due_at: string
-  attempts: number
-  created_at: string
+  readonly providerIds: ProviderIdCache
 }
 
 const batchMax = 500
 /** A receipt whose message never turns up is kept so long. */
 const keepMs = 7 * 24 * 3600_000
+const waitFirstMs = 200
 const waitMaxMs = 3600_000
 
 /** What became of reports: how many were looked at, and the messages that changed by them. */
@@ -49,7 +50,7 @@ export function reportsLane(deps: ReportDeps): Lane {
     idle_ms: 1000,
     async tick() {
       const now = platform.clock.now()
-      const due = await seeDue(platform.pool, isoTime(now))
+      const due = await listDueReports(platform.pool, isoTime(now), batchMax)
       const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
         platform.log.warn({ err: error }, 'receipts could not be applied the quick way; they are applied under locks')
         return nothing
@@ -70,22 +71,18 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
   } catch (error) {
     log.warn({ err: error }, 'reports of providers could not be applied together; they are applied one by one')
   }
-  const due = await seeDue(pool, isoTime(now))
+  const due = await listDueReports(pool, isoTime(now), batchMax)
   const changed: MessageRow[] = []
   for (const row of due) {
     try {
-      const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeOne(tx, row), now))
+      const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeReport(tx, row), now))
       changed.push(...applied.changed)
     } catch (error) {
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
       await transact(pool, async (tx) => {
-        const rows = await takeOne(tx, row)
+        const rows = await takeReport(tx, row)
         if (mayWait(row, now)) await postpone(tx, rows, now)
-        else
-          await removeAt(
-            tx,
-            rows.map(({ place }) => place),
-          )
+        else await removeReports(tx, rows)
       })
     }
   }
@@ -94,7 +91,17 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
 
 /** What is due, under locks, in one transaction. */
 const applyDue = async (deps: ReportDeps, now: number): Promise<Applied> =>
-  await transact(deps.platform.pool, async (tx) => await applyRows(deps, tx, await inTurn(tx, await takeDue(tx, isoTime(now)), isoTime(now)), now))
+  await transact(deps.platform.pool, async (tx) => {
+    const rows = await takeDueReports(tx, isoTime(now), batchMax)
+    // another process may have an earlier one of the same message in hand, and the later one must not overtake it
+    const overtaking = await listOvertaking(tx, rows, isoTime(now))
+    return await applyRows(
+      deps,
+      tx,
+      rows.filter(({ id }) => !overtaking.has(id)),
+      now,
+    )
+  })
 
 async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
   if (rows.length === 0) return nothing
@@ -108,39 +115,14 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   const postponed = late.filter((row) => mayWait(row, now))
   await postpone(tx, postponed, now)
   const kept = new Set(postponed.map(({ id }) => id))
-  await removeAt(
+  await removeReports(
     tx,
-    rows.filter(({ id }) => !kept.has(id)).map(({ place }) => place),
+    rows.filter(({ id }) => !kept.has(id)),
   )
   return { reports: rows.length, changed }
 }
 
 const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
-
-const dueReports = (sql: Db, at: string) => sql`select ctid::text as place, * from provider_reports where due_at <= ${at} order by due_at, id limit ${batchMax}`
-
-const seeDue = async (sql: Db, at: string): Promise<ReportRow[]> => await sql<ReportRow[]>`${dueReports(sql, at)}`
-
-const takeDue = async (tx: Db, at: string): Promise<ReportRow[]> => await tx<ReportRow[]>`${dueReports(tx, at)} for update skip locked`
-
-/** Those of these reports that no earlier one of the same message precedes: another process may have that in hand, and the later one must not overtake it. */
-async function inTurn(tx: Db, rows: readonly ReportRow[], at: string): Promise<ReportRow[]> {
-  const asked = rows
-    .filter(({ provider_id }) => provider_id !== null)
-    .map(({ id, channel_id, provider_id, due_at }) => ({ id, channel_id, provider_id, due_at }))
-  if (asked.length === 0) return [...rows]
-  const overtaking = await tx<{ id: string }[]>`
-    with own as materialized (
-      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, provider_id text, due_at timestamptz)
-    )
-    select o.id from own o join provider_reports r on r.channel_id = o.channel_id and r.provider_id = o.provider_id
-    where r.due_at <= ${at} and (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
-  const late = new Set(overtaking.map(({ id }) => id))
-  return rows.filter(({ id }) => !late.has(id))
-}
-
-const takeOne = async (tx: Db, { due_at, id }: ReportRow): Promise<ReportRow[]> =>
-  await tx<ReportRow[]>`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
 
 /** Applies the receipts of messages that this process remembers and that are one step with one event. */
 async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<Applied> {
@@ -158,19 +140,6 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
   return { reports: written.size, changed: [...written].map((id) => rows.get(id)!) }
 }
 
-async function removeAt(tx: Db, places: readonly string[]): Promise<void> {
-  if (places.length > 0) await tx`delete from provider_reports where ctid = any(${[...places]}::text[]::tid[])`
-}
-
-interface ReferenceRow {
-  channel_id: string
-  provider_id: string
-  account_id: Tenant['account_id']
-  mode: Tenant['mode']
-  message_id: string
-  parts: number
-}
-
 /** Applies receipts; resolves to those whose message is not known yet, and to the messages that changed. */
 async function applyReceipts(
   deps: ReportDeps,
@@ -185,7 +154,7 @@ async function applyReceipts(
     if (remembered !== undefined) soon.push(remembered)
     return remembered === undefined
   })
-  const references = await findReferences(tx, others)
+  const references = new Map((await findReferences(tx, others)).map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
   const known = others.flatMap((row) => {
     const reference = references.get(`${row.channel_id} ${row.provider_id}`)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
@@ -198,16 +167,6 @@ async function applyReceipts(
   )
   const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...parts])
   return { late: others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`)), changed: [...changed.values()] }
-}
-
-async function findReferences(tx: Db, rows: readonly ReportRow[]): Promise<Map<string, ReferenceRow>> {
-  if (rows.length === 0) return new Map()
-  const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
-  const found = await tx<ReferenceRow[]>`
-    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
-    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
-    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
-  return new Map(found.map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
 }
 
 const requestOf = (
@@ -230,24 +189,19 @@ function rememberedRequest(
   { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
   at: string,
 ): (TransitionRequest & { readonly row: MessageRow }) | undefined {
-  const row = deps.recent.take(channel_id, provider_id ?? '')
+  const row = deps.providerIds.take(channel_id, provider_id ?? '')
   if (row === undefined) return undefined
   const receipt = report as Receipt
-  return { ...requestOf({ account_id: row.account_id as Tenant['account_id'], mode: row.mode, message_id: row.id }, receipt, receipt.transition, at), row }
+  return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
 }
-
-const ranks: readonly (string | null)[] = [null, 'accept', 'deliver', 'open']
 
 /** A message of several parts is as far as the least advanced of them, and failed when one is. */
 async function requestsOfParts(tx: Db, receipts: readonly { reference: ReferenceRow; receipt: Receipt }[], at: string): Promise<TransitionRequest[]> {
   const requests: TransitionRequest[] = []
   for (const { reference, receipt } of receipts) {
     if (receipt.transition === 'fail') requests.push(requestOf(reference, receipt, 'fail', at))
-    await tx`
-      update provider_references set status = ${receipt.transition} where channel_id = ${reference.channel_id} and provider_id = ${reference.provider_id}
-        and (status is null or array_position(array['accept', 'deliver', 'open'], status) < array_position(array['accept', 'deliver', 'open'], ${receipt.transition}::text))`
-    const parts = await tx<{ status: string | null }[]>`select status from provider_references where message_id = ${reference.message_id} and parts > 1`
-    const least = ranks[Math.min(...parts.map(({ status }) => Math.max(0, ranks.indexOf(status))))]
+    const told = await raisePart(tx, reference, receipt.transition)
+    const least = partSteps[Math.min(...told.map((step) => (step === null ? -1 : partSteps.indexOf(step))))]
     if (least === 'deliver' || least === 'open') requests.push(requestOf(reference, receipt, least, at))
   }
   return requests
@@ -269,21 +223,15 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
       type,
       content,
       provider_id,
-      reply_to: reply_to === null ? null : await messageOf(tx, channel_id, reply_to),
+      reply_to: reply_to === null ? null : await findMessageId(tx, channel_id, reply_to),
     })
   }
   await storeInbound(deps, tx, inbound)
 }
 
-async function messageOf(tx: Db, channel_id: string, provider_id: string): Promise<string | null> {
-  const [row] = await tx<{ message_id: string }[]>`select message_id from provider_references where channel_id = ${channel_id} and provider_id = ${provider_id}`
-  return row?.message_id ?? null
-}
-
-async function postpone(tx: Db, rows: readonly ReportRow[], now: number): Promise<void> {
-  if (rows.length === 0) return
-  const times = rows.map(({ place, attempts }) => ({ place, due_at: isoTime(now + Math.min(200 * 2 ** Math.min(attempts, 20), waitMaxMs)) }))
-  await tx`
-    update provider_reports r set due_at = t.due_at, attempts = r.attempts + 1
-    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, due_at timestamptz) where r.ctid = t.place`
-}
+/** Later and later: their messages may become known, or what spoils them may pass. */
+const postpone = async (tx: Db, rows: readonly ReportRow[], now: number): Promise<void> =>
+  await postponeReports(
+    tx,
+    rows.map(({ place, attempts }) => ({ place, due_at: isoTime(now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), waitMaxMs)) })),
+  )

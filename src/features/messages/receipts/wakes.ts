@@ -1,11 +1,11 @@
 /** Reports that come a moment later (the simulator's) are applied when they are due, without polling for them all the time. */
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Settlement } from '../dispatch/completer.ts'
+import type { Completion } from '../dispatch/completion.ts'
 
 export interface ReportWakes {
   /** Wakes the lane `reports` when what came with these answers is due. */
-  plan(batch: readonly Settlement[]): void
+  plan(batch: readonly Completion[]): void
   stop(): void
 }
 

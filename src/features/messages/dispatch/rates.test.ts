@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { channelRates } from './leases.ts'
+import { channelRates } from './rates.ts'
 
 test('no more than the rate goes in any second, wherever the second begins, and nothing of the rate is lost', () => {
   const rates = channelRates()

@@ -1,0 +1,136 @@
+/** What came of a job, and what it makes of its message: transitions, references, attempts, reports, and when the hand-over is repeated. */
+import { isoTime } from '../../../lib/clock.ts'
+import type { IdMaker } from '../../../lib/ids.ts'
+import type { Outcome, Receipt, Report } from '../../channels/adapter.ts'
+import type { NewReport } from '../receipts/store.ts'
+import type { MessageRow } from '../rows.ts'
+import type { TransitionRequest } from '../transitions/transitions.ts'
+import { tenantOf, type Job } from './job.ts'
+import type { NewAttempt, NewReference, ReturnedJob } from './store.ts'
+
+/** A job that was handed over, and the provider's answer. */
+export interface HandedOver {
+  readonly job: Job
+  readonly provider: string
+  readonly outcome: Outcome
+  readonly duration_ms: number
+  /** When the answer came. */
+  readonly at_ms: number
+  /** The provider answers at once, within this process. */
+  readonly instant: boolean
+}
+
+/** A job that ended without a hand-over. `gone`: its message is final already, or another process has it. */
+export interface Ended {
+  readonly job: Job
+  readonly outcome: { readonly kind: 'expired' | 'blocked' | 'gone' | 'channel_deleted' }
+  readonly at_ms: number
+}
+
+export type Completion = HandedOver | Ended
+
+const unknownWaitMs = 30_000
+const backoffFirstMs = 500
+const backoffMaxMs = 60_000
+
+export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
+
+/** When the hand-over is repeated, in milliseconds; null when the job has ended. */
+export function nextDue({ job, outcome, at_ms }: Completion): number | null {
+  if (outcome.kind === 'unknown') return at_ms + unknownWaitMs
+  if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable') return null
+  const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
+  const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
+  // a message that expires while it waits is looked at when it does
+  return job.row.expires_at === null ? due_ms : Math.min(due_ms, Math.max(at_ms, Date.parse(job.row.expires_at)))
+}
+
+const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, MessageRow['error']>> = {
+  expired: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null },
+  blocked: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the message was handed over.', provider_code: null },
+  channel_deleted: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null },
+}
+
+/** What is asked of the message, in order. */
+export function transitionsOf(completion: Completion): TransitionRequest[] {
+  const { job, at_ms } = completion
+  const request = { ...tenantOf(job.row), message_id: job.row.id, at: isoTime(at_ms), row: job.row }
+  if (!wasHandedOver(completion)) {
+    const { kind } = completion.outcome
+    return kind === 'gone' ? [] : [{ ...request, transition: 'fail', error: errors[kind] }]
+  }
+  const { outcome } = completion
+  // it may have been handed over without a word of it
+  const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(at_ms - completion.duration_ms) }
+  if (outcome.kind === 'refused') {
+    const { code, message, provider_code } = outcome
+    return [claim, { ...request, transition: 'fail', error: { code, message, provider_code } }]
+  }
+  if (outcome.kind !== 'accepted') return [claim]
+  const receipts = immediateReceipts(completion).map(({ transition, error }) => ({ ...request, transition, ...(error === undefined ? {} : { error }) }))
+  return [claim, { ...request, transition: 'accept' }, ...receipts]
+}
+
+/** The receipts of a provider that answers at once, and that are due at once: they are applied with the answer. */
+function immediateReceipts({ outcome, instant }: HandedOver): Receipt[] {
+  if (!instant || outcome.kind !== 'accepted') return []
+  return (outcome.reports ?? []).flatMap(({ after_ms, report }) => (after_ms === 0 && report.kind === 'receipt' ? [report] : []))
+}
+
+export const referencesOf = ({ job: { row }, outcome, at_ms }: Completion): NewReference[] =>
+  outcome.kind !== 'accepted'
+    ? []
+    : outcome.provider_ids.map((provider_id, part) => ({
+        channel_id: row.channel_id,
+        provider_id,
+        account_id: row.account_id,
+        mode: row.mode,
+        message_id: row.id,
+        part,
+        parts: outcome.provider_ids.length,
+        created_at: isoTime(at_ms),
+      }))
+
+/** The reports that came with the answer and are applied later. */
+export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
+  const { job, outcome, at_ms } = completion
+  if (!wasHandedOver(completion) || outcome.kind !== 'accepted') return []
+  const immediate = new Set<Report>(immediateReceipts(completion))
+  return (outcome.reports ?? [])
+    .filter(({ report }) => !immediate.has(report))
+    .map(({ after_ms, report }) => ({
+      id: ids('req'),
+      ...tenantOf(job.row),
+      channel_id: job.row.channel_id,
+      provider_id: report.kind === 'receipt' ? report.provider_id : null,
+      report,
+      due_at: isoTime(at_ms + after_ms),
+      created_at: isoTime(at_ms),
+    }))
+}
+
+export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
+  if (!wasHandedOver(completion)) return []
+  const { job, provider, outcome, duration_ms, at_ms } = completion
+  return [
+    {
+      account_id: job.row.account_id,
+      mode: job.row.mode,
+      message_id: job.row.id,
+      number: job.attempts + 1,
+      id: ids('att'),
+      provider,
+      outcome: outcome.kind,
+      provider_code: 'provider_code' in outcome ? outcome.provider_code : null,
+      provider_message: 'message' in outcome ? outcome.message : null,
+      duration_ms,
+      created_at: isoTime(at_ms),
+    },
+  ]
+}
+
+/** The job as it is given back for the next hand-over; the attempts count goes with it. */
+export function returnedJobOf(completion: Completion): ReturnedJob[] {
+  const due_ms = nextDue(completion)
+  return due_ms === null ? [] : [{ message_id: completion.job.row.id, due_at: isoTime(due_ms), attempts: completion.job.attempts + 1 }]
+}

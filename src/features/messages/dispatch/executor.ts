@@ -1,0 +1,176 @@
+/** The executor: hands jobs to their providers with no transaction open, after a last look at whether they may go, and passes on what came of them. */
+import { isoTime, withDeadline } from '../../../lib/clock.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Adapter, OutboundMessage, Outcome } from '../../channels/adapter.ts'
+import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
+import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
+import type { Completer } from './completer.ts'
+import type { Ended } from './completion.ts'
+import type { Eligibility } from './eligibility.ts'
+import type { InHand } from './in-hand.ts'
+import { tenantOf, validUntil, type Job } from './job.ts'
+import type { ChannelRates } from './rates.ts'
+import { giveBack } from './scheduler.ts'
+import { findProviderId } from './store.ts'
+
+export interface ExecutorDeps extends TransitionDeps {
+  readonly channels: ChannelService
+  readonly jobs: InHand
+  readonly rates: ChannelRates
+  readonly eligibility: Eligibility
+  readonly complete: Completer['complete']
+  /** While it is true no other process takes requests or works. */
+  readonly alone: () => boolean
+}
+
+export interface Executor {
+  /** Hands these jobs over, which are running from here on; resolves when each has its outcome. Never rejects. */
+  handOver(jobs: readonly Job[]): Promise<void>
+  /** Ends jobs that have outlived their validity, at once and not at their channel's rate. */
+  expire(jobs: readonly Job[]): void
+  /** Writes `sending` for what was handed over until then and does not say so. */
+  persistSends(until_ms: number): Promise<void>
+  /** Resolves when nothing is being handed over. */
+  finished(): Promise<void>
+}
+
+/** A job and the channel on which it may go. */
+interface Ready {
+  readonly job: Job
+  readonly channel: ChannelRow
+}
+
+const sendTimeoutMs = 30_000
+/** What could not be handed over for a fault of ours is due again then. */
+const retryMs = 1000
+
+export function executor(deps: ExecutorDeps): Executor {
+  const underWay = new Set<Promise<void>>()
+  return {
+    handOver(jobs) {
+      const work = handOver(deps, jobs).finally(() => underWay.delete(work))
+      underWay.add(work)
+      return work
+    },
+    expire(jobs) {
+      for (const job of jobs) {
+        deps.jobs.begin(job)
+        end(deps, job, 'expired')
+      }
+    },
+    async persistSends(until_ms) {
+      const late = deps.jobs.unpersisted.since(until_ms)
+      if (late.length === 0) return
+      await writeSending(deps, late)
+      for (const { job } of late) deps.jobs.unpersisted.end(job.row.id)
+    },
+    async finished() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}
+
+const end = ({ complete, platform }: ExecutorDeps, job: Job, kind: Ended['outcome']['kind']): void =>
+  complete({ job, outcome: { kind }, at_ms: platform.clock.now() })
+
+async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
+  const { clock, log } = deps.platform
+  for (const job of jobs) deps.jobs.begin(job)
+  try {
+    const ready = await persistBeforehand(deps, await prepare(deps, jobs))
+    await withDeadline(clock, sendTimeoutMs, (signal) => Promise.all(ready.map((one) => perform(deps, one, signal))))
+  } catch (error) {
+    log.error({ err: error }, 'messages could not be handed over; they are claimed again')
+    await giveBack(deps.platform, jobs, clock.now() + retryMs).catch(() => undefined)
+    for (const job of jobs) deps.jobs.end(job)
+  }
+}
+
+/** Sorts out what must not be handed over. */
+async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {
+  const { platform, channels, rates } = deps
+  const now = platform.clock.now()
+  const blocked = await deps.eligibility.blockedAmong(jobs)
+  const ready: Ready[] = []
+  const down: Job[] = []
+  for (const job of jobs) {
+    const channel = await channels.find(tenantOf(job.row), job.row.channel_id)
+    rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
+    if (job.row.status !== 'queued' && job.row.status !== 'sending') end(deps, job, 'gone')
+    else if (validUntil(job) <= now) end(deps, job, 'expired')
+    else if (blocked.has(job.row.id)) end(deps, job, 'blocked')
+    else if (channel === null) end(deps, job, 'channel_deleted')
+    else if (!isUp(channel)) down.push(job)
+    else ready.push({ job, channel })
+  }
+  // they wait in the table until the channel is up again
+  await giveBack(platform, down, now)
+  for (const job of down) deps.jobs.end(job)
+  return ready
+}
+
+/**
+ * Writes `sending` where the provider takes its time, unless this process is alone and so can tell by itself (docs/decisions/sending-unwritten.md); a
+ * message that was cancelled meanwhile is dropped.
+ */
+async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): Promise<readonly Ready[]> {
+  const { channels, platform } = deps
+  const { unpersisted } = deps.jobs
+  const at_ms = platform.clock.now()
+  const slow = ready.filter(({ job, channel }) => job.row.status === 'queued' && channels.adapterOf(channel)?.instant !== true)
+  if (slow.length === 0) return ready
+  if (deps.alone()) {
+    const cancelled = new Set(slow.flatMap(({ job }) => (unpersisted.refuses(job.row.id) ? [job] : [])))
+    for (const { job } of slow) if (!cancelled.has(job)) unpersisted.begin(job, at_ms)
+    // should the cancelling come to nothing, the job is claimed again when its lease ends
+    for (const job of cancelled) deps.jobs.end(job)
+    return ready.filter(({ job }) => !cancelled.has(job))
+  }
+  const written = await writeSending(
+    deps,
+    slow.map(({ job }) => ({ job, at_ms })),
+  )
+  const gone = new Set(slow.flatMap(({ job }) => (written.has(job.row.id) ? [] : [job])))
+  for (const job of gone) end(deps, job, 'gone')
+  return ready.filter(({ job }) => !gone.has(job))
+}
+
+/** Changes to `sending`; resolves to the ids of those that could be. */
+async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_ms: number }[]): Promise<Set<string>> {
+  const changed = await applyTransitions(
+    deps,
+    deps.platform.pool,
+    handed.map(({ job: { row }, at_ms }) => ({ ...tenantOf(row), message_id: row.id, transition: 'claim' as const, at: isoTime(at_ms), row })),
+  )
+  for (const { job } of handed) job.row = changed.get(job.row.id) ?? job.row
+  deps.followers.wake([...changed.values()])
+  return new Set(changed.keys())
+}
+
+async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: AbortSignal): Promise<void> {
+  const { channels, platform } = deps
+  const { clock, metrics } = platform
+  const adapter = channels.adapterOf(channel)
+  const began_ms = clock.now()
+  metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
+  const outcome = await send(deps, adapter, { job, channel }, signal)
+  const at_ms = clock.now()
+  metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
+  deps.complete({ job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true })
+}
+
+async function send(deps: ExecutorDeps, adapter: Adapter | undefined, { job, channel }: Ready, signal: AbortSignal): Promise<Outcome> {
+  if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
+  try {
+    return await adapter.send(await outboundOf(deps.platform, job), deps.channels.connection(channel), signal)
+  } catch (error) {
+    deps.platform.log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
+    return { kind: 'unknown', message: 'The provider did not answer.' }
+  }
+}
+
+async function outboundOf({ pool }: Platform, { row, attempts }: Job): Promise<OutboundMessage> {
+  const { id, channel_id, to, from, type, content } = row
+  const reply_to = row.reply_to === null ? null : await findProviderId(pool, tenantOf(row), channel_id, row.reply_to)
+  return { id, channel_id, to, from, type, content, reply_to, attempt: attempts + 1 }
+}

@@ -1,0 +1,32 @@
+/** A job: one outbound message on its way to its provider, in the hands of this process. */
+import type { Tenant } from '../../../contract/caller.ts'
+import { limits } from '../../../contract/limits.ts'
+import type { MessageRow } from '../rows.ts'
+
+export interface Job {
+  /** As this process last wrote it. */
+  row: MessageRow
+  /** Hand-overs so far. */
+  attempts: number
+  /** Taken from the table, not handed on in memory. */
+  readonly claimed: boolean
+  /** When it was to go, in milliseconds since 1970. */
+  readonly due_ms: number
+  /** When the claim ends; nothing is handed over after it. */
+  readonly lease_until_ms: number
+}
+
+/** Messages of one account and channel wait in one queue. */
+export const queueOf = (row: { readonly account_id: string; readonly channel_id: string }): string => `${row.account_id}:${row.channel_id}`
+
+export const tenantOf = ({ account_id, mode }: Pick<MessageRow, 'account_id' | 'mode'>): Tenant => ({
+  account_id: account_id as Tenant['account_id'],
+  mode,
+})
+
+/** Until when a message may be handed over, in milliseconds. */
+export const validUntil = ({ row }: Job): number => {
+  if (row.expires_at !== null) return Date.parse(row.expires_at)
+  // a time in the past means at once
+  return Math.max(Date.parse(row.created_at), row.send_at === null ? 0 : Date.parse(row.send_at)) + limits.message_validity_ms
+}

@@ -1,0 +1,188 @@
+/** The scheduler: which messages are due, which of them this process takes into its memory, and which of those may go now (docs/decisions/slow-channels.md). */
+import { priorities, ranks, type Priority } from '../../../contract/resources/message.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ChannelService } from '../../channels/service.ts'
+import type { MessageRow } from '../rows.ts'
+import { heldQueues, type HeldQueues } from './held-queues.ts'
+import type { InHand } from './in-hand.ts'
+import { queueOf, validUntil, type Job } from './job.ts'
+import type { ChannelLeases } from './leases.ts'
+import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
+import * as store from './store.ts'
+
+/** How long a claim lasts. */
+export const leaseMs = 60_000
+/** A hand-over is not begun so shortly before its claim ends. */
+const leaseMarginMs = 35_000
+const inFlightMax = 1000
+const inFlightPerQueueMax = 400
+const memoryMax = 20_000
+const memoryPerTickMax = 500
+const queuesMax = 500
+const busyLookEveryMs = 200
+/** A channel's messages are kept in memory for so many seconds at its rate; the others wait in the table. */
+const keptSeconds = 3
+
+export interface SchedulerDeps {
+  readonly platform: Platform
+  readonly channels: ChannelService
+  readonly jobs: InHand
+  readonly leases: ChannelLeases
+  readonly rates: ChannelRates
+  /** False in a process whose lanes do not run: it takes nothing into memory. */
+  readonly inMemory: boolean
+  /** Ends jobs that have outlived their validity, without a hand-over. */
+  expire(jobs: readonly Job[]): void
+}
+
+/** What is accepted, as far as it decides whether it is taken into memory. */
+export interface Offered {
+  readonly account_id: string
+  readonly channel_id: string
+  readonly sandbox: boolean
+  readonly priority: Priority
+}
+
+export interface Scheduler {
+  /** True when a message that is being accepted is to be taken into memory. */
+  takes(item: Offered): boolean
+  /** Takes messages that were accepted, and claimed for this process, into memory. */
+  offer(rows: readonly MessageRow[], lease_until_ms: number): void
+  /** Claims what is due in the table, and has what expired there ended; resolves to how many jobs it took. */
+  claim(): Promise<number>
+  /** The jobs that may go now, by the rates of their channels and a fair share of the places in flight. */
+  ready(): Job[]
+  /** Has what expired in memory ended, and gives back what waited there so long that its claim ends. */
+  sweep(): Promise<void>
+  /** Takes nothing any more, and gives back what waits in memory, uncounted. */
+  stop(): Promise<void>
+}
+
+interface State extends SchedulerDeps {
+  readonly held: HeldQueues
+  readonly wakes: RateWakes
+  stopping: boolean
+  /** When the table was looked at last. */
+  looked_ms: number
+  /** Behind which queue it is looked at next. */
+  cursor: string
+}
+
+export function scheduler(deps: SchedulerDeps): Scheduler {
+  const { platform, channels, jobs } = deps
+  const state: State = { ...deps, held: heldQueues(platform, channels), wakes: rateWakes(platform), stopping: false, looked_ms: 0, cursor: '' }
+  return {
+    takes(item) {
+      if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
+      return item.sandbox || (deps.leases.holds(item.channel_id) && capacityOf(state, item, item.priority) > 0)
+    },
+    offer(rows, lease_until_ms) {
+      for (const row of rows)
+        if (!jobs.unpersisted.refuses(row.id)) jobs.add({ row, attempts: 0, claimed: false, due_ms: Date.parse(row.created_at), lease_until_ms })
+      platform.notify('dispatch')
+    },
+    claim: () => claim(state),
+    ready: () => ready(state),
+    async sweep() {
+      const now = platform.clock.now()
+      deps.expire(jobs.drop((job) => job.row.expires_at !== null && validUntil(job) <= now))
+      await giveBack(
+        platform,
+        jobs.drop((job) => job.lease_until_ms - leaseMarginMs <= now),
+        now,
+      )
+    },
+    async stop() {
+      state.stopping = true
+      state.wakes.stop()
+      await giveBack(
+        platform,
+        jobs.drop(() => true),
+        platform.clock.now(),
+      )
+    },
+  }
+}
+
+/** Frees claimed jobs in the table, uncounted: they are due then. */
+export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Job[], due_ms: number): Promise<void> =>
+  await store.releaseJobs(
+    pool,
+    process_id,
+    jobs.map(({ row }) => row.id),
+    isoTime(due_ms),
+  )
+
+/** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
+const capacityOf = ({ rates, jobs }: SchedulerDeps, row: { account_id: string; channel_id: string }, priority: Priority): number =>
+  Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
+
+async function claim(state: State): Promise<number> {
+  const { pool, clock, process_id } = state.platform
+  const { waiting } = state.jobs
+  const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
+  const now = clock.now()
+  // with much to do in memory the table is looked at now and then, for the sake of other queues
+  if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && now - state.looked_ms < busyLookEveryMs)) return 0
+  state.looked_ms = now
+  const { mine, held } = await dueQueues(state, now)
+  const lease_until_ms = now + leaseMs
+  const lease_until = isoTime(lease_until_ms)
+  const full = mine.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
+  const expired = await state.held.expired([...held, ...full], lease_until, rows_max)
+  state.expire(taken(state, expired, lease_until_ms))
+  const capacities = capacitiesOf(state, mine, rows_max)
+  const rows = await store.claimJobs(pool, { capacities, at: isoTime(now), lease_until, process_id, rows_max })
+  const claimed = taken(state, rows, lease_until_ms)
+  if (state.stopping) await giveBack(state.platform, claimed, now)
+  else for (const job of claimed) state.jobs.add(job)
+  return rows.length + expired.length
+}
+
+/** The queues with due jobs: those whose channels this process may dispatch, and those that are held up. */
+async function dueQueues(state: State, now: number): Promise<{ mine: readonly store.DueQueue[]; held: readonly store.DueQueue[] }> {
+  const due = await store.listDueQueues(state.platform.pool, isoTime(now), state.cursor, queuesMax)
+  state.cursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
+  if (due.length === 0) return { mine: [], held: [] }
+  const { open, held } = await state.held.part(due)
+  const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !state.leases.holds(channel_id)).map(({ channel_id }) => channel_id)
+  await state.leases.take([...new Set(wanted)])
+  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || state.leases.holds(channel_id)), held }
+}
+
+/** How many jobs may be claimed of each queue and priority: as many as it has capacity for, and not much more than its share. */
+function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
+  const each_max = Math.max(10, Math.ceil(rows_max / Math.max(1, queues.length)))
+  return queues.flatMap((queue) =>
+    priorities.flatMap((priority) => {
+      const jobs_max = Math.min(each_max, capacityOf(state, queue, priority))
+      return jobs_max <= 0 ? [] : [{ queue: queue.queue, rank: ranks[priority], jobs_max }]
+    }),
+  )
+}
+
+/** The jobs of claimed rows; those that are in hand already, or are being cancelled, left out. */
+const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
+  rows.flatMap(({ job_attempts, job_due_at, ...row }) =>
+    jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
+      ? []
+      : [{ row, attempts: job_attempts, claimed: true, due_ms: Date.parse(job_due_at), lease_until_ms }],
+  )
+
+function ready({ jobs, rates, wakes, platform }: State): Job[] {
+  const now = platform.clock.now()
+  const { running } = jobs
+  const granted = new Map<string, number>()
+  return jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - running), (queue, job, wanted) => {
+    const before = granted.get(queue) ?? 0
+    const mine = before + jobs.runningOf(queue)
+    // half of what the others leave, so that however many providers hang there is room for the next
+    const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - running + mine) / 2))) - mine
+    const asked = Math.max(0, Math.min(free, wanted))
+    const more = asked === 0 ? 0 : rates.take(job.row.channel_id, now, asked)
+    if (more < asked) wakes.at(rates.freeAt(job.row.channel_id, now))
+    granted.set(queue, before + more)
+    return more
+  })
+}

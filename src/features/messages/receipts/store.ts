@@ -1,0 +1,146 @@
+/** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Lanes work across tenants. */
+import type { Tenant } from '../../../contract/caller.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { Receipt, Report } from '../../channels/adapter.ts'
+
+export interface NewCallback {
+  readonly id: string
+  readonly channel_id: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** Keeps a callback as it came. */
+export async function insertCallback(tx: Db, { id, channel_id, headers, body, at }: NewCallback): Promise<void> {
+  await tx`
+    insert into provider_callbacks (id, channel_id, headers, body, received_at, applied_at)
+    values (${id}, ${channel_id}, ${JSON.stringify(headers)}::text::json, ${Buffer.from(body)}, ${at}, ${at})`
+}
+
+export interface NewReport {
+  readonly id: string
+  readonly account_id: string
+  readonly mode: string
+  readonly channel_id: string
+  readonly provider_id: string | null
+  readonly report: Report
+  readonly due_at: string
+  readonly created_at: string
+}
+
+/** Keeps reports until they are applied by the lane `reports`. */
+export async function storeReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
+  if (reports.length === 0) return
+  await tx`
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    select id, account_id, mode, channel_id, provider_id, report, due_at, created_at
+    from json_to_recordset(${jsonRows(reports)}::text::json) as t(id text, account_id text, mode text, channel_id text, provider_id text, report json, due_at timestamptz, created_at timestamptz)`
+}
+
+export interface ReportRow {
+  id: string
+  /** Where the row lies: while it is locked, it stays there. */
+  place: string
+  account_id: Tenant['account_id']
+  mode: Tenant['mode']
+  channel_id: string
+  provider_id: string | null
+  report: Report
+  due_at: string
+  attempts: number
+  created_at: string
+}
+
+const due = (sql: Db, at: string, rows_max: number) =>
+  sql`select ctid::text as place, * from provider_reports where due_at <= ${at} order by due_at, id limit ${rows_max}`
+
+/** What is due, in order, without a lock. */
+export const listDueReports = async (sql: Db, at: string, rows_max: number): Promise<ReportRow[]> => await sql<ReportRow[]>`${due(sql, at, rows_max)}`
+
+/** What is due and in nobody's hand, in order, locked. */
+export const takeDueReports = async (tx: Db, at: string, rows_max: number): Promise<ReportRow[]> =>
+  await tx<ReportRow[]>`${due(tx, at, rows_max)} for update skip locked`
+
+/** This report, locked; none where another process has it in hand. */
+export const takeReport = async (tx: Db, { due_at, id }: Pick<ReportRow, 'due_at' | 'id'>): Promise<ReportRow[]> =>
+  await tx<ReportRow[]>`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
+
+/** Those of these reports that an earlier one of the same message, not among them, precedes. */
+export async function listOvertaking(tx: Db, rows: readonly ReportRow[], at: string): Promise<Set<string>> {
+  const asked = rows
+    .filter(({ provider_id }) => provider_id !== null)
+    .map(({ id, channel_id, provider_id, due_at }) => ({ id, channel_id, provider_id, due_at }))
+  if (asked.length === 0) return new Set()
+  const overtaking = await tx<{ id: string }[]>`
+    with own as materialized (
+      select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, provider_id text, due_at timestamptz)
+    )
+    select o.id from own o join provider_reports r on r.channel_id = o.channel_id and r.provider_id = o.provider_id
+    where r.due_at <= ${at} and (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
+  return new Set(overtaking.map(({ id }) => id))
+}
+
+/** Removes reports at these places, which are locked. */
+export async function removeReports(tx: Db, rows: readonly Pick<ReportRow, 'place'>[]): Promise<void> {
+  if (rows.length > 0) await tx`delete from provider_reports where ctid = any(${rows.map(({ place }) => place)}::text[]::tid[])`
+}
+
+/** Makes reports at these places, which are locked, due later. */
+export async function postponeReports(tx: Db, times: readonly { readonly place: string; readonly due_at: string }[]): Promise<void> {
+  if (times.length === 0) return
+  await tx`
+    update provider_reports r set due_at = t.due_at, attempts = r.attempts + 1
+    from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, due_at timestamptz) where r.ctid = t.place`
+}
+
+export interface ReferenceRow {
+  channel_id: string
+  provider_id: string
+  account_id: Tenant['account_id']
+  mode: Tenant['mode']
+  message_id: string
+  parts: number
+}
+
+/** The messages that these reports name, by the channel and the provider's id. */
+export async function findReferences(tx: Db, rows: readonly Pick<ReportRow, 'channel_id' | 'provider_id'>[]): Promise<ReferenceRow[]> {
+  if (rows.length === 0) return []
+  const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
+  return await tx<ReferenceRow[]>`
+    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
+    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
+}
+
+/** What is told of the parts of a message, from the least. */
+export const partSteps = ['accept', 'deliver', 'open'] as const
+export type PartStep = (typeof partSteps)[number]
+
+/** Notes what a receipt says of one part of a message, where that is more than was told; resolves to what is told of each part, null where nothing is. */
+export async function raisePart(tx: Db, { channel_id, provider_id, message_id }: ReferenceRow, told: Receipt['transition']): Promise<(PartStep | null)[]> {
+  const steps = [...partSteps]
+  await tx`
+    update provider_references set status = ${told} where channel_id = ${channel_id} and provider_id = ${provider_id}
+      and (status is null or array_position(${steps}::text[], status) < array_position(${steps}::text[], ${told}::text))`
+  const parts = await tx<{ status: PartStep | null }[]>`select status from provider_references where message_id = ${message_id} and parts > 1`
+  return parts.map(({ status }) => status)
+}
+
+/** The message that a provider knows by this id; null where it is none of ours. */
+export async function findMessageId(tx: Db, channel_id: string, provider_id: string): Promise<string | null> {
+  const [row] = await tx<{ message_id: string }[]>`select message_id from provider_references where channel_id = ${channel_id} and provider_id = ${provider_id}`
+  return row?.message_id ?? null
+}
+
+/** Forgets what providers told, and the references to it, before `cutoff`; at most `rows_max` of each. */
+export async function forgetProviderRecords(sql: Db, cutoff: string, rows_max: number): Promise<number> {
+  const callbacks =
+    await sql`delete from provider_callbacks where id in (select id from provider_callbacks where received_at < ${cutoff} order by id limit ${rows_max})`
+  const references = await sql`
+    delete from provider_references where (channel_id, provider_id) in (select channel_id, provider_id from provider_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+  const inbound = await sql`
+    delete from inbound_references where (account_id, channel_id, provider_id) in (select account_id, channel_id, provider_id from inbound_references where created_at < ${cutoff} order by message_id limit ${rows_max})`
+  return callbacks.count + references.count + inbound.count
+}
