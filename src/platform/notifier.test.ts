@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { within } from '../../test/kit/waiting.ts'
 import { startPlatform } from '../../test/kit/world.ts'
 import { notifier } from './notifier.ts'
 
-test('a name is woken here at once, and in other processes by notification, there only', { timeout: 20_000 }, async (t) => {
+test('a name is woken here at once, and in other processes by notification, there only', async (t) => {
   const { pool } = await startPlatform(t)
   const [mine, theirs] = [notifier(pool, 'one'), notifier(pool, 'two')]
   let here = 0
@@ -15,13 +16,13 @@ test('a name is woken here at once, and in other processes by notification, ther
 
   mine.notify('dispatch')
   const atOnce = here
-  await heardThere.promise
+  await within('the other process to hear', heardThere.promise)
   await Promise.all([mine.close(), theirs.close()])
 
   assert.deepEqual([atOnce, here], [1, 1])
 })
 
-test('a command tells others without listening itself; notifying nothing in particular wakes all', { timeout: 20_000 }, async (t) => {
+test('a command tells others without listening itself; notifying nothing in particular wakes all', async (t) => {
   const { pool } = await startPlatform(t)
   const [command, service] = [notifier(pool, 'command'), notifier(pool, 'service')]
   const woken = new Set<string>()
@@ -36,7 +37,7 @@ test('a command tells others without listening itself; notifying nothing in part
 
   command.notify()
   await command.flush()
-  await both.promise
+  await within('both to be woken', both.promise)
   await service.close()
 
   assert.deepEqual([...woken].toSorted(), ['dispatch', 'forget-keys'])

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestContext } from 'node:test'
 import { certificate, certificateKey } from './certificate.ts'
+import { within } from './waiting.ts'
 
 export interface RawReceiver {
   readonly port: number
@@ -60,7 +61,8 @@ export async function rawReceiver(t: Pick<TestContext, 'after'>, answer: Answer,
     host: `127.0.0.1:${port}`,
     requests,
     connections: () => connections,
-    arrived: (count) => (requests.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve }))),
+    arrived: (count) =>
+      requests.length >= count ? Promise.resolve() : within(`${count} requests to arrive`, new Promise<void>((resolve) => waiting.push({ count, resolve }))),
   }
 }
 

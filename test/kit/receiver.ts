@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { within } from './waiting.ts'
 
 export interface Received {
   readonly method: string
@@ -53,7 +54,7 @@ export async function receiverHost(): Promise<ReceiverHost> {
     })().catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  await within('the receiver to listen', once(server, 'listening'))
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     host,
@@ -66,7 +67,7 @@ export async function receiverHost(): Promise<ReceiverHost> {
     async close() {
       server.closeAllConnections()
       server.close()
-      await once(server, 'close')
+      await within('the receiver to close', once(server, 'close'))
     },
   }
 }

@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { nodeFlags } from '../../scripts/node-flags.mjs'
-import { systemClock } from '../../src/lib/clock.ts'
 import { freePort } from '../../src/lib/free-port.ts'
 import { apiClient, type Api } from './api.ts'
+import { until, within } from './waiting.ts'
 
 export interface ServiceProcess {
   readonly base_url: string
@@ -24,8 +24,6 @@ export interface ServiceProcess {
   errors(): string
 }
 
-const clock = systemClock()
-const readyWithinMs = 30_000
 const main = join(import.meta.dirname, '../../src/main.ts')
 
 /** Nothing runs before `start`. The caller stops or kills it. */
@@ -36,19 +34,19 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
   let child: ChildProcess | undefined
   let errors = ''
   const ended = async (process: ChildProcess | undefined) => {
-    if (process !== undefined && process.exitCode === null && process.signalCode === null) await once(process, 'exit')
+    if (process !== undefined && process.exitCode === null && process.signalCode === null) await within('the service to end', once(process, 'exit'))
   }
   return {
     base_url,
     async start() {
       child = spawn(process.execPath, [...nodeFlags, main, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-      const deadline = clock.now() + readyWithinMs
-      while (!(await isReady(base_url))) {
-        if (child.exitCode !== null || child.signalCode !== null || clock.now() > deadline)
-          throw new Error(`the service did not start (exit ${child.exitCode}, signal ${child.signalCode}): ${errors.slice(-4000)}`)
-        await clock.sleep(20)
-      }
+      const { exitCode, signalCode, ready } = await until(
+        'the service to be ready',
+        async () => ({ exitCode: child!.exitCode, signalCode: child!.signalCode, ready: await isReady(base_url), errors: errors.slice(-4000) }),
+        (seen) => seen.ready || seen.exitCode !== null || seen.signalCode !== null,
+      )
+      if (!ready) throw new Error(`the service did not start (exit ${exitCode}, signal ${signalCode}): ${errors.slice(-4000)}`)
     },
     async kill(what) {
       if (what === 'service') {
@@ -65,7 +63,7 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
     },
     async command(...args) {
       const command = spawn(process.execPath, [...nodeFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-      const [stdout, stderr] = await Promise.all([text(command.stdout), text(command.stderr), once(command, 'exit')])
+      const [stdout, stderr] = await within(`${args.join(' ')} to end`, Promise.all([text(command.stdout), text(command.stderr), once(command, 'exit')]))
       return { status: command.exitCode, stdout, stderr }
     },
     api: (key) => apiClient(base_url, key),

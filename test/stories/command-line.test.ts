@@ -13,6 +13,7 @@ import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { apiClient } from '../kit/api.ts'
 import { testDatabase } from '../kit/database.ts'
+import { until, within } from '../kit/waiting.ts'
 
 interface Ran {
   readonly code: number
@@ -300,9 +301,13 @@ async function serve(t: TestContext, env: Record<string, string>) {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))
-  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const [line] = (await Promise.race([once(createInterface(child.stdout!), 'line'), exited])) as [string]
-  return { child, exited, said: JSON.parse(line) as { base_url: string; account?: { id: string }; live_key?: string; test_key?: string } }
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const [line] = (await within('the service to say where it listens', Promise.race([once(createInterface(child.stdout!), 'line'), ended]))) as [string]
+  const stop = async () => {
+    child.kill('SIGTERM')
+    return await within('the service to end', ended)
+  }
+  return { stop, said: JSON.parse(line) as { base_url: string; account?: { id: string }; live_key?: string; test_key?: string } }
 }
 
 test('the first account waits for a start that can tell its keys', { timeout: 60_000 }, async (t) => {
@@ -315,8 +320,7 @@ test('the first account waits for a start that can tell its keys', { timeout: 60
   const refused = await Promise.all([runWith({ ...env, PORT: String(port) }, ['serve']), runWith({ ...env, HOST: '203.0.113.1' }, ['serve'])])
   const accounts = await run('accounts', 'list', '--json')
   const later = await serve(t, env)
-  later.child.kill('SIGTERM')
-  await later.exited
+  await later.stop()
 
   for (const { code, out, err } of refused) {
     assert.deepEqual([code, out], [1, ''])
@@ -337,15 +341,14 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   await run('keys', 'revoke', me.body.api_key.id)
   const done_at = performance.now()
   const revoked = await until(
+    'the revoked key to be refused',
     () => api.get('/v1/me'),
     (answer) => answer.status !== 200,
   )
   const took_ms = performance.now() - done_at
-  first.child.kill('SIGTERM')
-  const [code] = await first.exited
+  const [code] = await first.stop()
   const second = await serve(t, env)
-  second.child.kill('SIGTERM')
-  await second.exited
+  await second.stop()
 
   assert.deepEqual([sent.status, me.status], [202, 200])
   assert.deepEqual([revoked.status, revoked.body.error.code], [401, 'api_key_revoked'])
@@ -353,11 +356,3 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   assert.equal(code, 0)
   assert.deepEqual(Object.keys(second.said), ['base_url'])
 })
-
-/** Asks until the answer is what is waited for; the test's time limit bounds it. */
-async function until<T>(ask: () => Promise<T>, isIt: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask()
-    if (isIt(answer)) return answer
-  }
-}

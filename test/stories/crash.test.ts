@@ -9,12 +9,12 @@ import { closing } from '../kit/closing.ts'
 import { seeded } from '../kit/random.ts'
 import { receiverHost, type Received } from '../kit/receiver.ts'
 import { serviceProcess, type ServiceProcess } from '../kit/service.ts'
+import { until } from '../kit/waiting.ts'
 
 const clock = systemClock()
 const seed = Number(process.env['POSTHORN_CRASH_SEED'] ?? 1)
 const rounds = Number(process.env['POSTHORN_CRASH_ROUNDS'] ?? 20)
 const senders = 8
-const finalWithinMs = 60_000
 /** What each recipient comes to, as the event feed tells it. */
 const toldOf: Readonly<Record<string, readonly string[]>> = {
   '+15005550006': ['message.delivered', 'message.sent'],
@@ -122,12 +122,14 @@ function startLoad(service: ServiceProcess, key: string) {
     /** Resolves once the service accepts again. */
     async moved() {
       const before = accepted.size
-      const deadline = clock.now() + 30_000
-      while (accepted.size < before + senders) {
-        if (problem !== undefined) throw problem
-        assert.ok(clock.now() < deadline, `nothing was accepted for 30 seconds: ${service.errors().slice(-3000)}`)
-        await clock.sleep(10)
-      }
+      await until(
+        'messages to be accepted again',
+        () => {
+          if (problem !== undefined) throw problem
+          return { accepted: accepted.size - before, errors: service.errors().slice(-3000) }
+        },
+        (seen) => seen.accepted >= senders,
+      )
     },
     giveUp() {
       stopping = gaveUp = true
@@ -147,10 +149,9 @@ async function whenFinal(service: ServiceProcess, key: string, accepted: Readonl
   const told = new Map<string, string[]>()
   const api = service.api(key)
   const seen = new Set<string>()
-  const deadline = clock.now() + finalWithinMs
-  const isFinal = () => [...accepted].every(([id, to]) => (told.get(id)?.length ?? 0) >= toldOf[to]!.length)
+  const notFinal = () => [...accepted].filter(([id, to]) => (told.get(id)?.length ?? 0) < toldOf[to]!.length)
   let cursor = ''
-  while (!isFinal() && clock.now() < deadline) {
+  const look = async () => {
     const page = await api.get(`/v1/events?order=asc&limit=100${cursor}`)
     assert.equal(page.status, 200, JSON.stringify(page.body))
     for (const event of page.body.data) {
@@ -159,22 +160,24 @@ async function whenFinal(service: ServiceProcess, key: string, accepted: Readonl
       told.set(event.data.object.id, [...(told.get(event.data.object.id) ?? []), event.type])
       cursor = `&starting_after=${event.id}`
     }
-    if (page.body.data.length === 0) await clock.sleep(50)
+    return notFinal()
   }
+  await until('every message to be final', look, (missing) => missing.length === 0)
   return told
 }
 
 /** Waits until the endpoint has every event of every accepted message; resolves to the types it has, by message. Repeats are nothing to worry about. */
 async function whenDelivered(received: readonly Received[], accepted: ReadonlyMap<string, string>): Promise<Map<string, Set<string>>> {
   const reached = new Map<string, Set<string>>()
-  const deadline = clock.now() + finalWithinMs
-  const isThere = () => [...accepted].every(([id, to]) => (reached.get(id)?.size ?? 0) >= toldOf[to]!.length)
-  for (let at = 0; !isThere() && clock.now() < deadline; await clock.sleep(50)) {
+  let at = 0
+  const look = () => {
     for (; at < received.length; at++) {
       const event = received[at]!.json
       const types = reached.get(event.data.object.id) ?? new Set()
       reached.set(event.data.object.id, types.add(event.type))
     }
+    return [...accepted].filter(([id, to]) => (reached.get(id)?.size ?? 0) < toldOf[to]!.length)
   }
+  await until('every event to reach the endpoint', look, (missing) => missing.length === 0)
   return reached
 }

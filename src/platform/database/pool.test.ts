@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
-import { until } from '../../../test/kit/waiting.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { isoText, listen, openPool } from './pool.ts'
 
@@ -53,13 +53,13 @@ test('a listener hears again after its connection was lost, and is told that it 
   const first = once(heard, 'news')
   await pool`select pg_notify('news', 'one')`
   const lost = once(heard, 'missed').then(() => once(heard, 'missed'))
-  assert.deepEqual(await first, ['one'])
+  assert.deepEqual(await within('the first notification', first), ['one'])
   await pool`select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`
-  await lost
+  await within('the loss and the way back', lost)
   const second = once(heard, 'news')
   await pool`select pg_notify('news', 'two')`
 
-  assert.deepEqual(await second, ['two'])
+  assert.deepEqual(await within('the second notification', second), ['two'])
   assert.equal(missed, 2)
 })
 
@@ -77,7 +77,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
       const killing = killer`select pg_terminate_backend(${row!.pid})`.execute()
       if (during === 'query') await tx`select pg_sleep(10)`.catch(() => undefined)
       await killing
-      await died
+      await within('the next transaction to be under way', died)
       // this transaction is dead, and goes on all the same
       late.push(tx`insert into told values ('dead')`.catch((error: Error) => error.message))
       await Promise.all(late)

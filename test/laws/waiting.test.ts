@@ -1,0 +1,89 @@
+/** Tests wait for things and not for times, and never without a bound (`test/kit/waiting.ts`), as far as their text can tell. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { sources, withoutComments } from './sources.ts'
+
+/** What tests do without, and what there is instead. */
+const rules: Readonly<Record<string, RegExp>> = {
+  "reads or waits on the machine's clock: until() waits for the thing, world.clock is in the hand of the test":
+    /\bset(?:Timeout|Interval)\(|timers\/promises|AbortSignal\.timeout\(|\bpg_sleep\b|\bsystemClock\b|\bpause\(|\bDate\.now\(|\bperformance\.now\(/,
+  'lets turns of the event loop pass: until() looks until it is so': /new Promise(?:<\w+>)?\(\(?\w*\)? => (?:void )?setImmediate\(/,
+  'waits without a bound for an event: within() bounds it and names it': /\bawait once\(/,
+  'makes or stops a service by itself: startProcess(), world.stop() and its stop() let time go on': /\bbuildApp\(|\bapp\.stop\(/,
+  'loops until something happens: until() bounds it and tells what was seen': /\bdo \{/,
+}
+const loops = 'loops until something happens: until() bounds it and tells what was seen'
+
+/** Files that may, with the reason. */
+const exempt: Readonly<Record<string, string>> = {
+  'test/kit/waiting.ts': 'what bounds waiting',
+  'test/kit/rest.ts': 'what lets time go on',
+  'test/kit/world.ts': 'makes and stops the service of a world',
+  'test/kit/process.ts': 'makes and stops further ones',
+  'test/kit/ends.ts': 'watches, by the machine, for files that do not end',
+  'test/kit/clock.ts': 'the clock in hand itself',
+  'test/kit/database.ts': 'migrations wait for each other in real time; a template that another run removes is made anew, fifty times at most',
+  'src/platform/database/migrate.test.ts': 'migrations wait for each other in real time',
+  'src/platform/database/functions.test.ts': 'migrations wait for each other in real time',
+  'src/platform/database/pool.test.ts': 'statements that are under way when their connection dies',
+  'src/lib/clock.test.ts': 'the clock of the machine is what is tested',
+  'src/cli/listener.test.ts': 'a listener that waits a moment instead of its seconds',
+  'src/features/contacts/imports/piece-writer.test.ts': 'nothing more may happen once all callbacks have run, which a turn shows',
+  'test/stories/crash.test.ts': 'processes of their own are killed at moments of real time',
+  'test/stories/command-line.test.ts': 'measures how soon processes of their own hear of a revoked key',
+  'test/stories/webhook-receivers.test.ts': 'receivers that drip and flood',
+  'test/stories/hand-over.test.ts': 'that a stop waits for nothing but the answers under way is what is tested',
+  'test/stories/billing.test.ts': 'the pages of a list end',
+  'test/stories/billing-processes.test.ts': 'the pages of a list end',
+  'test/stories/webhook-endpoints.test.ts': 'the pages of a list end',
+  'test/stories/followers.test.ts': 'looks while work is under way that is bounded itself',
+  'test/simulation/messages.test.ts': 'kills after a seeded number of turns',
+}
+
+test('no test sleeps, and none waits without a bound', () => {
+  const breaches = testFiles().flatMap(({ path, text }) => {
+    if (path in exempt || path.startsWith('test/laws/waiting')) return []
+    const code = withoutComments(text)
+    const lines = code.split('\n').flatMap((line, at) => {
+      const broken = Object.keys(rules).find((rule) => rules[rule]!.test(line))
+      return broken === undefined ? [] : [`${path}:${at + 1} ${broken}`]
+    })
+    return [...lines, ...waitingLoops(code).map((at) => `${path}:${at} ${loops}`)]
+  })
+
+  assert.deepEqual(breaches, [])
+})
+
+test('whoever is exempt is there, and has something to be exempt for', () => {
+  const files = new Map(testFiles().map(({ path, text }) => [path, withoutComments(text)]))
+
+  for (const path of Object.keys(exempt)) {
+    const code = files.get(path)
+    assert.ok(code !== undefined, path)
+    assert.ok(waitingLoops(code).length > 0 || code.split('\n').some((line) => Object.values(rules).some((rule) => rule.test(line))), path)
+  }
+})
+
+const testFiles = () => sources('src/**/*.test.ts', 'test/**/*.ts')
+
+/** The lines of loops that have no counter and await in themselves. */
+function waitingLoops(code: string): number[] {
+  return [...code.matchAll(/\b(?:while|for) \(/g)].flatMap(({ index }) => {
+    const head = balanced(code, code.indexOf('(', index))
+    const [, , step] = code.slice(index, head - 1).split(';')
+    if (code.startsWith('for', index) && step?.trim() !== '') return []
+    const rest = code.slice(head)
+    const body = /^\s*\{/.test(rest) ? code.slice(head, balanced(code, code.indexOf('{', head))) : rest.slice(0, rest.indexOf('\n'))
+    return /\bawait\b/.test(code.slice(index, head) + body) ? [code.slice(0, index).split('\n').length] : []
+  })
+}
+
+/** Where the bracket that opens at `from` is closed. */
+function balanced(code: string, from: number): number {
+  let depth = 0
+  for (let at = from; at < code.length; at++) {
+    if ('({['.includes(code[at]!)) depth += 1
+    if (')}]'.includes(code[at]!) && --depth === 0) return at + 1
+  }
+  return code.length
+}
