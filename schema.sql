@@ -874,105 +874,29 @@ begin
     join events e on e.account_id = w.account_id and e.mode = w.mode and e.id = w.id;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.webhook_filters_pass(filters jsonb, event_type text, object json)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE
-RETURN CASE split_part(event_type, '.'::text, 1) WHEN 'message'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'channel_id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'channel_type'::text))) AND ((NOT (filters ? 'directions'::text)) OR ((filters -> 'directions'::text) ? (object ->> 'direction'::text))) AND ((NOT (filters ? 'message_types'::text)) OR ((filters -> 'message_types'::text) ? (object ->> 'type'::text))) AND ((NOT (filters ? 'campaigns'::text)) OR ((NOT ((object #>> '{origin,type}'::text[]) IS DISTINCT FROM 'campaign'::text)) AND COALESCE(((filters -> 'campaigns'::text) ? (object #>> '{origin,id}'::text[])), false)))) WHEN 'channel'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'type'::text)))) WHEN 'campaign'::text THEN (((NOT (filters ? 'channels'::text)) OR ((filters -> 'channels'::text) ? (object ->> 'channel_id'::text))) AND ((NOT (filters ? 'channel_types'::text)) OR ((filters -> 'channel_types'::text) ? (object ->> 'channel_type'::text))) AND ((NOT (filters ? 'campaigns'::text)) OR ((filters -> 'campaigns'::text) ? (object ->> 'id'::text)))) ELSE true END;
-
-CREATE OR REPLACE FUNCTION public.webhook_filters_pass(filters jsonb, event_type text, object text)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE
-RETURN webhook_filters_pass(filters, event_type, (object)::json);
-
-CREATE OR REPLACE FUNCTION public.webhook_follow_feed(p_at timestamp with time zone, p_limit integer, p_process text, p_span bigint, p_offered text, p_versions text, p_rooms text, p_turns_until timestamp with time zone)
- RETURNS TABLE(events integer, queued integer, unripe boolean, endpoints text, handed text)
+CREATE OR REPLACE FUNCTION public.webhook_feed_slice(p_limit integer)
+ RETURNS TABLE(at_position text, at_id text, unripe boolean, account_ids text, modes text, ids text, types text, positions text, times text)
  LANGUAGE plpgsql
+ STABLE
  SET enable_seqscan TO 'off'
- SET enable_nestloop TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
-  at_position bigint;
-  at_id text;
-  horizon bigint;
-  to_position bigint;
-  to_id text;
-  handed_size int;
+  horizon bigint := feed_horizon();
+  cursor_position bigint;
+  cursor_id text;
 begin
-  horizon := feed_horizon();
-  select position, id into at_position, at_id from webhook_fan_out where only_row;
-  unripe := exists (select 1 from events where position >= horizon);
-  if not exists (select 1 from events where (position, id) > (at_position, at_id) and position < horizon) then
-    return query select 0, 0, unripe, null::text, null::text;
-    return;
-  end if;
-  perform set_config('synchronous_commit', 'off', true);
-  select position, id into at_position, at_id from webhook_fan_out where only_row for update skip locked;
-  if not found then
-    return query select 0, 0, false, null::text, null::text;
-    return;
-  end if;
-  horizon := feed_horizon();
-  with batch as materialized (
-    select account_id, mode, id, type, endpoint_id, created_at, position, row_number() over (order by position, id) as nth from events
-    where (position, id) > (at_position, at_id) and position < horizon
-    order by position, id limit p_limit
-  ), kinds as materialized (
-    select distinct account_id, mode, type from batch where endpoint_id is null
-  ), wanted as materialized (
-    -- two look-ups by the whole key for each kind of event: an endpoint that does not want it is never looked at
-    select k.account_id, k.mode, k.type, s.endpoint_id, s.filters, s.since_position, s.since_snapshot
-    from kinds k cross join lateral (
-      select * from webhook_subscriptions w where w.account_id = k.account_id and w.mode = k.mode and w.event_type = k.type
-      union all
-      select * from webhook_subscriptions w where w.account_id = k.account_id and w.mode = k.mode and w.event_type = '*'
-    ) s
-  ), offered as materialized (
-    select unnest(split_lines(p_offered)) collate "C" as endpoint_id, unnest(split_lines(p_versions))::int as version, unnest(split_lines(p_rooms))::int as room
-  ), takers as materialized (
-    select endpoint_id, room, row_number() over () as n
-    from (select o.* from offered o join (select distinct endpoint_id from wanted) w on w.endpoint_id = o.endpoint_id offset 0) o
-    -- as scalars, so that each is one look-up by key
-    where (select t.owner = p_process and t.lease_until > p_turns_until from webhook_turns t where t.endpoint_id = o.endpoint_id)
-      and (select e.version = o.version and e.status = 'active' from webhook_endpoints e where e.id = o.endpoint_id)
-  ), made as materialized (
-    select b.account_id, b.mode, b.id, b.type, b.created_at, s.endpoint_id, substr(md5(b.id || s.endpoint_id), 1, 12) as ending, t.n,
-      t.n is not null and row_number() over (partition by t.n order by b.nth) <= t.room as fits
-    from batch b
-    join wanted s on s.account_id = b.account_id and s.mode = b.mode and s.type = b.type
-    left join takers t on t.endpoint_id = s.endpoint_id
-    where b.endpoint_id is null
-      and webhook_is_later(b.position, s.since_position, s.since_snapshot)
-      and case when s.filters is null then true else webhook_filters_pass(s.filters, b.type,
-        (select object from events e where e.account_id = b.account_id and e.mode = b.mode and e.id = b.id)) end
-  ), put as (
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
-    select endpoint_id, 'whd_' || substr(id, 5, 14) || ending, account_id, mode, id, type, created_at, p_at
-    from made where not fits
-    on conflict do nothing
-    returning 1
-  )
-  select (select count(*) from batch), (select count(*) from put), last.position, last.id, h.handed, h.size, (select string_agg(endpoint_id, E'\n' order by n) from takers)
-  into events, queued, to_position, to_id, handed, handed_size, endpoints
-  from (select string_agg(n || ' ' || ending || ' ' || id || ' ' || type, E'\n') as handed, count(*) as size from made where fits) h
-    left join (select position, id from batch order by nth desc limit 1) last on true;
-  if events > 0 then
-    update webhook_fan_out set position = to_position, id = to_id where only_row;
-  end if;
-  if handed is not null then
-    insert into webhook_spans (process_id, id, created_at, endpoints, deliveries, size) values (p_process, p_span, p_at, endpoints, handed, handed_size);
-  end if;
-  return next;
+  select position, id into cursor_position, cursor_id from webhook_fan_out where only_row;
+  return query
+    select cursor_position::text, cursor_id, exists (select 1 from events where position >= horizon),
+      string_agg(e.account_id, E'\n'), string_agg(e.mode, E'\n'), string_agg(e.id, E'\n'),
+      string_agg(case when e.endpoint_id is null then e.type else '' end, E'\n'), string_agg(e.position::text, E'\n'), string_agg(e.created_at::text, E'\n')
+    from (
+      select account_id, mode, id, type, endpoint_id, position, created_at from events
+      where (position, id) > (cursor_position, cursor_id) and position < horizon
+      order by position, id limit p_limit
+    ) e;
 end $function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_is_later(event_position bigint, since_position bigint, since_snapshot pg_snapshot)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-RETURN CASE WHEN (event_position >= since_position) THEN true WHEN ((event_position >> 48) < (since_position >> 48)) THEN false ELSE (NOT pg_visible_in_snapshot((((event_position & (((1)::bigint << 48) - 1)))::text)::xid8, since_snapshot)) END;
 
 CREATE OR REPLACE FUNCTION public.webhook_queue_spans(p_processes text, p_ids text)
  RETURNS integer

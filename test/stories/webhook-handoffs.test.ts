@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { follow } from '../../src/features/webhooks/fan-out/handoff-store.ts'
+import { fanOutPass } from '../../src/features/webhooks/fan-out/fan-out.ts'
+import { noConsumer } from '../../src/features/webhooks/fan-out/handoff.ts'
 import { isoTime } from '../../src/lib/clock.ts'
 import { recordEvents } from '../../src/platform/outbox.ts'
 import { startProcess } from '../kit/process.ts'
@@ -275,15 +276,8 @@ test('what was handed on in an answer that never came is delivered from the queu
       created_at: world.clock.iso(),
     },
   ])
-  const followed = () =>
-    follow(world.pool, {
-      at: world.clock.iso(),
-      limit: 10,
-      process_id: platform.process_id,
-      batch: 999,
-      offers: [{ endpoint_id, version: 1, capacity: 10 }],
-      leases_until: world.clock.iso(),
-    })
+  const deaf = { ...noConsumer, nextBatchId: () => 999 }
+  const followed = () => fanOutPass(platform, deaf, [{ endpoint_id, version: 1, capacity: 10 }])
   // a transaction of another test may hold the feed back
   const lost = await until('the event to be followed', followed, ({ events }) => events > 0)
   assert.deepEqual([lost.events, lost.queued, (await places()).spans], [1, 0, 1])

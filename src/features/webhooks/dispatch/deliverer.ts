@@ -26,7 +26,8 @@ import {
 import { readDueWithBodies } from './due.ts'
 import * as store from './store.ts'
 import { completer } from './completer.ts'
-import { openHandoffs, type HandoffConsumer } from './open-handoffs.ts'
+import type { HandoffConsumer } from '../fan-out/handoff.ts'
+import { openHandoffs } from './open-handoffs.ts'
 import { handoffConsumer } from './handoff-consumer.ts'
 
 export interface DelivererDeps {
@@ -342,7 +343,6 @@ export function deliverer(deps: DelivererDeps): Deliverer {
     learn(session, job, outcome, clock.now())
     metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
     outcomes.add({ session, job, failed: outcome.error !== null, result: attemptResultOf(job, outcome, { clock, settings, random: deps.random }) })
-    // when the process stops, no pass comes by any more that would write it down
     if (underWay === 0 || stopping) outcomes.soon()
   }
 

@@ -2,7 +2,8 @@
 import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Target } from './attempt.ts'
 import type { DueRow } from './store.ts'
-import type { Offer, DeliveryGroup } from '../fan-out/handoff-store.ts'
+import type { Offer } from '../fan-out/handoff.ts'
+import type { DeliveryGroup } from '../fan-out/handoff-store.ts'
 
 /** From this many failures in a row on, attempts go one at a time and at most one a second (decisions 9). */
 export const circuitAt = 5

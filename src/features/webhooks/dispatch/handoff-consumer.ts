@@ -3,7 +3,8 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { EventBodies } from './event-bodies.ts'
 import { notice, offersTo, type EndpointSession, type DeliveryJob, type Offered } from './endpoint-session.ts'
 import type { Completer } from './completer.ts'
-import type { OpenHandoffs, HandoffConsumer } from './open-handoffs.ts'
+import type { HandoffConsumer } from '../fan-out/handoff.ts'
+import type { OpenHandoffs } from './open-handoffs.ts'
 
 export interface ConsumerDeps {
   readonly platform: Platform
@@ -38,7 +39,7 @@ export function handoffConsumer(
     sessions.get(session.endpoint_id) === session && session.active && !session.stale && session.version === offer.version
   return {
     nextBatchId: () => (number += 1),
-    batches: () => handoffs.ids(),
+    openBatches: () => handoffs.ids(),
     offers(max) {
       const now = clock.now()
       for (const session of sessions.values()) notice(session, now)
@@ -46,8 +47,8 @@ export function handoffConsumer(
       offered = new Map(offersTo([...sessions.values()], max, free).map((one) => [one.offer.endpoint_id, one]))
       return Array.from(offered.values(), ({ offer }) => offer)
     },
-    async take(handed) {
-      const jobs = handoffs.open(handed, (endpoint_id) => offered.get(endpoint_id)!.session, clock.now())
+    async take(batch) {
+      const jobs = handoffs.open(batch, clock.now())
       await bodies.load(jobs).catch((error: unknown) => log.warn({ err: error }, 'reading events failed; their deliveries go to the queue'))
       for (const [endpoint_id, own] of Map.groupBy(jobs, (job) => job.endpoint_id)) {
         const one = offered.get(endpoint_id)!
@@ -55,7 +56,7 @@ export function handoffConsumer(
         keep(one.session, kept)
         // there may have been more, which is in the queue then
         if (own.length >= one.offer.capacity) one.session.more = true
-        if (kept.length < own.length) outcomes.toQueue([handed.batch])
+        if (kept.length < own.length) outcomes.toQueue([batch.id])
       }
       await begin()
     },

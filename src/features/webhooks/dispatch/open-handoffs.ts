@@ -1,37 +1,12 @@
 /** What this process was handed on in memory and has not settled, by the batches under which it is written down. */
 import { idTime } from '../../../lib/ids.ts'
 import type { DeliveryJob } from './endpoint-session.ts'
-import type { Offer, DeliveryGroup } from '../fan-out/handoff-store.ts'
-
-/** What one pass of the fan-out handed on (`Followed` says how it is written). */
-export interface HandoffBatch {
-  readonly batch: number
-  readonly created_at: string
-  readonly endpoints: string
-  readonly deliveries: string
-}
-
-/** Who takes deliveries from the fan-out of its own process. */
-export interface HandoffConsumer {
-  /** Numbers a batch; none comes twice. */
-  nextBatchId(): number
-  /** What it can take now, of so many endpoints at most. */
-  offers(max: number): Offer[]
-  /** Takes what was handed on; resolves once all of it is under way, waits, or is on its way to the queue. Never rejects. */
-  take(handed: HandoffBatch): Promise<void>
-  /** The batches that it knows. */
-  batches(): number[]
-}
-
-/** Whose an endpoint is. */
-interface Owner {
-  readonly account_id: string
-  readonly mode: string
-}
+import type { HandoffBatch } from '../fan-out/handoff.ts'
+import type { DeliveryGroup } from '../fan-out/handoff-store.ts'
 
 export interface OpenHandoffs {
   /** The jobs of a batch that was taken at this time (milliseconds since 1970). */
-  open(handed: HandoffBatch, ownerOf: (endpoint_id: string) => Owner, taken_at: number): DeliveryJob[]
+  open(batch: HandoffBatch, taken_at: number): DeliveryJob[]
   /** Jobs that are not settled. */
   size(): number
   ids(): number[]
@@ -57,9 +32,9 @@ export function openHandoffs(): OpenHandoffs {
   return {
     size: () => size,
     ids: () => [...batches.keys()],
-    open(handed, ownerOf, taken_at) {
-      const jobs = jobsOf(handed, ownerOf)
-      batches.set(handed.batch, { taken_at, jobs: new Set(jobs) })
+    open(batch, taken_at) {
+      const jobs = jobsOf(batch)
+      batches.set(batch.id, { taken_at, jobs: new Set(jobs) })
       size += jobs.length
       return jobs
     },
@@ -97,35 +72,13 @@ export function openHandoffs(): OpenHandoffs {
   }
 }
 
-function jobsOf({ batch, created_at, endpoints, deliveries }: HandoffBatch, ownerOf: (endpoint_id: string) => Owner): DeliveryJob[] {
-  const ids = endpoints.split('\n')
+function jobsOf({ id: batch, created_at, deliveries }: HandoffBatch): DeliveryJob[] {
   const groups = new Map<string, DeliveryGroup>()
-  const groupOf = (endpoint_id: string, event_type: string, owner: Owner): DeliveryGroup => {
+  return deliveries.map(({ id, endpoint_id, account_id, mode, event_id, event_type }) => {
     const key = `${endpoint_id} ${event_type}`
     let group = groups.get(key)
-    if (group === undefined) groups.set(key, (group = { batch, endpoint_id, account_id: owner.account_id, mode: owner.mode, event_type, created_at }))
-    return group
-  }
-  const jobs: DeliveryJob[] = []
-  for (const line of deliveries.split('\n')) {
-    const [number, ending, event_id, event_type] = line.split(' ') as [string, string, string, string]
-    const endpoint_id = ids[Number(number) - 1]!
-    const owner = ownerOf(endpoint_id)
-    const group = groupOf(endpoint_id, event_type, owner)
-    jobs.push({
-      endpoint_id,
-      id: `whd_${event_id.slice(4, 18)}${ending}`,
-      account_id: owner.account_id,
-      mode: owner.mode,
-      event_id,
-      event_type,
-      attempts: 0,
-      scheduled: true,
-      due_ms: idTime(event_id),
-      started_at: 0,
-      circuit: false,
-      group,
-    })
-  }
-  return jobs
+    if (group === undefined) groups.set(key, (group = { batch, endpoint_id, account_id, mode, event_type, created_at }))
+    const due_ms = idTime(event_id)
+    return { endpoint_id, id, account_id, mode, event_id, event_type, attempts: 0, scheduled: true, due_ms, started_at: 0, circuit: false, group }
+  })
 }

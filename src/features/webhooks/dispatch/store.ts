@@ -1,5 +1,4 @@
 /** SQL of the lanes, over all accounts at once: taking turns, reading what is due, settling in sets. */
-import type { EventRow } from '../../../platform/outbox.ts'
 import { jsonRows, textColumn, sqlState, type Db } from '../../../platform/database/sql.ts'
 import type { AttemptResult } from '../deliveries/store.ts'
 import type { EndpointRow } from '../endpoints/store.ts'
@@ -12,11 +11,6 @@ export async function carefullyIfNeeded<T>(work: (careful: boolean) => Promise<T
     if (sqlState(error) !== '23505') throw error
     return await work(true)
   }
-}
-
-/** Waits a moment where the transactions are that it waits for. */
-export async function rest(sql: Db): Promise<void> {
-  await sql`select pg_sleep(0.015)`
 }
 
 export interface LeaseOptions {
@@ -91,12 +85,6 @@ export interface ReadAhead {
 export async function readDue(sql: Db, wants: readonly ReadAhead[]): Promise<DueRow[]> {
   return await sql<DueRow[]>`
     select endpoint_id, id, account_id, mode, event_id, event_type, attempts, scheduled, due_at from webhook_due(${jsonRows(wants)}::text::json)`
-}
-
-/** The events of these ids; each account's and mode's own. */
-export async function readEvents(sql: Db, wanted: readonly { account_id: string; mode: string; id: string }[]): Promise<EventRow[]> {
-  return await sql<EventRow[]>`
-    select id, mode, type, created_at, object from webhook_events(${jsonRows(wanted)}::text::json)`
 }
 
 /** What a batch of attempts means for its endpoint's failures in a row. */

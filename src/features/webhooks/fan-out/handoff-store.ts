@@ -1,46 +1,7 @@
-/** SQL of the fan-out, and of deliveries that go from it to the deliverer in memory: each pass that hands some on leaves one row, a batch. */
+/** SQL of deliveries that go from the fan-out to the deliverer in memory: each pass that hands some off leaves one row, a batch. */
 import { textColumn, jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { carefullyIfNeeded, oneLine, type Count } from '../dispatch/store.ts'
 import type { AttemptResult } from '../deliveries/store.ts'
-
-/** An endpoint whose deliveries this process takes in memory, as it knows it, and how many at most. */
-export interface Offer {
-  readonly endpoint_id: string
-  readonly version: number
-  readonly capacity: number
-}
-
-export interface FollowOptions {
-  readonly at: string
-  /** Events at most. */
-  readonly limit: number
-  readonly process_id: string
-  /** The number of the batch, should there be one; never used before by this process. */
-  readonly batch: number
-  readonly offers: readonly Offer[]
-  /** Only to endpoints whose turn this process holds beyond this time something is handed on. */
-  readonly leases_until: string
-}
-
-export interface Followed {
-  readonly events: number
-  /** Deliveries put into the queue. */
-  readonly queued: number
-  /** More becomes final once a transaction under way has ended. */
-  readonly unripe: boolean
-  /** The endpoints of what is handed on, a line each; null when nothing is. */
-  readonly endpoints: string | null
-  /** A line for each delivery, each endpoint's oldest first: the number of its endpoint (from 1), the end of its id, its event, the event's type. */
-  readonly handed: string | null
-}
-
-/** Follows the feed (function of the migration): queues deliveries, and hands on those to the endpoints offered. */
-export async function follow(sql: Db, { at, limit, process_id, batch, offers, leases_until }: FollowOptions): Promise<Followed> {
-  const [row] = await sql<Followed[]>`
-    select events, queued, unripe, endpoints, handed from webhook_follow_feed(${at}, ${limit}, ${process_id}, ${batch},
-      ${textColumn(offers.map((one) => one.endpoint_id))}, ${textColumn(offers.map((one) => one.version))}, ${textColumn(offers.map((one) => one.capacity))}, ${leases_until})`
-  return row!
-}
 
 /** What deliveries of one batch to one endpoint, of events of one type, share. */
 export interface DeliveryGroup {

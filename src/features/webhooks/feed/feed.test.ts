@@ -8,7 +8,6 @@ import { idFloor } from '../../../lib/ids.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { feedService, type FeedService } from './service.ts'
-import { fanOutLane } from '../worker.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
 const page = (limit = 100, starting_after?: string) => ({ limit, starting_after })
@@ -140,63 +139,4 @@ test('no event ever appears behind a cursor already handed out, however writers 
   for (const [id, count] of before) {
     assert.equal((await world.pool`select 1 from events where position < (select position from events where id = ${id})`).length, count)
   }
-})
-
-test('the fan-out misses nothing either, and makes each delivery once, with several processes at it', async (t) => {
-  const { world } = await start(t)
-  await world.pool`
-    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
-    select ${tenant.account_id}, 'test', '*', 'we_1', pg_current_snapshot(), 0`
-  const writers = openPool(world.database_url, { max: 6, application_name: 'writers' })
-  t.after(() => writers.end({ timeout: 1 }))
-  const written: string[] = []
-  let writing = true
-  const write = async (seed: number) => {
-    for (let round = 0; round < 30; round++) {
-      const made = event(world)
-      await transact(writers, async (tx) => {
-        await recordEvents(tx, [made])
-        await work(tx, (seed * 5 + round) % 9)
-      })
-      written.push(made.id)
-    }
-  }
-  const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
-  const run = (lane: (typeof lanes)[number]) =>
-    until('the fan-out to have followed every event', async () => {
-      const jobs = await lane.tick()
-      return !writing && jobs === 0
-    })
-  const running = Promise.all(lanes.map(run))
-  await Promise.all([1, 2, 3, 4, 5, 6].map(write))
-  writing = false
-  await running
-
-  const queued = await world.pool<{ event_id: string; id: string }[]>`select event_id, id from webhook_queue where endpoint_id = 'we_1'`
-  assert.deepEqual(queued.map(({ event_id }) => event_id).toSorted(), written.toSorted())
-  assert.ok(queued.every(({ id }) => /^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)))
-})
-
-test('a fan-out cursor that an operator set back makes what is missing and passes over what is there', async (t) => {
-  const { world } = await start(t)
-  await world.pool`
-    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
-    select ${tenant.account_id}, 'test', '*', 'we_1', pg_current_snapshot(), 0`
-  const lane = fanOutLane(world.platform)
-  const follow = () =>
-    until(
-      'the fan-out to find no more events',
-      () => lane.tick(),
-      (jobs) => jobs === 0,
-    )
-  await recordEvents(world.pool, [event(world), event(world), event(world)])
-  await follow()
-  const before = await world.pool`select id from webhook_queue order by id`
-  await world.pool`update webhook_fan_out set position = 0, id = ''`
-  await world.pool`delete from webhook_queue where id = ${before[1]!['id']}`
-
-  await follow()
-
-  assert.equal(before.length, 3)
-  assert.deepEqual(await world.pool`select id from webhook_queue order by id`, before)
 })

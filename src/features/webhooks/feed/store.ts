@@ -1,7 +1,7 @@
 /** SQL of the event feed: in commit order, up to the horizon below which nothing can appear any more. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 
 export interface FeedFilter {
   /** Undefined: every type. */
@@ -52,4 +52,10 @@ export async function findPosition(sql: Db, { account_id, mode }: Tenant, id: st
   const [row] = await sql<{ position: string; id: string }[]>`
     select position::text, id from events where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
+}
+
+/** The events of these ids; each account's and mode's own. */
+export async function readEvents(sql: Db, wanted: readonly { readonly account_id: string; readonly mode: string; readonly id: string }[]): Promise<EventRow[]> {
+  return await sql<EventRow[]>`
+    select id, mode, type, created_at, object from webhook_events(${jsonRows(wanted.map(({ account_id, mode, id }) => ({ account_id, mode, id })))}::text::json)`
 }

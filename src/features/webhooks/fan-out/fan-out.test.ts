@@ -1,0 +1,178 @@
+/** What the fan-out promises: it misses no event and makes each delivery once, whoever else is at it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openPool } from '../../../platform/database/pool.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
+import { until } from '../../../../test/kit/waiting.ts'
+import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
+import { fanOutLane, fanOutPass } from './fan-out.ts'
+import { noConsumer } from './handoff.ts'
+import { commitFanOut, readFeedSlice } from './store.ts'
+
+const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
+
+function event(world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent {
+  return {
+    ...tenant,
+    id: world.platform.ids('evt'),
+    type: 'message.sent',
+    object_id: 'msg_1',
+    object: { id: 'msg_1', n: 1 },
+    created_at: world.clock.iso(),
+    ...more,
+  }
+}
+
+/** A transaction takes as long as its statements. */
+async function work(tx: Db, statements: number): Promise<void> {
+  for (let n = 0; n < statements; n++) await tx`select 1`
+}
+
+/** An endpoint `we_1` that wants everything from the beginning. */
+async function subscribe(world: PlatformWorld, filters: object | null = null): Promise<void> {
+  await world.pool`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
+    select ${tenant.account_id}, 'test', '*', 'we_1', ${filters === null ? null : JSON.stringify(filters)}::text::jsonb, pg_current_snapshot(), 0`
+}
+
+/** What is new in the feed, once transactions elsewhere no longer hold it back. */
+async function sliceOf(world: PlatformWorld, count: number) {
+  return await until(
+    `${count} events in the feed`,
+    () => readFeedSlice(world.pool, 100),
+    ({ events }) => events.length >= count,
+  )
+}
+
+test('the fan-out misses nothing either, and makes each delivery once, with several processes at it', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world)
+  const writers = openPool(world.database_url, { max: 6, application_name: 'writers' })
+  t.after(() => writers.end({ timeout: 1 }))
+  const written: string[] = []
+  let writing = true
+  const write = async (seed: number) => {
+    for (let round = 0; round < 30; round++) {
+      const made = event(world)
+      await transact(writers, async (tx) => {
+        await recordEvents(tx, [made])
+        await work(tx, (seed * 5 + round) % 9)
+      })
+      written.push(made.id)
+    }
+  }
+  const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
+  const run = (lane: (typeof lanes)[number]) =>
+    until('the fan-out to have followed every event', async () => {
+      const jobs = await lane.tick()
+      return !writing && jobs === 0
+    })
+  const running = Promise.all(lanes.map(run))
+  await Promise.all([1, 2, 3, 4, 5, 6].map(write))
+  writing = false
+  await running
+
+  const queued = await world.pool<{ event_id: string; id: string }[]>`select event_id, id from webhook_queue where endpoint_id = 'we_1'`
+  assert.deepEqual(queued.map(({ event_id }) => event_id).toSorted(), written.toSorted())
+  assert.ok(queued.every(({ id }) => /^whd_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(id)))
+})
+
+test('a fan-out cursor that an operator set back makes what is missing and passes over what is there', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world)
+  const lane = fanOutLane(world.platform)
+  const follow = () =>
+    until(
+      'the fan-out to find no more events',
+      () => lane.tick(),
+      (jobs) => jobs === 0,
+    )
+  await recordEvents(world.pool, [event(world), event(world), event(world)])
+  await follow()
+  const before = await world.pool`select id from webhook_queue order by id`
+  await world.pool`update webhook_fan_out set position = 0, id = ''`
+  await world.pool`delete from webhook_queue where id = ${before[1]!['id']}`
+
+  await follow()
+
+  assert.equal(before.length, 3)
+  assert.deepEqual(await world.pool`select id from webhook_queue order by id`, before)
+})
+
+test('who computed a step that another process has made meanwhile writes nothing', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world)
+  await recordEvents(world.pool, [event(world), event(world)])
+  const { cursor, events } = await sliceOf(world, 2)
+  const step = {
+    from: cursor,
+    to: events[1]!,
+    at: world.clock.iso(),
+    endpoints: new Map<string, number>(),
+    queued: [],
+    handedOff: [],
+    process_id: 'other',
+    batch_id: 1,
+  }
+
+  const pass = await fanOutPass(world.platform, noConsumer, [])
+  const late = await commitFanOut(world.pool, step)
+
+  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, beaten: false })
+  assert.equal(late, false)
+  assert.equal((await world.pool`select 1 from webhook_queue`).length, 2)
+  assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[1]!.position, id: events[1]!.id })
+})
+
+test('a step that was worked out for an endpoint as it was before its change is not made', async (t) => {
+  const world = await startPlatform(t)
+  await recordEvents(world.pool, [event(world)])
+  await world.pool`
+    insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, version, created_at)
+    values (${tenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', 2, ${world.clock.iso()})`
+  const { cursor, events } = await sliceOf(world, 1)
+  const delivery = { id: 'whd_1', endpoint_id: 'we_1', ...tenant, event_id: events[0]!.id, event_type: 'message.sent', due_at: world.clock.iso() }
+  const step = { from: cursor, to: events[0]!, at: world.clock.iso(), queued: [delivery], handedOff: [], process_id: 'p', batch_id: 1 }
+
+  const old = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_1', 1]]) })
+  const fresh = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_1', 2]]) })
+
+  assert.deepEqual([old, fresh], [false, true])
+  assert.equal((await world.pool`select 1 from webhook_queue`).length, 1)
+})
+
+test('the feed is read in its order up to a limit, with events for one endpoint alone left without a type', async (t) => {
+  const world = await startPlatform(t)
+  const made = [event(world), event(world, { type: 'webhook.test', endpoint_id: 'we_1' }), event(world, { mode: 'live' })]
+  for (const one of made) await recordEvents(world.pool, [one])
+  await sliceOf(world, 3)
+
+  const { events } = await readFeedSlice(world.pool, 2)
+
+  assert.deepEqual(
+    events.map(({ id, type, mode }) => [id, type, mode]),
+    [
+      [made[0]!.id, 'message.sent', 'test'],
+      [made[1]!.id, '', 'test'],
+    ],
+  )
+  assert.deepEqual((await readFeedSlice(world.pool, 10)).events.length, 3)
+})
+
+test('an event that the filters of an endpoint hold back makes no delivery, and neither does one that is gone', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world, { directions: ['outbound'] })
+  const objects = [{ direction: 'outbound' }, { direction: 'inbound' }, {}]
+  const made = objects.map((object) => event(world, { object }))
+  await recordEvents(world.pool, made)
+  await sliceOf(world, 3)
+
+  await fanOutPass(world.platform, noConsumer, [])
+
+  const queued = await world.pool`select event_id from webhook_queue`
+  assert.deepEqual(
+    queued.map((row) => row['event_id']),
+    [made[0]!.id],
+  )
+})
