@@ -45,7 +45,7 @@ import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
 import type { Clock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import { loop, type Lane, type Loop } from './lib/loop.ts'
-import { notifier } from './platform/notifier.ts'
+import { notifier, type Notifier } from './platform/notifier.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
 import { mountDocs } from './reference/docs-pages.ts'
@@ -115,7 +115,7 @@ export interface App {
   stop(): Promise<void>
 }
 
-/** Everything that the features bring along. One line each: a new feature is added here and nowhere else. */
+/** Every feature, in the order of their imports. One line each: a new feature is added here and in the lists below, and nowhere else. */
 function compose(platform: Platform, given: readonly Follower[], dispatches: boolean, alone: () => boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
@@ -141,122 +141,77 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   const deliver = webhookDeliverer(platform, webhooks)
   platform.reactions.on('channel_deleted', failWaiting(platform))
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck }))
-
-  const routes: Route[] = [
-    ...accountRoutes(accounts),
-    ...billingRoutes(billing),
-    ...channelRoutes(channels),
-    ...contactRoutes(contacts),
-    ...listRoutes(contacts.lists),
-    ...segmentRoutes(contacts.segments),
-    ...importRoutes(imports),
-    ...exportRoutes(exportService(platform, contacts)),
-    ...messageRoutes(messages, platform.settings.base_url),
-    ...webhookRoutes(webhooks),
-    ...feedRoutes(feed),
-  ]
-  const lanes: Lane[] = [
-    dispatch.lane,
-    reconnectLane(platform, channels),
-    reportsLane({ platform, billing, followers, channels, contacts, providerIds }),
-    fanOutLane(platform, deliver.consumer),
-    deliver.lane,
-    importsLane(platform),
-    ...given.map((follower) => followerLane(platform, follower)),
-  ]
-  const chores: Chore[] = [
-    ...platformChores(platform),
-    ...billingChores(platform, billing),
-    ...messageChores(platform),
-    ...channelChores(platform),
-    ...contacts.chores,
-    ...imports.chores,
-    ...webhookChores(platform),
-  ]
-  const invariants: Invariant[] = [...billingInvariants, ...contactInvariants(platform), ...importInvariants, ...messageInvariants, ...webhookInvariants]
+  platform.reactions.freeze()
   return {
     services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed },
     accepting,
     dispatch,
     deliver,
-    routes,
-    lanes,
-    chores,
-    invariants,
+    lanes: [
+      dispatch.lane,
+      reconnectLane(platform, channels),
+      reportsLane({ platform, billing, followers, channels, contacts, providerIds }),
+      fanOutLane(platform, deliver.consumer),
+      deliver.lane,
+      importsLane(platform),
+      ...given.map((follower) => followerLane(platform, follower)),
+    ],
   }
 }
 
+type Features = ReturnType<typeof compose>
+
+const routesOf = (platform: Platform, { accounts, billing, channels, contacts, imports, messages, webhooks, feed }: Services): Route[] => [
+  ...accountRoutes(accounts),
+  ...billingRoutes(billing),
+  ...channelRoutes(channels),
+  ...contactRoutes(contacts),
+  ...listRoutes(contacts.lists),
+  ...segmentRoutes(contacts.segments),
+  ...importRoutes(imports),
+  ...exportRoutes(exportService(platform, contacts)),
+  ...messageRoutes(messages, platform.settings.base_url),
+  ...webhookRoutes(webhooks),
+  ...feedRoutes(feed),
+]
+
+const choresOf = (platform: Platform, { billing, contacts, imports }: Services): Chore[] => [
+  ...platformChores(platform),
+  ...billingChores(platform, billing),
+  ...messageChores(platform),
+  ...channelChores(platform),
+  ...contacts.chores,
+  ...imports.chores,
+  ...webhookChores(platform),
+]
+
+const invariantsOf = (platform: Platform): Invariant[] => [
+  ...billingInvariants,
+  ...contactInvariants(platform),
+  ...importInvariants,
+  ...messageInvariants,
+  ...webhookInvariants,
+]
+
 export function buildApp(parts: AppParts): App {
-  const { pool, clock, settings, secrets, log } = parts
-  const metrics = parts.metrics ?? makeMetrics()
+  const { pool, clock } = parts
+  const wanted = parts.roles ?? roles
   const ids = parts.ids ?? idMaker(clock)
   const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
   const notifications = notifier(pool, process_id)
-  const platform: Platform = {
-    pool,
-    clock,
-    ids,
-    settings,
-    secrets,
-    log,
-    metrics,
-    reactions: reactions(),
-    fresh_events: freshEvents(),
-    process_id,
-    notify: (...lanes) => notifications.notify(...lanes),
-    wake: (...lanes) => notifications.wake(...lanes),
-  }
-  const present = presence(platform, { makeRoom: () => dispatch.persistSends(), wakePeers: () => notifications.notify('heartbeat') })
-  const running = inFlight()
-  const wanted = parts.roles ?? roles
-  // a process that only works shows its health and figures, nothing else
-  const serves = wanted.includes('api')
-  const {
-    services,
-    accepting,
-    dispatch,
-    deliver,
-    routes,
-    lanes: featureLanes,
-    chores,
-    invariants,
-  } = compose(platform, parts.followers ?? [], wanted.includes('worker'), () => present.alone())
-  platform.reactions.freeze()
-
+  const platform = makePlatform(parts, ids, process_id, notifications)
+  const present = presence(platform, { makeRoom: () => features.dispatch.persistSends(), wakePeers: () => notifications.notify('heartbeat') })
+  const features = compose(platform, parts.followers ?? [], wanted.includes('worker'), () => present.alone())
+  const { services } = features
+  const routes = routesOf(platform, services)
+  const chores = choresOf(platform, services)
   const limiter = parts.limiter ?? processRateLimiter(clock)
-  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes: serves ? routes : [], running })
-  const stopping = new AbortController()
-  let closing = false
-  if (serves) {
-    mountDocs(server, routes, settings.base_url)
-    mountMarkdown(server, documents)
-    mountHooks(server, '/hooks/channels/:id', (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
-  }
-  mountOperatorPages(server, platform, () => closing)
-
-  const onError = (error: unknown, lane: string) => {
-    metrics.lane_failures.inc({ lane })
-    log.error({ err: error, lane }, 'a lane failed and will try again')
-  }
-  const everyProcess = [
-    loop(
-      heartbeatLane(platform, wanted, () => present.keep()),
-      clock,
-      onError,
-    ),
-  ]
-  const workers = [...featureLanes, choresLane(platform, chores)].map((lane) => loop(lane, clock, onError))
-  for (const lane of [...everyProcess, ...workers]) notifications.on(lane.name, () => lane.wake())
-  notifications.on('forget-keys', () => services.accounts.forgetKeys())
-  notifications.on('forget-channels', () => services.channels.forget())
-  notifications.onMissed(() => {
-    services.accounts.forgetKeys()
-    services.channels.forget()
-    for (const lane of workers) lane.wake()
-  })
-
-  const lanes = [...everyProcess, ...workers]
-  let runningLanes: Promise<void>[] = []
+  let stopping = false
+  const server = serverOf(platform, services, limiter, wanted.includes('api') ? routes : [], () => stopping)
+  const loops = loopsOf(platform, features.lanes, chores, wanted, present)
+  listenTo(notifications, services, loops)
+  const work = working(features, loops, wanted, notifications, present)
+  const lanes = [...loops.everywhere, ...loops.workers]
   return {
     platform,
     server,
@@ -264,7 +219,7 @@ export function buildApp(parts: AppParts): App {
     services,
     lanes,
     chores,
-    invariants,
+    invariants: invariantsOf(platform),
     lane(name) {
       const found = lanes.find((lane) => lane.name === name)
       if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
@@ -272,26 +227,95 @@ export function buildApp(parts: AppParts): App {
     },
     presence: present,
     flush: () => notifications.flush(),
-    async start() {
+    start: work.start,
+    async stop() {
+      stopping = true
+      await work.stop(platform, () => closeServer(server, clock))
+      await limiter.close()
+    },
+  }
+}
+
+function makePlatform({ pool, clock, settings, secrets, log, metrics }: AppParts, ids: IdMaker, process_id: string, notifications: Notifier): Platform {
+  return {
+    pool,
+    clock,
+    ids,
+    settings,
+    secrets,
+    log,
+    metrics: metrics ?? makeMetrics(),
+    reactions: reactions(),
+    fresh_events: freshEvents(),
+    process_id,
+    notify: (...lanes) => notifications.notify(...lanes),
+    wake: (...lanes) => notifications.wake(...lanes),
+  }
+}
+
+/** Without routes: a process that only works shows its health and figures, nothing else. */
+function serverOf(platform: Platform, services: Services, limiter: RateLimiter, routes: readonly Route[], isStopping: () => boolean): FastifyInstance {
+  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running: inFlight() })
+  if (routes.length > 0) {
+    mountDocs(server, routes, platform.settings.base_url)
+    mountMarkdown(server, documents)
+    mountHooks(server, '/hooks/channels/:id', (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
+  }
+  mountOperatorPages(server, platform, isStopping)
+  return server
+}
+
+interface Loops {
+  /** Of a process with any role. */
+  readonly everywhere: readonly Loop[]
+  /** Of the role `worker`. */
+  readonly workers: readonly Loop[]
+}
+
+function loopsOf(platform: Platform, lanes: readonly Lane[], chores: readonly Chore[], wanted: readonly Role[], present: Presence): Loops {
+  const onError = (error: unknown, lane: string) => {
+    platform.metrics.lane_failures.inc({ lane })
+    platform.log.error({ err: error, lane }, 'a lane failed and will try again')
+  }
+  const looped = (lane: Lane) => loop(lane, platform.clock, onError)
+  return { everywhere: [looped(heartbeatLane(platform, wanted, () => present.keep()))], workers: [...lanes, choresLane(platform, chores)].map(looped) }
+}
+
+/** What is heard from other processes, and of this one. */
+function listenTo(notifications: Notifier, { accounts, channels }: Services, { everywhere, workers }: Loops): void {
+  for (const lane of [...everywhere, ...workers]) notifications.on(lane.name, () => lane.wake())
+  notifications.on('forget-keys', () => accounts.forgetKeys())
+  notifications.on('forget-channels', () => channels.forget())
+  notifications.onMissed(() => {
+    accounts.forgetKeys()
+    channels.forget()
+    for (const lane of workers) lane.wake()
+  })
+}
+
+/** The life of the lanes between `start` and `stop`. */
+function working({ services, accepting, dispatch, deliver }: Features, loops: Loops, wanted: readonly Role[], notifications: Notifier, present: Presence) {
+  const ended = new AbortController()
+  let running: Promise<void>[] = []
+  return {
+    async start(): Promise<void> {
       await notifications.open()
       await present.open()
-      await everyProcess[0]!.tick()
+      await loops.everywhere[0]!.tick()
       await dispatch.takeOver()
-      const started = wanted.includes('worker') ? lanes : everyProcess
-      runningLanes = started.map((lane) => lane.run(stopping.signal))
+      const started = wanted.includes('worker') ? [...loops.everywhere, ...loops.workers] : loops.everywhere
+      running = started.map((lane) => lane.run(ended.signal))
     },
-    async stop() {
-      closing = true
-      await Promise.all([closeServer(server, clock), dispatch.stop(), deliver.stop()])
+    async stop(platform: Platform, closeRequests: () => Promise<void>): Promise<void> {
+      await Promise.all([closeRequests(), dispatch.stop(), deliver.stop()])
       await accepting.drained()
       await services.contacts.flushActivity()
-      stopping.abort()
-      await Promise.all(runningLanes)
+      ended.abort()
+      await Promise.all(running)
       await services.webhooks.close()
       present.close()
-      if (runningLanes.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
+      if (running.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
       await notifications.close()
-      await limiter.close()
     },
   }
 }
