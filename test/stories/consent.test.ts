@@ -140,6 +140,32 @@ test('a tapped button opts in nobody, and stops whatever its other text says', a
   await world.invariants()
 })
 
+test('the Start of a telegram bot lifts an earlier opt-out and says nothing else', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const says = async (from: string, body: string) =>
+    (await api.post('/v1/test/inbound_messages', { channel: 'ch_test_telegram', from, type: 'text', text: { body } })).body.contact_id as string
+  const consentOf = async (contact_id: string) => (await api.get(`/v1/contacts/${contact_id}`)).body.consent.telegram?.status
+  const send = async (to: string) => (await api.post('/v1/messages', { channel: 'ch_test_telegram', to, type: 'text', text: { body: 'Hi' } })).status
+
+  const newcomer = await says('4711', '/start')
+  assert.equal(await consentOf(newcomer), undefined)
+  await says('4711', '/start campaign_7')
+  assert.deepEqual((await api.get(`/v1/contacts/${newcomer}/consent_history`)).body.data, [])
+
+  await says('4711', '/stop')
+  assert.deepEqual([await consentOf(newcomer), await send('4711')], ['opted_out', 422])
+  await says('4711', '/start campaign_7')
+  assert.deepEqual([await consentOf(newcomer), await send('4711')], ['opted_in', 202])
+
+  await says('4712', 'STOP')
+  await api.delete(`/v1/contacts/${await says('4712', 'Bye')}`)
+  const returned = await says('4712', '/start@shop_bot')
+  assert.deepEqual([await consentOf(returned), await send('4712')], ['opted_in', 202])
+  assert.equal(await consentOf(await says('4713', 'start')), 'opted_in')
+  await world.invariants()
+})
+
 test('an opt-out counts for every national variant of the number', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

@@ -8,9 +8,9 @@ import { isE164 } from '../../lib/phone.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { stop } from './consequences.ts'
-import { deleteSuppressions, openWindows } from './consent-store.ts'
+import { deleteSuppressions, findSuppressions, openWindows } from './consent-store.ts'
 import { marketingType, type ConsentWrite, type ContactChange } from './contact.ts'
-import { keywordReader, type Keyword } from './keywords.ts'
+import { isBotStart, keywordReader, type Keyword } from './keywords.ts'
 import { addressKeyOf, suppressionHash, type AddressKey } from './recipients.ts'
 import { saveContacts } from './saving.ts'
 import { withRaces } from './lock-set.ts'
@@ -84,7 +84,7 @@ async function receiveOfTenant(
   messages: readonly InboundFact[],
 ): Promise<Received[]> {
   const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'keyword' }
-  const keywords = messages.map((message) => keywordOf(message.type, message.content))
+  const keywords = await keywordsOf(platform, keywordOf, tx, tenant, messages)
   const items = messages.map((message, index) => linkItem(message, keywords[index]!))
   const results = await saveContacts(platform, tx, tenant, items, context)
   const answers: Received[] = []
@@ -100,6 +100,27 @@ async function receiveOfTenant(
   }
   await openWindows(tx, tenant, windowsOf(messages))
   return answers
+}
+
+/** The keyword of each message. A bot's Start lifts an earlier opt-out and is nothing else: it says no more than that somebody is there. */
+async function keywordsOf(
+  platform: Platform,
+  keywordOf: KeywordReader,
+  tx: Transaction,
+  tenant: Tenant,
+  messages: readonly InboundFact[],
+): Promise<(Keyword | null)[]> {
+  const hashOf = ({ channel_type, from }: InboundFact) => suppressionHash(platform.secrets, tenant, channel_type, addressKeyOf(channel_type, from).address)
+  const starts = new Set(messages.filter(({ channel_type, type, content }) => isBotStart(channel_type, type, content)))
+  if (starts.size === 0) return messages.map(({ type, content }) => keywordOf(type, content))
+  const asked = [...starts].map((message) => ({ channel_type: message.channel_type, address_hash: hashOf(message) }))
+  const stopped = new Set((await findSuppressions(tx, tenant, asked)).map(({ address_hash }) => address_hash))
+  return messages.map((message) => {
+    const keyword = starts.has(message) ? (stopped.has(hashOf(message)) ? 'opt_in' : null) : keywordOf(message.type, message.content)
+    // what was said a message before counts already
+    if (keyword === 'opt_out') stopped.add(hashOf(message))
+    return keyword
+  })
 }
 
 /** Consent of somebody who is no contact lives in the suppressions alone. True when it changed. */

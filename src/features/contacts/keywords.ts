@@ -30,3 +30,7 @@ export function keywordReader(lists: KeywordLists): (type: string, content: unkn
     return null
   }
 }
+
+/** The Start button of a Telegram bot, which everybody presses before the first word (https://core.telegram.org/bots/features#commands). */
+export const isBotStart = (channel_type: string, type: string, content: unknown): boolean =>
+  channel_type === 'telegram' && type === 'text' && /^\s*\/start(?:@\S*)?(?:\s|$)/i.test(String((content as { body?: unknown } | null)?.body ?? ''))
