@@ -783,6 +783,25 @@ CREATE OR REPLACE FUNCTION public.feed_position()
  STABLE
 RETURN ((SELECT ((installation.feed_epoch)::bigint << 48) FROM installation) + ((pg_current_xact_id())::text)::bigint);
 
+CREATE OR REPLACE FUNCTION public.id_at(id text, ms bigint)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select left(id, strpos(id, '_'))
+    || (select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> (5 * (10 - place))) & 31)::int + 1, 1), '' order by place) from generate_series(1, 10) as place)
+    || substr(id, strpos(id, '_') + 11)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.id_ms(id text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select sum((strpos('0123456789abcdefghjkmnpqrstvwxyz', substr(id, strpos(id, '_') + place, 1)) - 1)::bigint << (5 * (10 - place)))::bigint
+  from generate_series(1, 10) as place
+$function$;
+
 CREATE OR REPLACE FUNCTION public.open_wallet()
  RETURNS trigger
  LANGUAGE plpgsql

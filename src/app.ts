@@ -23,7 +23,8 @@ import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { takeCallback } from './features/messages/receipts/callbacks.ts'
-import { door } from './features/messages/ingest/group-commit.ts'
+import { groupCommit } from './features/messages/ingest/group-commit.ts'
+import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
 import { failWaiting } from './features/messages/dispatch/held-queues.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
 import { cancelForOptOut } from './features/messages/inbound/opt-out.ts'
@@ -90,6 +91,8 @@ export interface AppParts {
   readonly limiter?: RateLimiter
   /** Who follows what becomes of messages; absent: nobody. */
   readonly followers?: readonly Follower[]
+  /** Who submits messages and has rows of its own that change with them; absent: nobody but requests. */
+  readonly submitters?: readonly SubmitterFragment[]
 }
 
 export type Services = ReturnType<typeof compose>['services']
@@ -116,7 +119,7 @@ export interface App {
 }
 
 /** Every feature, in the order of their imports. One line each: a new feature is added here and in the lists below, and nowhere else. */
-function compose(platform: Platform, given: readonly Follower[], dispatches: boolean, alone: () => boolean) {
+function compose(platform: Platform, { followers: given = [], submitters = [] }: AppParts, dispatches: boolean, alone: () => boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
   const channels = channelService(platform)
@@ -125,13 +128,13 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   const followers = followersOf(platform, given)
   const providerIds = providerIdCache()
   const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, inMemory: dispatches, alone })
-  const accepting = door(platform, billing, followers, dispatch, contacts.messagesAccepted)
+  const ingest = groupCommit({ platform, billing, followers, submitters: submittersOf(submitters), handoff: dispatch, emitted: contacts.messagesAccepted })
   const messages = messageService({
     platform,
     channels,
     contacts,
     billing,
-    door: accepting,
+    ingest,
     queues: queueBound(platform),
     withdraw: dispatch.withdraw,
     followers,
@@ -144,7 +147,7 @@ function compose(platform: Platform, given: readonly Follower[], dispatches: boo
   platform.reactions.freeze()
   return {
     services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed },
-    accepting,
+    ingest,
     dispatch,
     deliver,
     lanes: [
@@ -201,7 +204,7 @@ export function buildApp(parts: AppParts): App {
   const notifications = notifier(pool, process_id)
   const platform = makePlatform(parts, ids, process_id, notifications)
   const present = presence(platform, { makeRoom: () => features.dispatch.persistSends(), wakePeers: () => notifications.notify('heartbeat') })
-  const features = compose(platform, parts.followers ?? [], wanted.includes('worker'), () => present.alone())
+  const features = compose(platform, parts, wanted.includes('worker'), () => present.alone())
   const { services } = features
   const routes = routesOf(platform, services)
   const chores = choresOf(platform, services)
@@ -294,7 +297,7 @@ function listenTo(notifications: Notifier, { accounts, channels }: Services, { e
 }
 
 /** The life of the lanes between `start` and `stop`. */
-function working({ services, accepting, dispatch, deliver }: Features, loops: Loops, wanted: readonly Role[], notifications: Notifier, present: Presence) {
+function working({ services, ingest, dispatch, deliver }: Features, loops: Loops, wanted: readonly Role[], notifications: Notifier, present: Presence) {
   const ended = new AbortController()
   let running: Promise<void>[] = []
   return {
@@ -308,7 +311,7 @@ function working({ services, accepting, dispatch, deliver }: Features, loops: Lo
     },
     async stop(platform: Platform, closeRequests: () => Promise<void>): Promise<void> {
       await Promise.all([closeRequests(), dispatch.stop(), deliver.stop()])
-      await accepting.drained()
+      await ingest.stop()
       await services.contacts.flushActivity()
       ended.abort()
       await Promise.all(running)

@@ -11,7 +11,8 @@ import { isoTime } from '../../src/lib/clock.ts'
 import type { BillingService } from '../../src/features/billing/service.ts'
 import type { ChannelService } from '../../src/features/channels/service.ts'
 import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
-import { checkItem, type Item } from '../../src/features/messages/ingest/check.ts'
+import { checkMessage } from '../../src/features/messages/ingest/check.ts'
+import type { CheckedMessage } from '../../src/features/messages/ingest/checked-message.ts'
 import { admit, bearerOf, callerOf, type FindKey } from '../../src/platform/http/auth.ts'
 import { addressList } from '../../src/platform/http/client-address.ts'
 import type { RateLimiter } from '../../src/platform/http/rate-limit.ts'
@@ -46,8 +47,8 @@ export function bareServer({ platform, billing, channels, findKey, limiter }: Ba
   })
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }))
   server.post('/v1/messages', { schema: { response: { 202: withoutIds(Message) } } }, async (request, reply) => {
-    const item = await checkItem({ platform, channels, billing, queues }, request.caller as Caller, request.body)
-    return reply.code(202).send(messageObject(rowOf(item, ids('msg'), isoTime(clock.now()))))
+    const item = await checkMessage({ platform, channels, billing, queues }, request.caller as Caller, request.body)
+    return reply.code(202).send(messageObject(rowOf(item, (request.caller as Caller).key_id, ids('msg'), isoTime(clock.now()))))
   })
   return server
 }
@@ -57,7 +58,7 @@ function withoutIds(schema: unknown): TSchema {
 }
 
 /** What the product would have stored. */
-function rowOf(item: Item, id: string, at: string): MessageRow {
+function rowOf(item: CheckedMessage, key_id: string, id: string, at: string): MessageRow {
   return {
     account_id: item.account_id,
     mode: item.mode,
@@ -78,8 +79,8 @@ function rowOf(item: Item, id: string, at: string): MessageRow {
     package_grant_id: null,
     refunded: false,
     contact_id: null,
-    origin_type: item.origin_type,
-    origin_id: item.origin_id,
+    origin_type: 'api',
+    origin_id: key_id,
     submission_key: null,
     reply_to: item.reply_to,
     segments: item.segments,

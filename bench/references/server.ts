@@ -24,7 +24,7 @@ import { freshEvents } from '../../src/platform/fresh-events.ts'
 import { reactions } from '../../src/platform/reactions.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { bareServer } from './bare.ts'
-import { doorByStatement, doorByTransaction } from './doors.ts'
+import { ingestByStatement, ingestByTransaction } from './ingests.ts'
 import { plainServer } from './plain.ts'
 
 const kind = process.argv[2]
@@ -53,13 +53,13 @@ const limiter = processRateLimiter(clock)
 function makeReference() {
   if (kind === 'plain') return plainServer()
   if (kind === 'bare') return bareServer({ platform, billing, channels, findKey: accounts.findKey, limiter })
-  const door = kind === 'transaction' ? doorByTransaction(platform, billing) : doorByStatement(platform, billing)
+  const ingest = kind === 'transaction' ? ingestByTransaction({ platform, billing }) : ingestByStatement({ platform, billing })
   const messages = messageService({
     platform,
     channels,
     contacts: contactService(platform),
     billing,
-    door,
+    ingest,
     queues: queueBound(platform),
     withdraw: () => new Set(),
     followers: followersOf(platform, []),

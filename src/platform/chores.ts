@@ -4,7 +4,7 @@ import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
 import { keepPartitions } from './database/partitions.ts'
-import { expireKeys } from './http/idempotency.ts'
+import { expireKeys } from './http/idempotency-store.ts'
 import type { Chore, Platform } from './platform.ts'
 
 const beatEveryMs = 2_000

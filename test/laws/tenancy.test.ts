@@ -40,7 +40,7 @@ const exempt: Record<string, string> = {
   'src/features/webhooks/notices/store.ts': 'e-mails to the owners of all accounts',
   'src/features/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
   'src/platform/database/migrate.ts keepInstallation': 'the order of the feed is one for all',
-  'src/platform/http/idempotency.ts expireKeys': 'a chore',
+  'src/platform/http/idempotency-store.ts expireKeys': 'a chore',
 }
 
 const isExempt = (at: string): boolean => [at, at.split(' ')[0]!].some((name) => Object.hasOwn(exempt, name))

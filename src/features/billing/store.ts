@@ -2,6 +2,7 @@
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { GrantRow, WalletRow } from './charging.ts'
+import { usableAt } from './grant-store.ts'
 import type { LedgerEntry } from './ledger.ts'
 
 /** Locks these accounts' wallets in the one order that everybody uses (keys, wallets, grants, messages; ids sorted). */
@@ -20,7 +21,7 @@ export async function lockUsableGrants(sql: Db, account_ids: readonly string[], 
     select account_id, id, name, channel_types, credits_total, credits_remaining, expires_at, exhausted_at, expired_at, created_at
     from grants
     where account_id = any(${account_ids as string[]}::text[])
-      and credits_remaining > 0 and expired_at is null and (expires_at is null or expires_at > ${at})
+      and ${usableAt(sql, at)}
     order by account_id, id
     for update`
 }

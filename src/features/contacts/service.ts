@@ -21,6 +21,7 @@ import { segmentService } from './segments/service.ts'
 import { listAttributes, listTags, tagContacts, type TaggingBody } from './tagging.ts'
 import { createContact, removeContact, updateContact, upsertContact } from './writing.ts'
 
+export { eligibilityOf, findEligibility, type Ineligible, type RecipientKey } from './eligibility-store.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export type { ProviderConsent, Received } from './inbound.ts'
 export { marketingType, type ContactChange } from './contact.ts'

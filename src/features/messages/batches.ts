@@ -3,11 +3,13 @@ import type { Caller } from '../../contract/caller.ts'
 import type { Detail, ErrorCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, Problem } from '../../contract/problem.ts'
-import { canonicalFingerprint, keyedRequest, replayedRefusal, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency.ts'
-import { checkItem, type Item } from './ingest/check.ts'
-import { refusalOf } from './ingest/refusals.ts'
-import type { ItemOutcome } from './ingest/submission.ts'
-import type { SendingDeps } from './requests.ts'
+import { canonicalFingerprint, keyedRequest, replayedRefusal } from '../../platform/http/idempotency.ts'
+import type { KeyedRequest, KeyRow } from '../../platform/http/idempotency-store.ts'
+import { checkMessage } from './ingest/check.ts'
+import type { CheckedMessage } from './ingest/checked-message.ts'
+import { problemOf } from './ingest/refusals.ts'
+import type { Outcome, SubmissionItem } from './ingest/submission.ts'
+import { ofRequest, type SendingDeps } from './requests.ts'
 import type { MessageRow } from './rows.ts'
 import { findMessages } from './store.ts'
 
@@ -33,39 +35,42 @@ async function sendUnkeyed(deps: SendingDeps, caller: Caller, body: unknown): Pr
   const checked = await checkAll(deps, caller, body)
   const items = validOf(checked)
   if (items.length === 0) return { results: merged(checked, []), replayed: false }
-  // the batch is well-formed, so what the database cannot take now is its items' 503
-  const outcome = await deps.door.submit({ items }).catch((error: unknown) => {
-    if (error instanceof Problem && error.code === 'upstream_unavailable')
-      return { kind: 'done' as const, items: items.map((): ItemOutcome => ({ kind: 'refused', code: 'upstream_unavailable' })) }
-    throw error
-  })
-  if (outcome.kind === 'known') throw new Error('a batch without a key was answered as known')
-  return { results: merged(checked, outcome.items), replayed: false }
+  const outcomes = await deps.ingest.submit({ ...ofRequest(caller, undefined), items })
+  return { results: merged(checked, outcomes.map(resultOf)), replayed: false }
 }
 
-async function sendKeyed(deps: SendingDeps, caller: Caller, body: unknown, key: KeyedRequest): Promise<SentBatch | 'known'> {
+async function sendKeyed(deps: SendingDeps, caller: Caller, body: unknown, request: KeyedRequest): Promise<SentBatch | 'known'> {
   const checked = await checkAll(deps, caller, body)
-  const outcome = await deps.door.submit({
-    items: validOf(checked),
-    key,
-    storedReply: (outcomes) => ({ status: 207, message_id: null, response: { items: merged(checked, outcomes).map(storedItem) } }),
-  })
-  return outcome.kind === 'known' ? 'known' : { results: merged(checked, outcome.items), replayed: false }
+  const items = validOf(checked)
+  const results = (outcomes: readonly Outcome[]) => merged(checked, outcomes.map(resultOf))
+  const stored = (outcomes: readonly Outcome[]) => ({ status: 207, response: { items: results(outcomes).map(storedItem) } })
+  if (items.length === 0) return (await deps.keys.keep(request, stored([]))) ? { results: results([]), replayed: false } : 'known'
+  const outcomes = await deps.ingest.submit({ ...ofRequest(caller, request, stored), items })
+  if (outcomes.some(({ kind }) => kind === 'known')) return 'known'
+  const undecided = outcomes.find((outcome) => outcome.kind === 'unavailable')
+  if (undecided !== undefined) throw problemOf(undecided)
+  return { results: results(outcomes), replayed: false }
 }
 
-const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(Item | Problem)[]> =>
-  Promise.all(itemsOf(body).map((item) => checkItem(deps, caller, item).catch(asProblem)))
+const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(CheckedMessage | Problem)[]> =>
+  Promise.all(itemsOf(body).map((item) => checkMessage(deps, caller, item).catch(asProblem)))
 
-const validOf = (checked: readonly (Item | Problem)[]): Item[] => checked.filter((result): result is Item => !(result instanceof Problem))
+const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem[] =>
+  checked.flatMap((result) => (result instanceof Problem ? [] : [{ message: result }]))
 
 /** The result of every item: what its check refused, or what became of it. */
-function merged(checked: readonly (Item | Problem)[], outcomes: readonly ItemOutcome[]): (MessageRow | Problem)[] {
+function merged(checked: readonly (CheckedMessage | Problem)[], submitted: readonly (MessageRow | Problem)[]): (MessageRow | Problem)[] {
   let next = 0
-  return checked.map((result) => {
-    if (result instanceof Problem) return result
-    const outcome = outcomes[next++]!
-    return outcome.kind === 'accepted' ? outcome.row : refusalOf(outcome.code)
-  })
+  return checked.map((result) => (result instanceof Problem ? result : submitted[next++]!))
+}
+
+/** The batch is well-formed, so what cannot be stored now is the item's own 503. Throws where nobody knows what became of it. */
+function resultOf(outcome: Outcome): MessageRow | Problem {
+  if (outcome.kind === 'accepted') return outcome.row
+  const problem = problemOf(outcome)
+  if (outcome.kind !== 'unavailable') return problem
+  if (outcome.reason === 'uncertain') throw problem
+  return new Problem(problem.code)
 }
 
 async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow): Promise<SentBatch> {

@@ -1,20 +1,9 @@
 /** Idempotency-Keys of requests that send: they are kept in the statement that accepts, so these requests look after their keys themselves (docs/decisions/idempotency-modes.md). */
 import { limits } from '../../contract/limits.ts'
 import { Problem } from '../../contract/problem.ts'
-import { isoTime } from '../../lib/clock.ts'
-import {
-  findKey,
-  inFlight,
-  isStoredRefusal,
-  sameRequest,
-  storedRefusal,
-  type InFlight,
-  type KeyedRequest,
-  type KeyRow,
-} from '../../platform/http/idempotency.ts'
-import { transact } from '../../platform/database/sql.ts'
+import { inFlight, isStoredRefusal, sameRequest, storedRefusal, type InFlight } from '../../platform/http/idempotency.ts'
+import { findKey, keepReply, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency-store.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { storeReplies, takeKeys } from './ingest/locking-store.ts'
 
 /** A keyed request of the answer `A`. */
 export interface KeyedWork<A> {
@@ -28,11 +17,22 @@ export interface KeyedWork<A> {
 export interface RequestKeys {
   /** Runs keyed work: twins in this process are refused, refusals that the operation decided are kept, a known key is replayed. */
   run<A>(work: KeyedWork<A>): Promise<A>
+  /** Keeps the answer of a request that submits nothing. False where a twin in another process was quicker: its answer is the one that stands. */
+  keep(request: KeyedRequest, answer: KeptAnswer): Promise<boolean>
 }
+
+/** What a key answers from now on. */
+export interface KeptAnswer {
+  readonly status: number
+  readonly response: object
+}
+
+const keep = ({ pool, clock }: Platform, request: KeyedRequest, answer: KeptAnswer): Promise<boolean> => keepReply(pool, request, answer, clock.now())
 
 export function requestKeys(platform: Platform): RequestKeys {
   const running: InFlight = inFlight()
   return {
+    keep: (request, answer) => keep(platform, request, answer),
     async run(work) {
       const { request } = work
       running.enter(request)
@@ -56,7 +56,7 @@ export function requestKeys(platform: Platform): RequestKeys {
 async function refusedBefore(platform: Platform, request: KeyedRequest, error: unknown): Promise<'known'> {
   if (!(error instanceof Problem)) throw error
   if ((await knownKey(platform, request)) !== null) return 'known'
-  const overtaken = isStoredRefusal(error) && !(await keepRefusal(platform, request, error))
+  const overtaken = isStoredRefusal(error) && !(await keep(platform, request, { status: error.status, response: storedRefusal(error) }))
   if (overtaken && (await knownKey(platform, request)) !== null) return 'known'
   throw error
 }
@@ -64,14 +64,4 @@ async function refusedBefore(platform: Platform, request: KeyedRequest, error: u
 async function knownKey({ pool, clock }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
   const row = await findKey(pool, request)
   return row === null || Date.parse(row.created_at) <= clock.now() - limits.idempotency_window_ms ? null : row
-}
-
-/** False where a twin in another process was quicker: its answer is the one that stands. */
-async function keepRefusal({ pool, clock }: Platform, request: KeyedRequest, problem: Problem): Promise<boolean> {
-  const at_ms = clock.now()
-  return await transact(pool, async (tx) => {
-    const taken = await takeKeys(tx, [request], isoTime(at_ms), isoTime(at_ms - limits.idempotency_window_ms))
-    if (taken.size > 0) await storeReplies(tx, [{ ...request, status: problem.status, message_id: null, response: storedRefusal(problem) }])
-    return taken.size > 0
-  })
 }

@@ -2,17 +2,19 @@
 import type { Caller } from '../../contract/caller.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
-import { canonicalFingerprint, keyedRequest, replayedHeaders, replayedRefusal, type KeyedRequest, type KeyRow } from '../../platform/http/idempotency.ts'
-import { checkItem, type ItemDeps } from './ingest/check.ts'
-import type { Door } from './ingest/group-commit.ts'
-import { refusalOf } from './ingest/refusals.ts'
+import { canonicalFingerprint, keyedRequest, replayedHeaders, replayedRefusal } from '../../platform/http/idempotency.ts'
+import type { KeyedRequest, KeyRow } from '../../platform/http/idempotency-store.ts'
+import { checkMessage, type CheckDeps } from './ingest/check.ts'
+import type { Ingest } from './ingest/group-commit.ts'
+import { problemOf, refusalOf } from './ingest/refusals.ts'
+import type { Alongside, Submission } from './ingest/submission.ts'
 import type { RequestKeys } from './request-keys.ts'
 import type { MessageRow } from './rows.ts'
 import { findMessage } from './store.ts'
 
 /** What requests that send are made of. */
-export interface SendingDeps extends ItemDeps {
-  readonly door: Door
+export interface SendingDeps extends CheckDeps {
+  readonly ingest: Ingest
   readonly keys: RequestKeys
 }
 
@@ -35,11 +37,23 @@ export async function sendMessage(deps: SendingDeps, caller: Caller, body: unkno
 }
 
 async function sendOne(deps: SendingDeps, caller: Caller, body: unknown, request: KeyedRequest | undefined): Promise<Sent | Problem | 'known'> {
-  const item = await checkItem(deps, caller, body)
-  const outcome = await deps.door.submit(request === undefined ? { items: [item] } : { items: [item], key: request })
-  if (outcome.kind === 'known') return 'known'
-  const only = outcome.items[0]!
-  return only.kind === 'refused' ? refusalOf(only.code) : { row: only.row, replayed: false }
+  const message = await checkMessage(deps, caller, body)
+  const [outcome] = await deps.ingest.submit({ ...ofRequest(caller, request), items: [{ message }] })
+  if (outcome!.kind === 'accepted') return { row: outcome!.row, replayed: false }
+  if (outcome!.kind === 'known') return 'known'
+  const problem = problemOf(outcome!)
+  // what could not be decided was not kept either
+  if (outcome!.kind === 'unavailable') throw problem
+  return problem
+}
+
+/** What all submissions of requests share; `valueFrom` makes what the key keeps of a batch, a single message stands for itself. */
+export function ofRequest(caller: Caller, request: KeyedRequest | undefined, valueFrom?: Alongside['valueFrom']): Omit<Submission, 'items'> {
+  const submission = { origin: { type: 'api', id: caller.key_id }, lane: 'interactive' } as const
+  if (request === undefined) return submission
+  const { operation, key, fingerprint } = request
+  const alongside = { kind: 'request', values: { operation, idempotency_key: key, fingerprint } }
+  return { ...submission, alongside: valueFrom === undefined ? alongside : { ...alongside, valueFrom } }
 }
 
 async function replayed({ platform }: SendingDeps, caller: Caller, row: KeyRow): Promise<Sent> {

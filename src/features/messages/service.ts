@@ -11,8 +11,11 @@ import { sendBatch, type SentBatch } from './batches.ts'
 import { cancelMessage } from './cancelling.ts'
 import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
 import { simulateInbound, type InboundRequest } from './inbound/simulated.ts'
-import type { Door } from './ingest/group-commit.ts'
+import { checkMessage } from './ingest/check.ts'
+import type { CheckedMessage } from './ingest/checked-message.ts'
+import type { Ingest } from './ingest/group-commit.ts'
 import type { QueueBound } from './ingest/queue-bound.ts'
+import type { Outcome, Submission } from './ingest/submission.ts'
 import type { MessageFilters } from './queries/list-store.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries/reading.ts'
 import { requestKeys } from './request-keys.ts'
@@ -21,18 +24,26 @@ import type { MessageRow } from './rows.ts'
 import type { AttemptRow } from './store.ts'
 import type { Followers } from './transitions/followers.ts'
 
+export type { CheckedMessage } from './ingest/checked-message.ts'
+export type { Outcome, Submission, SubmissionItem } from './ingest/submission.ts'
+export type { SubmitterFragment } from './ingest/submitters.ts'
+
 export interface MessageDeps extends Withdrawing {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly contacts: ContactService
   readonly billing: BillingService
-  readonly door: Door
+  readonly ingest: Ingest
   readonly queues: QueueBound
   readonly followers: Followers
 }
 
 /** Everything throws the Problem that refuses it; rows are of the caller's account and mode. */
 export interface MessageService {
+  /** Checks what is to be sent, as the body of `POST /v1/messages`, for whom it is sent; throws the Problem that refuses it. Consent, window and funds are looked at when it is accepted. */
+  check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
+  /** The one way to a message, for everybody who sends (docs/decisions/submitting.md). One outcome an item, in their order. */
+  submit(submission: Submission): Promise<readonly Outcome[]>
   /** Under an Idempotency-Key the message is sent once, and answered again. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
   /** Every item is accepted or refused by itself. */
@@ -53,6 +64,8 @@ export interface MessageService {
 export function messageService(deps: MessageDeps): MessageService {
   const sending = { ...deps, keys: requestKeys(deps.platform) }
   return {
+    check: (tenant, written) => checkMessage(deps, tenant, written),
+    submit: (submission) => deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: getMessage,

@@ -13,25 +13,6 @@ export async function findMessages(sql: Db, { account_id, mode }: Tenant, ids: r
   return await sql<MessageRow[]>`select * from messages where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[])`
 }
 
-export interface Recipient extends Tenant {
-  readonly channel_id: string
-  readonly channel_type: string
-  readonly kind: string
-  readonly address: string
-  readonly suppression: string
-}
-
-/** Whether a recipient is blocked or has opted out, and whether it has written to the channel in the last 24 hours. */
-export async function findStanding(sql: Db, recipient: Recipient, at: string): Promise<{ blocked: boolean; window_open: boolean }> {
-  const { account_id, mode, channel_id, channel_type, kind, address, suppression } = recipient
-  const [standing] = await sql<{ blocked: boolean; window_open: boolean }[]>`
-    select
-      exists (select from suppressions where account_id = ${account_id} and mode = ${mode} and channel_type = ${channel_type} and address_hash = ${suppression})
-        or exists (select from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = ${address} and blocked) as blocked,
-      exists (select from service_windows where account_id = ${account_id} and mode = ${mode} and address = ${address} and channel_id = ${channel_id} and expires_at >= ${at}) as window_open`
-  return standing!
-}
-
 export interface AttemptRow {
   id: string
   number: number

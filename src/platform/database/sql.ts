@@ -11,6 +11,9 @@ export type Pool = postgres.Sql<{}>
 // oxlint-disable-next-line typescript/no-empty-object-type
 export type Transaction = postgres.TransactionSql<{}>
 
+/** A part of a statement, which another statement is composed of. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>
+
 /** Runs `work` in a transaction: a new one on a pool, a savepoint inside an open one. */
 export async function transact<T>(sql: Db, work: (sql: Transaction) => Promise<T>): Promise<T> {
   if (isTransaction(sql)) return (await sql.savepoint(work)) as T

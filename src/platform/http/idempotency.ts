@@ -4,13 +4,14 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Caller } from '../../contract/caller.ts'
 import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
+import { claimKey, extendLease, findKey, freeKey, storeReply, type KeyedRequest, type KeyRow } from './idempotency-store.ts'
 import type { Reply } from './route.ts'
 
 const leaseMs = 60_000
@@ -37,14 +38,7 @@ export function checkIdempotencyKey(header: string): string {
   return key
 }
 
-/** What one keyed request is about. */
-export interface KeyedRequest extends Tenant {
-  /** Method and path with its ids. */
-  readonly operation: string
-  readonly key: string
-  readonly fingerprint: string
-}
-
+/** What a keyed request of this caller is about. */
 export const keyedRequest = (caller: Caller, operation: string, key: string, fingerprint: string): KeyedRequest => ({
   account_id: caller.account_id,
   mode: caller.mode,
@@ -76,17 +70,6 @@ export function inFlight(): InFlight {
 
 const refusal = (fingerprint: string, request: KeyedRequest): Problem =>
   new Problem(fingerprint === request.fingerprint ? 'idempotency_key_in_use' : 'idempotency_key_reused')
-
-/** A row of `idempotency_keys`. */
-export interface KeyRow {
-  readonly fingerprint: string
-  readonly status: number | null
-  readonly response: unknown
-  readonly encrypted_response: string | null
-  readonly message_id: string | null
-  readonly lease_until: string | null
-  readonly created_at: string
-}
 
 /** The header that a replayed response carries. */
 export const replayedHeaders = { 'idempotent-replayed': 'true' } as const
@@ -195,10 +178,8 @@ async function keepLease(platform: Platform, request: KeyedRequest, ended: Abort
   for (;;) {
     await clock.sleep(leaseMs / 3, ended)
     if (ended.aborted) return
-    await pool`
-      update idempotency_keys set lease_until = ${isoTime(clock.now() + leaseMs)}
-      where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`.catch(
-      (error: unknown) => log.warn({ err: error }, 'the lease of an idempotency key could not be moved on'),
+    await extendLease(pool, request, isoTime(clock.now() + leaseMs)).catch((error: unknown) =>
+      log.warn({ err: error }, 'the lease of an idempotency key could not be moved on'),
     )
   }
 }
@@ -234,51 +215,10 @@ async function replayOf(platform: Platform, { request, digest }: Operation): Pro
 /** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
 const digestMark = ':'
 
-/** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
-async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number): Promise<boolean> {
-  const { account_id, mode, operation, key, fingerprint } = request
-  const at = isoTime(now)
-  const rows = await sql`
-    insert into idempotency_keys as k (account_id, mode, operation, key, fingerprint, lease_until, created_at)
-    values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${lease_until}, ${at})
-    on conflict on constraint idempotency_keys_pkey do update
-      set fingerprint = excluded.fingerprint, status = null, response = null, encrypted_response = null, message_id = null,
-        lease_until = excluded.lease_until, created_at = excluded.created_at
-      where k.created_at <= ${isoTime(now - limits.idempotency_window_ms)}
-        or (k.status is null and k.lease_until <= ${at} and k.fingerprint = excluded.fingerprint)
-    returning 1 as taken`
-  return rows.length === 1
-}
-
-/** The stored row of a keyed request that has not expired, or null. */
-export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
-  const [row] = await sql<KeyRow[]>`
-    select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
-  return row ?? null
-}
-
 async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, outcome: Outcome): Promise<void> {
   const [status, body] = 'refusal' in outcome ? [outcome.refusal.status, storedRefusal(outcome.refusal)] : [outcome.reply.status, outcome.reply.body]
   const text = JSON.stringify(body ?? null)
-  const sealed = secret ? platform.secrets.seal(text) : null
   const digest = 'reply' in outcome ? outcome.reply.digest : undefined
   const fingerprint = digest === undefined ? request.fingerprint : `${request.fingerprint}${digestMark}${digest}`
-  await sql`
-    update idempotency_keys set fingerprint = ${fingerprint}, status = ${status}, response = ${secret ? null : text}::text::json, encrypted_response = ${sealed}, lease_until = null
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
-}
-
-async function freeKey(sql: Db, request: KeyedRequest): Promise<void> {
-  await sql`
-    delete from idempotency_keys
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`
-}
-
-/** Forgets keys older than 24 hours, in slices. */
-export async function expireKeys(sql: Db, now: number): Promise<number> {
-  const rows = await sql`
-    delete from idempotency_keys where ctid = any(array(
-      select ctid from idempotency_keys where created_at <= ${isoTime(now - limits.idempotency_window_ms)} limit 5000))`
-  return rows.count
+  await storeReply(sql, request, { fingerprint, status, response: secret ? null : text, encrypted_response: secret ? platform.secrets.seal(text) : null })
 }

@@ -1,9 +1,9 @@
 /** Which messages may not reach their recipients any more: consent is looked at again before a message that has waited is handed over. */
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
-import { addressKeyOf, marketingType, suppressionHash } from '../../contacts/service.ts'
+import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '../../contacts/service.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { tenantOf, type Job } from './job.ts'
-import { listBlocked } from './store.ts'
 
 /** A message that was handed on in memory so long ago had time to lose its recipient's consent, as had every one from the table. */
 const recheckAfterMs = 2000
@@ -29,8 +29,9 @@ export function eligibility(platform: Platform, channels: ChannelService): Eligi
     },
     async blockedAmong(jobs) {
       const now = platform.clock.now()
-      const asked = await Promise.all(jobs.filter((job) => isToBeChecked(job, now)).map(({ row }) => suppressionsOf(platform, channels, row)))
-      return await listBlocked(platform.pool, asked.flat())
+      const asked = (await Promise.all(jobs.filter((job) => isToBeChecked(job, now)).map(({ row }) => suppressionsOf(platform, channels, row)))).flat()
+      const found = await findEligibility(platform.pool, asked, isoTime(now))
+      return new Set(asked.flatMap(({ message_id }, index) => (found[index]!.verdict === null ? [] : [message_id])))
     },
   }
 }
@@ -44,8 +45,11 @@ async function suppressionsOf({ secrets }: Platform, channels: ChannelService, r
   return [row.channel_type, ...(isMarketing ? [marketingType(row.channel_type)] : [])].map((channel_type) => ({
     ...tenant,
     message_id: row.id,
+    channel_id: row.channel_id,
     channel_type,
     ...key,
     suppression: suppressionHash(secrets, tenant, channel_type, key.address),
+    windowed: false,
+    ignores_suppression: false,
   }))
 }

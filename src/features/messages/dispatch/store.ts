@@ -160,21 +160,6 @@ export async function releaseChannels(sql: Db, process_id: string): Promise<void
   await sql`delete from channel_leases where process_id = ${process_id}`
 }
 
-/** The messages among these whose recipients may not be written to any more. */
-export async function listBlocked(
-  sql: Db,
-  recipients: readonly { account_id: string; mode: string; message_id: string; channel_type: string; kind: string; address: string; suppression: string }[],
-): Promise<Set<string>> {
-  if (recipients.length === 0) return new Set()
-  const rows = await sql<{ message_id: string }[]>`
-    select i.message_id
-    from json_to_recordset(${jsonRows(recipients)}::text::json) as i(account_id text, mode text, message_id text, channel_type text, kind text, address text, suppression text)
-    left join contact_addresses a on a.account_id = i.account_id and a.mode = i.mode and a.kind = i.kind and a.address = i.address
-    left join suppressions s on s.account_id = i.account_id and s.mode = i.mode and s.channel_type = i.channel_type and s.address_hash = i.suppression
-    where s.address_hash is not null or a.blocked`
-  return new Set(rows.map(({ message_id }) => message_id))
-}
-
 /** The provider's id of a message on this channel, sent or received; null where it has none. */
 export async function findProviderId(sql: Db, { account_id, mode }: Tenant, channel_id: string, message_id: string): Promise<string | null> {
   const [row] = await sql<{ provider_id: string }[]>`

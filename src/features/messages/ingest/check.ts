@@ -1,57 +1,24 @@
-/** From what a caller wrote to what the accepting door takes: the two rounds of checks of one message (decisions 1, "For a message"). */
-import type { Caller, Tenant } from '../../../contract/caller.ts'
+/** From what a caller wrote to what can be submitted: the two rounds of checks of one message (decisions 1, "For a message"). */
+import type { Tenant } from '../../../contract/caller.ts'
 import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../../contract/problem.ts'
 import { isPhoneChannel } from '../../../contract/resources/channel.ts'
-import { SendMessage, type OriginType, type Priority } from '../../../contract/resources/message.ts'
+import { SendMessage, type Priority } from '../../../contract/resources/message.ts'
 import { parseStrictDateTime } from '../../../contract/times.ts'
 import { validator } from '../../../contract/validation.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import { smsEncoding } from '../../../lib/gsm.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
-import { addressKeyOf, marketingType, suppressionHash } from '../../contacts/service.ts'
+import { addressKeyOf, suppressionHash } from '../../contacts/service.ts'
+import type { CheckedMessage } from './checked-message.ts'
+import { ineligible, stoppedFrom } from './eligibility.ts'
 import type { QueueBound } from './queue-bound.ts'
-import { refusalOf } from './refusals.ts'
-import { findMessage, findStanding } from '../store.ts'
-
-/** A checked message on its way to the door; id and times are given there, when its batch is committed. */
-export interface Item {
-  account_id: Tenant['account_id']
-  mode: Tenant['mode']
-  channel_id: string
-  channel_type: string
-  to: string
-  from: string
-  type: string
-  content: unknown
-  reference: string | null
-  metadata: Record<string, unknown>
-  reply_to: string | null
-  segments: number | null
-  encoding: 'gsm7' | 'ucs2' | null
-  priority: Priority
-  send_at: string | null
-  expires_in_seconds: number | null
-  price_micros: number
-  origin_type: OriginType
-  origin_id: string | null
-  /** `contact_addresses` key of the recipient. */
-  kind: string
-  address: string
-  suppression: string
-  /** Free-form on live whatsapp: only inside the customer service window. */
-  windowed: boolean
-  /** A confirmation of an opt-out goes to the recipient who has just opted out. */
-  ignores_suppression: boolean
-  /** Sandbox channels never cost, and are handed over by any process. */
-  sandbox: boolean
-}
+import { findMessage } from '../store.ts'
 
 interface Body {
   channel: string
@@ -70,31 +37,25 @@ const shape = validator(SendMessage)
 const e164 = /^\+[1-9]\d{6,14}$/
 const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 
-export interface ItemDeps {
+export interface CheckDeps {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly billing: BillingService
   readonly queues: QueueBound
 }
 
-/** Checks one message; throws the Problem that refuses it. The checks of the database (consent, window, funds) follow in the door. */
-export async function checkItem(deps: ItemDeps, caller: Caller, written: unknown): Promise<Item> {
+/** Checks one message; throws the Problem that refuses it. The checks of the database (consent, window, funds) follow in the statement that accepts. */
+export async function checkMessage(deps: CheckDeps, tenant: Tenant, written: unknown): Promise<CheckedMessage> {
   const now = deps.platform.clock.now()
   const body = checkShape(written, now)
-  const channel = await deps.channels.find(caller, body.channel)
+  const channel = await deps.channels.find(tenant, body.channel)
   if (channel === null) throw missing('channel', body.channel, 'channel')
-  if (typeof body.reply_to === 'string') await checkReplyTo(deps, caller, body.reply_to)
-  return await itemFor(deps, caller, channel, body, { origin_type: 'api', origin_id: caller.key_id })
+  if (typeof body.reply_to === 'string') await checkReplyTo(deps, tenant, body.reply_to)
+  return await checkedFor(deps, tenant, channel, body)
 }
 
 /** The rounds that follow once the channel is known. */
-export async function itemFor(
-  deps: ItemDeps,
-  tenant: Tenant,
-  channel: ChannelRow,
-  body: Body,
-  origin: { origin_type: OriginType; origin_id: string | null },
-): Promise<Item> {
+async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, body: Body): Promise<CheckedMessage> {
   if (!channel.capabilities.includes(body.type)) throw unsupported(channel, body.type)
   const content = body[body.type]
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
@@ -103,7 +64,7 @@ export async function itemFor(
   if (refusal === null && channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
   const { kind, address } = addressKeyOf(channel.type, body.to)
   const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
-  const item: Item = {
+  const message: CheckedMessage = {
     account_id: tenant.account_id,
     mode: tenant.mode,
     channel_id: channel.id,
@@ -121,33 +82,16 @@ export async function itemFor(
     send_at: typeof body.send_at === 'string' ? parseStrictDateTime(body.send_at) : null,
     expires_in_seconds: body.expires_in_seconds ?? null,
     price_micros: tenant.mode === 'test' ? 0 : await deps.billing.prices.priceOf(tenant, channel.type),
-    ...origin,
     kind,
     address,
     suppression: suppressionHash(deps.platform.secrets, tenant, channel.type, address),
     windowed: channel.type === 'whatsapp' && channel.mode === 'live' && body.type !== 'template',
-    ignores_suppression: false,
     sandbox: channel.provider === 'sandbox',
   }
-  if (deps.channels.isMarketing(channel, body.type, content) && (await hasStoppedMarketing(deps, item)))
-    throw new Problem('recipient_blocked', stoppedMarketing)
-  if (refusal !== null) throw (await refusedBefore(deps, item)) ?? refusal
-  return item
-}
-
-const stoppedMarketing = 'The recipient has stopped marketing on this channel. Do not retry; templates that are no marketing may still be sent.'
-
-async function hasStoppedMarketing({ platform }: ItemDeps, item: Item): Promise<boolean> {
-  const channel_type = marketingType(item.channel_type)
-  const suppression = suppressionHash(platform.secrets, item, channel_type, item.address)
-  return (await findStanding(platform.pool, { ...item, channel_type, suppression }, isoTime(platform.clock.now()))).blocked
-}
-
-/** Consent and window go before connection and funds (decisions 1, "For a message"); the door looks at them in the statement that accepts. */
-async function refusedBefore({ platform }: ItemDeps, item: Item): Promise<Problem | null> {
-  const standing = await findStanding(platform.pool, item, isoTime(platform.clock.now()))
-  if (standing.blocked) return refusalOf('recipient_blocked')
-  return item.windowed && !standing.window_open ? refusalOf('policy_violation') : null
+  const stopped = deps.channels.isMarketing(channel, body.type, content) ? await stoppedFrom(deps.platform, message) : null
+  if (stopped !== null) throw stopped
+  if (refusal !== null) throw (await ineligible(deps.platform, message)) ?? refusal
+  return message
 }
 
 function checkShape(written: unknown, now: number): Body {
@@ -175,7 +119,7 @@ function checkSendAt(send_at: string, now: number): Detail[] {
   return [{ param: 'send_at', code: 'invalid_value', message: '`send_at` may lie at most 35 days ahead.' }]
 }
 
-async function checkReplyTo({ platform }: ItemDeps, tenant: Tenant, id: string): Promise<void> {
+async function checkReplyTo({ platform }: CheckDeps, tenant: Tenant, id: string): Promise<void> {
   const found = isId('msg', id) ? await findMessage(platform.pool, tenant, id) : null
   if (found === null) throw missing('message', id, 'reply_to')
 }
@@ -197,7 +141,7 @@ export function checkRecipient(channel_type: string, to: string): Detail[] {
 }
 
 /** What refuses a message whatever the database holds, or null. */
-function knownBeforehand({ channels }: ItemDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
+function knownBeforehand({ channels }: CheckDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
   const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content })
   if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message)
   return isUp(channel) ? null : new Problem('channel_not_connected', `The channel ${channel.id} is ${whyDown(channel)}, then send again.`)
@@ -208,14 +152,4 @@ function whyDown({ id, status, connection_status }: ChannelRow): string {
   if (status === 'disabled') return `disabled. Set its \`status\` to \`active\` with PATCH /v1/channels/${id}`
   if (status !== 'active') return `${status}. Wait until it is active`
   return `${connection_status}. Wait until its link stands again, or try it with POST /v1/channels/${id}/reconnect`
-}
-
-/** The times that the door gives an item, for the moment of its commit. */
-export function timesOf(item: Item, now_ms: number): { created_at: string; due_at: string; expires_at: string | null } {
-  const due_ms = item.send_at === null ? now_ms : Math.max(now_ms, Date.parse(item.send_at))
-  return {
-    created_at: isoTime(now_ms),
-    due_at: isoTime(due_ms),
-    expires_at: item.expires_in_seconds === null ? null : isoTime(due_ms + item.expires_in_seconds * 1000),
-  }
 }

@@ -1,6 +1,7 @@
-/** The words of the refusals that the database decides, which carry none of their own: they say what to do next. */
-import { errorCatalogue, type ErrorCode } from '../../../contract/errors.ts'
+/** The words of what a submission may come to besides being accepted; they say what to do next. */
+import type { ErrorCode } from '../../../contract/errors.ts'
 import { Problem } from '../../../contract/problem.ts'
+import type { Outcome, UnavailableReason } from './submission.ts'
 
 const words: Partial<Record<ErrorCode, string>> = {
   recipient_blocked: 'The recipient is blocked or has opted out on this channel. Do not retry; the recipient must opt in again first.',
@@ -9,4 +10,28 @@ const words: Partial<Record<ErrorCode, string>> = {
   parameter_invalid: 'The message breaks a rule of the database and cannot be stored. Change its content, then send again.',
 }
 
-export const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code] ?? `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`)
+/** The Problem of a code that the database decided on. */
+export const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code])
+
+/** The Problem of what a request came to. Throws for outcomes that only other submitters have. */
+export function problemOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Problem {
+  if (outcome.kind === 'refused') return refusalOf(outcome.code)
+  if (outcome.kind === 'no_funds') return refusalOf('insufficient_balance')
+  if (outcome.kind === 'unavailable') return unavailable[outcome.reason]()
+  throw new Error(`a request was answered as ${outcome.kind}`)
+}
+
+const notNow = () =>
+  new Problem('upstream_unavailable', 'The service cannot store messages right now. Repeat with backoff and the same Idempotency-Key; nothing was charged.')
+
+const unavailable: Readonly<Record<UnavailableReason, () => Problem>> = {
+  full: () =>
+    new Problem('upstream_unavailable', 'Too many messages are waiting to be stored. Repeat with backoff and the same Idempotency-Key; nothing was charged.'),
+  unreachable: notNow,
+  stopping: notNow,
+  uncertain: () =>
+    new Problem(
+      'internal_error',
+      'The database went away while the message was being stored. It may have been accepted: repeat with the same Idempotency-Key, or look for it.',
+    ),
+}

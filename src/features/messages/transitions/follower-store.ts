@@ -1,7 +1,7 @@
 /** SQL of `message_transitions`: the rows that every change of a followed message leaves, and what their followers read of them. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { OriginType } from '../../../contract/resources/message.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import type { OutboundStatus } from '../states.ts'
 
 /** One change of the status of one outbound message. */
@@ -26,7 +26,7 @@ export interface FollowedOrigin {
  * The insert of transitions from a sub-select of account_id, mode, message_id, submission_key, origin_type, origin_id, was, status and at, of
  * outbound messages; for statements that write them with the change itself. Messages whose origin nobody follows leave nothing.
  */
-export const transitionsFrom = (sql: Db, { pairs }: { readonly pairs: readonly FollowedOrigin[] }, source: ReturnType<Db>) => sql`
+export const transitionsFrom = (sql: Db, { pairs }: { readonly pairs: readonly FollowedOrigin[] }, source: Fragment) => sql`
   insert into message_transitions (follower, account_id, mode, message_id, submission_key, origin_type, origin_id, was, status, at)
   select f.follower, s.account_id, s.mode, s.message_id, s.submission_key, s.origin_type, s.origin_id, s.was, s.status, s.at::timestamptz
   from (${source}) s
@@ -34,12 +34,12 @@ export const transitionsFrom = (sql: Db, { pairs }: { readonly pairs: readonly F
     select unnest(${pairs.map(({ follower }) => follower)}::text[]) as follower, unnest(${pairs.map(({ origin_type }) => origin_type)}::text[]) as origin_type
   ) f on f.origin_type = s.origin_type`
 
-/** What is added to a statement that accepts the messages of `source` (account_id, mode, id, origin_type, origin_id): their first transition, each to `queued`. */
-export const acceptedTransitions = (sql: Db, followers: { readonly pairs: readonly FollowedOrigin[] }, source: ReturnType<Db>, at: string) =>
+/** What is added to a statement that accepts the messages of `source` (account_id, mode, id, submission_key, origin_type, origin_id): their first transition, each to `queued`. */
+export const acceptedTransitions = (sql: Db, followers: { readonly pairs: readonly FollowedOrigin[] }, source: Fragment, at: string) =>
   transitionsFrom(
     sql,
     followers,
-    sql`select account_id, mode, id as message_id, null as submission_key, origin_type, origin_id, null as was, 'queued' as status, ${at}::timestamptz as at from (${source}) a`,
+    sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, null as was, 'queued' as status, ${at}::timestamptz as at from (${source}) a`,
   )
 
 /** Takes rows of this follower, at most `rows_max`, out of the table; those that another process has in hand are passed over. */

@@ -1,0 +1,37 @@
+/** Ways in that commit every message by itself: in a transaction of several statements, or in the product's one statement. */
+import { groupCommit, type Ingest } from '../../src/features/messages/ingest/group-commit.ts'
+import type { CommitDeps } from '../../src/features/messages/ingest/commit-deps.ts'
+import type { Handoff } from '../../src/features/messages/ingest/rows.ts'
+import type { Submission } from '../../src/features/messages/ingest/submission.ts'
+import { submittersOf } from '../../src/features/messages/ingest/submitters.ts'
+import { followersOf } from '../../src/features/messages/transitions/followers.ts'
+
+const noHandoff: Handoff = { takes: () => false, process_id: 'bench', lease_ms: 60_000, offer: () => undefined }
+
+const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>): CommitDeps => ({
+  platform,
+  billing,
+  followers: followersOf(platform, []),
+  submitters: submittersOf([]),
+  handoff: noHandoff,
+  emitted: () => undefined,
+})
+
+/** The product's optimistic statement, once for each message: nothing shares a commit. */
+export const ingestByStatement = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest => each(depsOf(deps), (submission) => submission)
+
+/** The product's locking path: a transaction of several statements for each message. */
+export const ingestByTransaction = (deps: Pick<CommitDeps, 'platform' | 'billing'>): Ingest =>
+  each({ ...depsOf(deps), submitters: { ...submittersOf([]), fragmentOf: () => null } }, locking)
+
+const each = (deps: CommitDeps, as: (submission: Submission) => Submission): Ingest => ({
+  submit: (submission) => groupCommit(deps).submit(as(submission)),
+  load: () => ({ interactive: 0, bulk: 0, outside: 0 }),
+  stop: async () => undefined,
+})
+
+/** What is made of all outcomes goes through the locking path; nothing is kept of it here. */
+const locking = (submission: Submission): Submission => ({
+  ...submission,
+  alongside: { kind: 'request', values: { operation: '', idempotency_key: '', fingerprint: '' }, valueFrom: () => null },
+})

@@ -1,0 +1,17 @@
+/** What commits of batches are made with. */
+import type { Platform } from '../../../platform/platform.ts'
+import type { BillingService } from '../../billing/service.ts'
+import type { MessageRow } from '../rows.ts'
+import type { Followers } from '../transitions/followers.ts'
+import type { Handoff } from './rows.ts'
+import type { Submitters } from './submitters.ts'
+
+export interface CommitDeps {
+  readonly platform: Platform
+  readonly billing: BillingService
+  readonly followers: Followers
+  readonly submitters: Submitters
+  readonly handoff: Handoff
+  /** Hears of every accepted message after its commit, and must not wait for anything. */
+  readonly emitted: (rows: readonly MessageRow[]) => void
+}

@@ -1,0 +1,59 @@
+/** One commit of a batch: its rows made, accepted on the optimistic path, what that left on the locking one, and every unit answered. */
+import { acceptUnderLocks } from './locking.ts'
+import { acceptOptimistically } from './optimistic.ts'
+import { recovering } from './recovery.ts'
+import type { CommitDeps } from './commit-deps.ts'
+import { momentAt, rowOf, type Moment, type RowMaker } from './rows.ts'
+import { answer, isDecided, type Outcome, type Unit } from './submission.ts'
+
+/** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
+export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
+  const { platform, handoff, billing } = deps
+  const moment = momentAt(platform.clock.now(), handoff.lease_ms)
+  const maker = { ids: platform.ids, entryId: billing.entryId, handoff }
+  let n = 0
+  for (const unit of units) n = makeRows(maker, unit, n, moment)
+  platform.metrics.group_commit_rows.observe(n)
+  try {
+    const quick = units.filter((unit) => !needsLocks(unit))
+    if (quick.length > 0) await recovering(deps, quick, moment, acceptOptimistically)
+    for (const unit of quick) finish(deps, unit, moment)
+    const rest = units.filter((unit) => !unit.answered)
+    if (rest.length > 0) await recovering(deps, rest, moment, acceptUnderLocks)
+    for (const unit of rest) finish(deps, unit, moment)
+  } catch (error) {
+    for (const unit of units) {
+      finish(deps, unit, moment)
+      if (!unit.answered) unit.pending.reject(error)
+    }
+  }
+  for (const unit of units) if (!unit.answered) unit.pending.reject(new Error('a submission was left undecided'))
+}
+
+/** Makes the rows of a unit, numbered from `first`; returns the number of the next. */
+function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): number {
+  const { origin, alongside } = unit.pending.submission
+  for (const { message, submission_key } of unit.items)
+    unit.rows.push(rowOf(maker, { message, origin, submission_key, alongside: alongside?.values }, first + unit.rows.length, moment))
+  return first + unit.rows.length
+}
+
+/** True where the submitter stores what is made of all outcomes. */
+const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
+
+/** Answers a unit whose outcomes are all known and committed, and hands its messages on. */
+function finish({ platform, handoff, followers, emitted }: CommitDeps, unit: Unit, moment: Moment): void {
+  if (unit.answered || !isDecided(unit)) return
+  const outcomes = unit.outcomes as Outcome[]
+  const accepted = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? [outcome.row] : []))
+  if (accepted.length > 0) {
+    for (const row of accepted) platform.metrics.messages_accepted.inc({ channel_type: row.channel_type, mode: row.mode })
+    const mine = new Set(unit.rows.filter((row) => row.process_id === handoff.process_id).map(({ id }) => id))
+    const inMemory = mine.size === 0 ? [] : accepted.filter(({ id }) => mine.has(id))
+    if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
+    if (accepted.length > inMemory.length) platform.notify('dispatch')
+    followers.wake(accepted)
+    emitted(accepted)
+  }
+  answer(unit, outcomes)
+}

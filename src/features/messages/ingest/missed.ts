@@ -1,0 +1,22 @@
+/** Rows that could not be held for their submitter: messages already, or withdrawn. */
+import type { Db } from '../../../platform/database/sql.ts'
+import type { AcceptRow } from './rows.ts'
+import type { Unit } from './submission.ts'
+import type { SubmitterFragment } from './submitters.ts'
+
+/** Gives each its outcome. */
+export async function answerMissed(
+  sql: Db,
+  submitter: SubmitterFragment,
+  missed: readonly { readonly unit: Unit; readonly index: number; readonly row: AcceptRow }[],
+): Promise<void> {
+  if (missed.length === 0) return
+  const known = await submitter.known(
+    sql,
+    missed.map(({ row: { n, account_id, mode, submission_key } }) => ({ n, account_id, mode, submission_key })),
+  )
+  for (const { unit, index, row } of missed) {
+    const message_id = known.get(row.n)
+    unit.outcomes[index] = message_id === undefined ? { kind: 'withdrawn' } : { kind: 'known', message_id }
+  }
+}

@@ -1,0 +1,135 @@
+/** SQL of `idempotency_keys`: one request's key, and the fragments by which the statement that accepts messages keeps its keys. */
+import type { Tenant } from '../../contract/caller.ts'
+import { errorCatalogue } from '../../contract/errors.ts'
+import { limits } from '../../contract/limits.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Db } from '../database/sql.ts'
+
+/** What one keyed request is about. */
+export interface KeyedRequest extends Tenant {
+  /** Method and path with its ids. */
+  readonly operation: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/** A row of `idempotency_keys`. */
+export interface KeyRow {
+  readonly fingerprint: string
+  readonly status: number | null
+  readonly response: unknown
+  readonly encrypted_response: string | null
+  readonly message_id: string | null
+  readonly lease_until: string | null
+  readonly created_at: string
+}
+
+/** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
+export async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number): Promise<boolean> {
+  const { account_id, mode, operation, key, fingerprint } = request
+  const at = isoTime(now)
+  const rows = await sql`
+    insert into idempotency_keys as k (account_id, mode, operation, key, fingerprint, lease_until, created_at)
+    values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${lease_until}, ${at})
+    on conflict on constraint idempotency_keys_pkey do update
+      set fingerprint = excluded.fingerprint, status = null, response = null, encrypted_response = null, message_id = null,
+        lease_until = excluded.lease_until, created_at = excluded.created_at
+      where k.created_at <= ${isoTime(now - limits.idempotency_window_ms)}
+        or (k.status is null and k.lease_until <= ${at} and k.fingerprint = excluded.fingerprint)
+    returning 1 as taken`
+  return rows.length === 1
+}
+
+/** The stored row of a keyed request that has not expired, or null. */
+export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | null> {
+  const [row] = await sql<KeyRow[]>`
+    select fingerprint, status, response, encrypted_response, message_id, lease_until, created_at from idempotency_keys
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key}`
+  return row ?? null
+}
+
+/** Keeps what a request is answered from now on under a key that nobody has. False: it is taken, and what stands there goes on to stand. */
+export async function keepReply(sql: Db, request: KeyedRequest, reply: { status: number; response: object }, now: number): Promise<boolean> {
+  const { account_id, mode, operation, key, fingerprint } = request
+  const rows = await sql`
+    insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, response, created_at)
+    values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${reply.status}, ${JSON.stringify(reply.response)}::text::json, ${isoTime(now)})
+    on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, now)}
+    returning 1 as kept`
+  return rows.length === 1
+}
+
+/** A key that has outlived its window is anybody's. */
+const replaced = (sql: Db, now: number) => sql`
+      set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = excluded.response, encrypted_response = null,
+        lease_until = null, created_at = excluded.created_at
+      where idempotency_keys.created_at <= ${isoTime(now - limits.idempotency_window_ms)}`
+
+/** Writes the reply of a key that was claimed. */
+export async function storeReply(
+  sql: Db,
+  request: KeyedRequest,
+  reply: { fingerprint: string; status: number; response: string | null; encrypted_response: string | null },
+): Promise<void> {
+  const { account_id, mode, operation, key } = request
+  await sql`
+    update idempotency_keys
+    set fingerprint = ${reply.fingerprint}, status = ${reply.status}, response = ${reply.response}::text::json, encrypted_response = ${reply.encrypted_response}, lease_until = null
+    where account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key}`
+}
+
+/** Moves the end of a lease on. */
+export async function extendLease(sql: Db, { account_id, mode, operation, key }: KeyedRequest, lease_until: string): Promise<void> {
+  await sql`
+    update idempotency_keys set lease_until = ${lease_until}
+    where account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key} and status is null`
+}
+
+/** Forgets a key whose operation left nothing behind. */
+export async function freeKey(sql: Db, request: KeyedRequest): Promise<void> {
+  await sql`
+    delete from idempotency_keys
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`
+}
+
+/** Forgets keys older than 24 hours, in slices. */
+export async function expireKeys(sql: Db, now: number): Promise<number> {
+  const rows = await sql`
+    delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where created_at <= ${isoTime(now - limits.idempotency_window_ms)} limit 5000))`
+  return rows.count
+}
+
+/** What the statement that accepts messages carries of a request's key; null in all three: a request without one. */
+export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
+
+/** A sub-select that yields a row where the row `i` (account_id, mode and `keyColumns`) has no key, or one that is free at `now`. */
+export const freeKeys = (sql: Db, now: number) => sql`
+  select from (values (true)) as one where i.idempotency_key is null or not exists (
+    select from idempotency_keys where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
+      and created_at > ${isoTime(now - limits.idempotency_window_ms)}
+  )`
+
+/** Of the rows of `submitted`: those whose key is kept. A 400 leaves its key free (behaviour: idempotency 3.2). */
+const kept = (sql: Db) => sql`idempotency_key is not null and (value is not null or code is distinct from 'parameter_invalid')`
+
+const statuses = JSON.stringify(Object.fromEntries(Object.entries(errorCatalogue).map(([code, { status }]) => [code, status])))
+
+/**
+ * The insert of the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message stands for its own 202, a `code` for the
+ * refusal of that name, and a `value` {status, response} for itself. Of rows that share a key the first one counts.
+ */
+export const keepKeys = (sql: Db, now: number) => sql`
+  insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)
+  select distinct on (account_id, mode, operation, idempotency_key) account_id, mode, operation, idempotency_key, fingerprint,
+    case when value is not null then (value ->> 'status')::int when message_id is not null then 202 else (${statuses}::text::json ->> code)::int end,
+    case when value is null then message_id end,
+    case when value is not null then value -> 'response' when message_id is null then json_build_object('code', code) end, ${isoTime(now)}
+  from submitted where ${kept(sql)}
+  order by account_id, mode, operation, idempotency_key, n
+  on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, now)}
+  returning 1`
+
+/** True when every key of `submitted` was free until now: `settled` is what `keepKeys` returned. */
+export const keysAgree = (sql: Db) => sql`
+  (select count(*) from settled) = (select count(distinct (account_id, mode, operation, idempotency_key)) from submitted where ${kept(sql)})`
