@@ -312,6 +312,8 @@ function working({ services, ingest, dispatch, deliver }: Features, loops: Loops
     async stop(platform: Platform, closeRequests: () => Promise<void>): Promise<void> {
       await Promise.all([closeRequests(), dispatch.stop(), deliver.stop()])
       await ingest.stop()
+      // what was being accepted for the memory of this process meanwhile is given back too
+      await dispatch.stop()
       await services.contacts.flushActivity()
       ended.abort()
       await Promise.all(running)

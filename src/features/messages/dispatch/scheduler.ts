@@ -172,17 +172,19 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
 
 function ready({ jobs, rates, wakes, platform }: State): Job[] {
   const now = platform.clock.now()
-  const { running } = jobs
   const granted = new Map<string, number>()
-  return jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - running), (queue, job, wanted) => {
+  // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
+  let inFlight = jobs.running
+  return jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
     // half of what the others leave, so that however many providers hang there is room for the next
-    const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - running + mine) / 2))) - mine
+    const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))
     const more = asked === 0 ? 0 : rates.take(job.row.channel_id, now, asked)
     if (more < asked) wakes.at(rates.freeAt(job.row.channel_id, now))
     granted.set(queue, before + more)
+    inFlight += more
     return more
   })
 }

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { MessageRow } from '../rows.ts'
+import { inHand } from './in-hand.ts'
+import type { Job } from './job.ts'
+
+const job = (id: string, channel_id = 'ch_1'): Job => ({
+  row: { id, account_id: 'acc_1', channel_id, priority: 'normal', status: 'queued' } as MessageRow,
+  attempts: 0,
+  claimed: false,
+  due_ms: 0,
+  lease_until_ms: 0,
+})
+
+test('a job waits, runs and leaves the hand, and is counted where it is', () => {
+  const jobs = inHand()
+  const [one, two, other] = [job('one'), job('two'), job('other', 'ch_2')]
+  for (const each of [one, two, other]) jobs.add(each)
+
+  const taken = jobs.waiting.take(2, (queue, _, wanted) => (queue === 'acc_1:ch_1' ? wanted : 0))
+  for (const each of taken) jobs.begin(each)
+  const during = [jobs.size, jobs.running, jobs.runningOf('acc_1:ch_1'), jobs.runningOf('acc_1:ch_2')]
+  jobs.end(one)
+
+  assert.deepEqual(during, [3, 2, 2, 0])
+  assert.deepEqual([jobs.size, jobs.running, jobs.runningOf('acc_1:ch_1'), jobs.has('one'), jobs.has('two')], [2, 1, 1, false, true])
+})
+
+test('what is about to be cancelled is taken out of memory, or told that it is on its way', () => {
+  const jobs = inHand()
+  const [waiting, sending] = [job('waiting'), job('sending')]
+  jobs.add(waiting)
+  jobs.begin(sending)
+  jobs.unpersisted.begin(sending, 0)
+
+  const onTheirWay = jobs.withdraw(['waiting', 'sending', 'elsewhere'], 0)
+
+  assert.deepEqual([...onTheirWay], ['sending'])
+  assert.deepEqual([jobs.has('waiting'), jobs.has('sending'), jobs.waiting.size], [false, true, 0])
+  assert.deepEqual(
+    ['waiting', 'elsewhere', 'another'].map((id) => jobs.unpersisted.refuses(id)),
+    [true, true, false],
+  )
+})

@@ -1,0 +1,120 @@
+/** What the scheduler promises of the memory of a process: who gets into it, who goes out of it, and what becomes of the rest. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startWorld } from '../../../../test/kit/world.ts'
+import type { MessageRow } from '../rows.ts'
+import { inHand } from './in-hand.ts'
+import type { Job } from './job.ts'
+import { channelRates } from './rates.ts'
+import { scheduler } from './scheduler.ts'
+
+async function scheduling(t: TestContext) {
+  const world = await startWorld(t)
+  const [jobs, rates] = [inHand(), channelRates()]
+  const expired: Job[] = []
+  const leases = {
+    holds: (channel_id: string) => channel_id !== 'ch_of_another',
+    take: async () => undefined,
+    renew: async () => undefined,
+    release: async () => undefined,
+  }
+  const made = scheduler({
+    platform: world.platform,
+    channels: world.services.channels,
+    jobs,
+    leases,
+    rates,
+    inMemory: true,
+    expire: (more) => void expired.push(...more),
+  })
+  const row = (id: string, channel_id: string, more: Partial<MessageRow> = {}) =>
+    ({
+      id,
+      account_id: 'acc_1',
+      mode: 'live',
+      channel_id,
+      priority: 'normal',
+      status: 'queued',
+      created_at: world.clock.iso(),
+      send_at: null,
+      expires_at: null,
+      ...more,
+    }) as MessageRow
+  const offer = (channel_id: string, count: number, more: Partial<MessageRow> = {}) =>
+    made.offer(
+      Array.from({ length: count }, (_, n) => row(`${channel_id}_${n}`, channel_id, more)),
+      world.clock.now() + 60_000,
+    )
+  const item = (channel_id: string) => ({ account_id: 'acc_1', channel_id, sandbox: false, priority: 'normal' }) as const
+  return { world, jobs, rates, expired, made, offer, item }
+}
+
+const perChannel = (jobs: readonly Job[]) =>
+  Object.fromEntries([...Map.groupBy(jobs, ({ row }) => row.channel_id)].map(([channel, some]) => [channel, some.length]))
+
+test('memory takes what a channel sends within three seconds, of the channels that this process dispatches', async (t) => {
+  const { rates, made, offer, item } = await scheduling(t)
+  rates.set('ch_slow', 2)
+
+  offer('ch_slow', 5)
+  const before = made.takes(item('ch_slow'))
+  offer('ch_fast', 1000)
+
+  assert.deepEqual([before, made.takes(item('ch_fast')), made.takes(item('ch_of_another'))], [true, true, false])
+  offer('ch_slow', 6)
+  assert.equal(made.takes(item('ch_slow')), false)
+})
+
+test('a channel gets half of the places in flight that the others leave, so that there is room for the next', async (t) => {
+  const { jobs, rates, made, offer } = await scheduling(t)
+  for (const channel of ['ch_a', 'ch_b', 'ch_c']) {
+    rates.set(channel, null)
+    offer(channel, 900)
+  }
+
+  const taken: Job[] = []
+  for (let pass = 0; pass < 10; pass++) {
+    const ready = made.ready()
+    for (const job of ready) jobs.begin(job)
+    taken.push(...ready)
+  }
+
+  const { ch_a, ch_b, ch_c } = perChannel(taken)
+  assert.ok(taken.length < 1000 && Math.max(ch_a!, ch_b!, ch_c!) <= 400, JSON.stringify(perChannel(taken)))
+  rates.set('ch_next', null)
+  offer('ch_next', 10)
+  assert.ok(made.ready().some(({ row }) => row.channel_id === 'ch_next'))
+})
+
+test('what expires in memory is ended, and what waits until its claim ends goes back', async (t) => {
+  const { world, jobs, expired, made, offer } = await scheduling(t)
+  offer('ch_a', 2, { expires_at: world.clock.iso(5000) })
+  offer('ch_b', 2)
+
+  await world.clock.advance(6000)
+  await made.sweep()
+  const left = jobs.size
+  await world.clock.advance(20_000)
+  await made.sweep()
+
+  assert.deepEqual([perChannel(expired), left, jobs.size], [{ ch_a: 2 }, 2, 0])
+})
+
+test('a scheduler that stops takes nothing, and gives back what was being accepted meanwhile', async (t) => {
+  const { world, jobs, made, offer, item } = await scheduling(t)
+  const claimed = async () => (await world.pool<{ count: number }[]>`select count(*)::int as count from dispatch_jobs where process_id is not null`)[0]!.count
+  const job = (id: string) => world.pool`
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+    values ('acc_1', 'live', ${id}, 'ch_a', 'acc_1:ch_a', 1, ${world.clock.iso(60_000)}, ${world.platform.process_id})`
+  await job('ch_a_0')
+  await job('ch_a_1')
+
+  offer('ch_a', 1)
+  await made.stop()
+  const first = await claimed()
+  offer('ch_a', 2)
+  await made.stop()
+
+  assert.deepEqual([first, await claimed(), jobs.size, made.takes(item('ch_a')), await made.claim(), made.ready()], [1, 0, 0, false, 0, []])
+  await world.pool`delete from dispatch_jobs`
+})
