@@ -1,6 +1,7 @@
 /** A client of the API as small as can be: what was answered, as data. */
 import { request } from 'undici'
-import { assertDocumented } from './documented.ts'
+import { assertDocumented, operationAt } from './documented.ts'
+import { noteError } from './provoked.ts'
 
 export interface Answered {
   readonly status: number
@@ -39,7 +40,8 @@ export function apiClient(base_url: string, key?: string, before: (path: string)
     })
     const text = await answer.body.text()
     const flat = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
-    const answered = { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
+    const answered: Answered = { status: answer.statusCode, headers: flat, body: parsed(text, flat['content-type']) }
+    if (answered.status >= 400) noteError(nameOf(method, path), answered.status, answered.body?.error?.code)
     assertDocumented(method, path, answered)
     return answered
   }
@@ -57,6 +59,9 @@ export function apiClient(base_url: string, key?: string, before: (path: string)
     delete: (path, headers) => send('DELETE', path, headers),
   }
 }
+
+/** `POST /v1/messages`; the method alone where the document has no such operation. */
+const nameOf = (method: string, path: string): string => [method, operationAt(method, path.split('?', 1)[0]!)?.path ?? '(none)'].join(' ')
 
 function parsed(text: string, type: string | undefined): unknown {
   return type?.startsWith('application/json') === true && text !== '' ? JSON.parse(text) : text

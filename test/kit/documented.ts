@@ -32,7 +32,8 @@ function load() {
   return { document, ajv, patterns, validators: new Map<string, ValidateFunction>() }
 }
 
-function operationAt(method: string, path: string): Operation | undefined {
+/** The operation that a request names, or undefined for a path of none. */
+export function operationAt(method: string, path: string): Operation | undefined {
   const { document, patterns } = (known ??= load())
   for (const [pattern, template] of patterns) {
     const operation = pattern.test(path) ? document.paths[template]![method.toLowerCase()] : undefined

@@ -7,8 +7,8 @@ import { openapiText } from '../../src/openapi.ts'
 import { codesOf, requestExample } from '../../src/reference/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { sample } from '../../src/reference/samples.ts'
+import { notBuilt, unprovoked } from '../kit/provoked.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
-import { sources } from './sources.ts'
 
 const nameOf = (route: Route): string => `${route.method} ${route.path}`
 const pathWith = (route: Route, ids: readonly string[]): string => {
@@ -161,18 +161,18 @@ test('every reply has a declared schema, and a success among them', async (t) =>
   }
 })
 
-test('every error code that an operation can answer is provoked by some test', async (t) => {
+test('no operation declares an error that is listed as not built yet, and who provokes the others is seen at the end of a whole run', async (t) => {
   const world = await startWorld(t)
-  const provoked = sources('src/**/*.test.ts', 'test/**/*.test.ts')
-    .filter(({ path }) => !path.startsWith('test/laws/'))
-    .map(({ text }) => text)
-    .join('\n')
-  const codes = new Set(world.app.routes.flatMap(codesOf))
 
-  const untested = [...codes].filter((code) => !new RegExp(`['"\`]${code}['"\`]`).test(provoked))
-
-  assert.deepEqual(untested, [])
-  for (const code of codes) assert.ok(code in errorCatalogue)
+  assert.deepEqual(
+    [...new Set(world.app.routes.flatMap(codesOf))].filter((code) => code in notBuilt),
+    [],
+  )
+  assert.deepEqual(unprovoked(new Set(Object.keys(errorCatalogue).filter((code) => !(code in notBuilt)))), [])
+  assert.match(
+    unprovoked(new Set(Object.keys(notBuilt))).join('\n'),
+    /parameter_invalid \(400\) was provoked by no test[^]*campaign_state_invalid is provoked: take it/,
+  )
 })
 
 test('the OpenAPI document names every operation with its scopes, statuses and examples, and refers to nothing that is not there', () => {

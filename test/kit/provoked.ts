@@ -1,0 +1,58 @@
+/**
+ * Which errors the tests of a run have provoked over HTTP: every client of the kit writes down what it was answered, each process into a file of its own, and
+ * at the end of a run of all tests the error catalogue is held against that.
+ */
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorCatalogue, type ErrorCode } from '../../src/contract/errors.ts'
+
+/** Codes that no operation answers yet, with the part that will. */
+export const notBuilt: Partial<Record<ErrorCode, string>> = {
+  integration_source_limit_reached: 'integration sources',
+  source_disabled: 'integration sources',
+  webhook_signature_invalid: 'integration sources',
+  campaign_limit_exceeded: 'campaigns',
+  campaign_state_invalid: 'campaigns',
+  template_not_approved: 'campaigns',
+}
+
+const variable = 'POSTHORN_TEST_PROVOKED'
+const seen = new Set<string>()
+
+/** Notes an error that an operation was answered with, when the run asks for it. */
+export function noteError(operation: string, status: number, code: unknown): void {
+  const folder = process.env[variable]
+  const line = `${operation} ${status} ${String(code)}`
+  if (folder === undefined || seen.has(line)) return
+  seen.add(line)
+  appendFileSync(join(folder, String(process.pid)), `${line}\n`)
+}
+
+export interface Provoked {
+  /** What the processes of the run need in their environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** One line for each thing that is wrong: a code that was never provoked, or one that is and should not be. Removes what was written down. */
+  close(): string[]
+}
+
+/** Begins to collect what the tests of a run provoke. */
+export function collectErrors(): Provoked {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-provoked-'))
+  return {
+    env: { [variable]: folder },
+    close() {
+      const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
+      rmSync(folder, { recursive: true, force: true })
+      return unprovoked(new Set(lines.map((line) => line.split(' ').at(-1)!)))
+    },
+  }
+}
+
+/** What is wrong with these codes. */
+export function unprovoked(codes: ReadonlySet<string>): string[] {
+  return (Object.keys(errorCatalogue) as ErrorCode[]).flatMap((code) => {
+    if (code in notBuilt) return codes.has(code) ? [`${code} is provoked: take it from the list of what is not built yet (test/kit/provoked.ts)`] : []
+    return codes.has(code) ? [] : [`${code} (${errorCatalogue[code].status}) was provoked by no test over HTTP`]
+  })
+}
