@@ -669,6 +669,25 @@ create table webhook_fan_out (
   constraint webhook_fan_out_only_row_check CHECK (only_row)
 );
 
+create table webhook_handoffs (
+  process_id text collate "C" not null,
+  id bigint not null,
+  created_at timestamp with time zone not null,
+  endpoints text not null,
+  deliveries text not null,
+  size integer not null,
+  dropped text[] default '{}'::text[] not null,
+  constraint webhook_handoffs_pkey PRIMARY KEY (process_id, id)
+) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
+
+create table webhook_leases (
+  endpoint_id text collate "C" not null,
+  process_id text,
+  lease_until timestamp with time zone,
+  failures integer default 0 not null,
+  constraint webhook_leases_pkey PRIMARY KEY (endpoint_id)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=500);
+
 create table webhook_queue (
   endpoint_id text collate "C" not null,
   id text collate "C" not null,
@@ -706,17 +725,6 @@ create table webhook_retries (
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
 CREATE INDEX webhook_retries_due ON public.webhook_retries USING btree (due_at);
 
-create table webhook_spans (
-  process_id text collate "C" not null,
-  id bigint not null,
-  created_at timestamp with time zone not null,
-  endpoints text not null,
-  deliveries text not null,
-  size integer not null,
-  dropped text[] default '{}'::text[] not null,
-  constraint webhook_spans_pkey PRIMARY KEY (process_id, id)
-) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
-
 create table webhook_subscriptions (
   account_id text collate "C" not null,
   mode text not null,
@@ -728,14 +736,6 @@ create table webhook_subscriptions (
   constraint webhook_subscriptions_pkey PRIMARY KEY (account_id, mode, event_type, endpoint_id)
 );
 CREATE INDEX webhook_subscriptions_endpoint ON public.webhook_subscriptions USING btree (endpoint_id);
-
-create table webhook_turns (
-  endpoint_id text collate "C" not null,
-  owner text,
-  lease_until timestamp with time zone,
-  failures integer default 0 not null,
-  constraint webhook_turns_pkey PRIMARY KEY (endpoint_id)
-) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=500);
 
 CREATE OR REPLACE FUNCTION public.agree(holds boolean)
  RETURNS boolean
@@ -843,32 +843,7 @@ CREATE OR REPLACE FUNCTION public.text_column(lines text)
 RETURN string_to_array(lines, '
 '::text, ''::text);
 
-CREATE OR REPLACE FUNCTION public.webhook_drop_handed(p_endpoint text)
- RETURNS void
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $function$
-begin
-  perform 1 from webhook_spans s where p_endpoint = any (split_lines(s.endpoints)) order by s.process_id, s.id for update;
-  with own as materialized (
-    select d.*, s.created_at, e.account_id, e.mode
-    from webhook_spans s cross join lateral webhook_span_deliveries(s.endpoints, s.deliveries) d
-    cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e
-    where p_endpoint = any (split_lines(s.endpoints)) and p_endpoint <> all (s.dropped) and d.endpoint_id = p_endpoint
-      and (select w.id from webhook_deliveries w where w.account_id = e.account_id and w.mode = e.mode and w.endpoint_id = d.endpoint_id and w.id = d.id) is null
-      and (select q.id from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id) is null
-      and (select r.id from webhook_retries r where r.endpoint_id = d.endpoint_id and r.id = d.id) is null
-  ), failed as (
-    insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from own on conflict do nothing
-  )
-  insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, error, error_message, created_at)
-  select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', 0, 'endpoint_disabled',
-    'The endpoint was disabled or deleted before this event could be delivered.', created_at
-  from own on conflict do nothing;
-  update webhook_spans s set dropped = s.dropped || p_endpoint where p_endpoint = any (split_lines(s.endpoints));
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_due(p_wants json)
+CREATE OR REPLACE FUNCTION public.webhook_due_deliveries(p_wanted json)
  RETURNS SETOF webhook_queue
  LANGUAGE plpgsql
  STABLE
@@ -876,8 +851,30 @@ CREATE OR REPLACE FUNCTION public.webhook_due(p_wants json)
 AS $function$
 begin
   return query
-    select q.* from json_to_recordset(p_wants) as w (endpoint_id text, after text, "limit" int)
+    select q.* from json_to_recordset(p_wanted) as w (endpoint_id text, after text, "limit" int)
     cross join lateral (select * from webhook_queue d where d.endpoint_id = w.endpoint_id and d.id > w.after order by d.id limit w."limit") q;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_due_endpoints(p_at timestamp with time zone, p_after text, p_limit integer)
+ RETURNS TABLE(retries_due boolean, endpoint_ids text, process_ids text)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  found_ids text[] := '{}';
+  next_id text := p_after;
+begin
+  loop
+    select q.endpoint_id into next_id from webhook_queue q where q.endpoint_id > next_id order by q.endpoint_id limit 1;
+    exit when not found;
+    found_ids := found_ids || next_id;
+    exit when cardinality(found_ids) >= p_limit;
+  end loop;
+  return query
+    select exists (select 1 from webhook_retries where due_at <= p_at), string_agg(f.endpoint_id, E'\n'), string_agg(coalesce(l.process_id, ''), E'\n')
+    from unnest(found_ids) f (endpoint_id) left join webhook_leases l on l.endpoint_id = f.endpoint_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.webhook_events(p_wanted json)
@@ -889,7 +886,7 @@ AS $function$
 #variable_conflict use_column
 begin
   return query
-    select e.id, e.mode, e.type, e.created_at, e.object::text from json_to_recordset(p_wanted) as w (account_id text, mode text, id text)
+    select e.id, e.mode, e.type, e.created_at, e.object from json_to_recordset(p_wanted) as w (account_id text, mode text, id text)
     join events e on e.account_id = w.account_id and e.mode = w.mode and e.id = w.id;
 end $function$;
 
@@ -917,203 +914,63 @@ begin
     ) e;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.webhook_queue_spans(p_processes text, p_ids text)
- RETURNS integer
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $function$
-declare
-  brought int;
-begin
-  perform set_config('synchronous_commit', 'off', true);
-  perform 1 from webhook_spans s where (s.process_id, s.id) in (select unnest(split_lines(p_processes)), unnest(split_lines(p_ids))::bigint)
-  order by s.process_id, s.id for update;
-  with gone as (
-    delete from webhook_spans s where (s.process_id, s.id) in (select unnest(split_lines(p_processes)), unnest(split_lines(p_ids))::bigint) returning s.*
-  )
-  insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
-  select d.endpoint_id, d.id, e.account_id, e.mode, d.event_id, d.event_type, g.created_at, g.created_at
-  from gone g cross join lateral webhook_span_deliveries(g.endpoints, g.deliveries) d
-  cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e
-  where d.endpoint_id <> all (g.dropped)
-    and (select w.id from webhook_deliveries w where w.account_id = e.account_id and w.mode = e.mode and w.endpoint_id = d.endpoint_id and w.id = d.id) is null
-    and (select r.id from webhook_retries r where r.endpoint_id = d.endpoint_id and r.id = d.id) is null
-  on conflict do nothing;
-  get diagnostics brought = row_count;
-  return brought;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_settle(p_endpoint_ids text, p_ids text, p_statuses text, p_attempts text, p_response_statuses text, p_durations text, p_errors text, p_error_messages text, p_next_attempts text, p_counts json, p_circuit integer, p_careful boolean)
- RETURNS TABLE(endpoint_id text, failures integer)
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $function$
-#variable_conflict use_column
-begin
-  perform set_config('synchronous_commit', 'off', true);
-  return query
-    with gone as (
-      delete from webhook_queue q
-      using unnest(
-        split_lines(p_endpoint_ids), split_lines(p_ids), split_lines(p_statuses), split_lines(p_attempts), split_lines(p_response_statuses), split_lines(p_durations),
-        split_lines(p_errors), split_lines(p_error_messages), split_lines(p_next_attempts)
-      ) as d (endpoint_id, id, status, attempts, response_status, duration_ms, error, error_message, next_attempt_at)
-      where q.endpoint_id = d.endpoint_id and q.id = d.id
-      returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.created_at, q.scheduled,
-        d.status, d.attempts::int as attempts, d.response_status::int as response_status, d.duration_ms::int as duration_ms, d.error, d.error_message, d.next_attempt_at::timestamptz as next_attempt_at
-    ), ended as (
-      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-      select account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at
-      from gone g where status is not null and (not p_careful or not exists (
-        select 1 from webhook_deliveries w where w.account_id = g.account_id and w.mode = g.mode and w.endpoint_id = g.endpoint_id and w.id = g.id))
-    ), failed as (
-      insert into webhook_failures (account_id, mode, endpoint_id, id)
-      select account_id, mode, endpoint_id, id from gone where status = 'failed' on conflict do nothing
-    ), again as (
-      insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
-      select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
-      from gone where status is null on conflict do nothing
-    ), counted as (
-      select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
-    )
-    update webhook_turns t
-    set failures = case when c.reset then 0 else t.failures end
-      + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
-    from counted c where t.endpoint_id = c.endpoint_id and (t.failures > 0 or c.closed + c.open > 0)
-    returning t.endpoint_id, t.failures;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_settle_handed(p_process text, p_spans text, p_ended text, p_run_spans text, p_run_endpoints text, p_run_accounts text, p_run_modes text, p_run_types text, p_run_times text, p_runs text, p_ids text, p_event_ids text, p_response_statuses text, p_durations text, p_errors text, p_error_messages text, p_next_attempts text, p_counts json, p_circuit integer, p_careful boolean)
- RETURNS TABLE(endpoint_id text, failures integer)
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_nestloop TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
-AS $function$
-#variable_conflict use_column
-begin
-  perform set_config('synchronous_commit', 'off', true);
-  -- a statement of its own: the next one sees whatever was done to the spans until they were locked
-  perform 1 from webhook_spans where process_id = p_process and id = any (split_lines(p_spans)::bigint[]) order by id for update;
-  -- most often all of them succeed
-  if p_errors = '' then
-    return query
-      with named as materialized (
-        select row_number() over () as n, r.* from (
-          select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
-            unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
-      ), runs as materialized (
-        select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
-        where r.endpoint_id <> all (s.dropped)
-      ), ended as (
-        insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
-        select r.account_id, r.mode, r.endpoint_id, d.id, d.event_id, r.event_type, 'delivered', 1, d.response_status, d.duration_ms, r.created_at
-        from (
-          select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
-            unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms) d
-        join runs r on r.n = d.run
-        where not p_careful or (
-          select w.id from webhook_deliveries w where w.account_id = r.account_id and w.mode = r.mode and w.endpoint_id = r.endpoint_id and w.id = d.id) is null
-      ), counted as materialized (
-        select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
-      )
-      update webhook_turns t
-      set failures = case when c.reset then 0 else t.failures end
-        + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
-      from counted c
-      where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
-      returning t.endpoint_id, t.failures;
-  else
-    return query
-      with named as materialized (
-        select row_number() over () as n, r.* from (
-          select unnest(split_lines(p_run_spans))::bigint as span, unnest(split_lines(p_run_endpoints)) as endpoint_id, unnest(split_lines(p_run_accounts)) as account_id,
-            unnest(split_lines(p_run_modes)) as mode, unnest(split_lines(p_run_types)) as event_type, unnest(split_lines(p_run_times))::timestamptz as created_at) r
-      ), runs as materialized (
-        select r.* from named r join webhook_spans s on s.process_id = p_process and s.id = r.span and s.id = any (split_lines(p_spans)::bigint[])
-        where r.endpoint_id <> all (s.dropped)
-      ), done as materialized (
-        select r.*, d.* from (
-          select unnest(split_lines(p_runs))::int as run, unnest(split_lines(p_ids)) as id, unnest(split_lines(p_event_ids)) as event_id,
-            unnest(split_lines(p_response_statuses))::int as response_status, unnest(split_lines(p_durations))::int as duration_ms,
-            unnest(split_lines(p_errors)) as error, unnest(split_lines(p_error_messages)) as error_message, unnest(split_lines(p_next_attempts))::timestamptz as next_attempt_at) d
-        join runs r on r.n = d.run
-        where not p_careful or (
-          select w.id from webhook_deliveries w where w.account_id = r.account_id and w.mode = r.mode and w.endpoint_id = r.endpoint_id and w.id = d.id) is null
-      ), ended as (
-        insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, created_at)
-        select account_id, mode, endpoint_id, id, event_id, event_type, case when error is null then 'delivered' else 'failed' end, 1, response_status, duration_ms,
-          error, error_message, created_at
-        from done where next_attempt_at is null
-      ), failed as (
-        insert into webhook_failures (account_id, mode, endpoint_id, id)
-        select account_id, mode, endpoint_id, id from done where error is not null and next_attempt_at is null on conflict do nothing
-      ), again as (
-        insert into webhook_retries (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, due_at, created_at)
-        select endpoint_id, id, account_id, mode, event_id, event_type, 1, response_status, duration_ms, error, error_message, next_attempt_at, created_at
-        from done where next_attempt_at is not null on conflict do nothing
-      ), counted as materialized (
-        select * from json_to_recordset(p_counts) as t (endpoint_id text, reset boolean, closed int, open int)
-      )
-      update webhook_turns t
-      set failures = case when c.reset then 0 else t.failures end
-        + least(c.closed, greatest(0, p_circuit - case when c.reset then 0 else t.failures end)) + c.open
-      from counted c
-      where t.endpoint_id = c.endpoint_id and t.endpoint_id = any (array(select endpoint_id from counted)) and (t.failures > 0 or c.closed + c.open > 0)
-      returning t.endpoint_id, t.failures;
-  end if;
-  if p_ended <> '' then
-    delete from webhook_spans where process_id = p_process and id = any (split_lines(p_ended)::bigint[]);
-  end if;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.webhook_span_deliveries(p_endpoints text, p_deliveries text)
+CREATE OR REPLACE FUNCTION public.webhook_handoff_deliveries(p_endpoints text, p_deliveries text)
  RETURNS TABLE(endpoint_id text, id text, event_id text, event_type text)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
   select e.endpoint_id, 'whd_' || substr(split_part(line, ' ', 3), 5, 14) || split_part(line, ' ', 2), split_part(line, ' ', 3), split_part(line, ' ', 4)
-  from unnest(split_lines(p_deliveries)) line
-  join unnest(split_lines(p_endpoints)) with ordinality e (endpoint_id, n) on e.n = split_part(line, ' ', 1)::int
+  from unnest(text_column(p_deliveries)) line
+  join unnest(text_column(p_endpoints)) with ordinality e (endpoint_id, n) on e.n = split_part(line, ' ', 1)::int
 $function$;
 
-CREATE OR REPLACE FUNCTION public.webhook_take_turns(p_process text, p_at timestamp with time zone, p_lease_until timestamp with time zone, p_alive_since timestamp with time zone, p_after text, p_limit integer, p_retries integer)
- RETURNS TABLE(endpoint_id text, owner text)
+CREATE OR REPLACE FUNCTION public.webhook_record_handed_off(p_process text, p_batches text, p_ended text, p_group_batches text, p_group_endpoints text, p_group_accounts text, p_group_modes text, p_group_types text, p_group_times text, p_groups text, p_ids text, p_event_ids text, p_response_statuses text, p_durations text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_nestloop TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  -- a statement of its own: the next one sees whatever was done to the batches until they were locked
+  perform 1 from webhook_handoffs where process_id = p_process and id = any (text_column(p_batches)::bigint[]) order by id for update;
+  with named as materialized (
+    select row_number() over () as n, g.* from (
+      select unnest(text_column(p_group_batches))::bigint as batch_id, unnest(text_column(p_group_endpoints)) as endpoint_id, unnest(text_column(p_group_accounts)) as account_id,
+        unnest(text_column(p_group_modes)) as mode, unnest(text_column(p_group_types)) as event_type, unnest(text_column(p_group_times))::timestamptz as created_at) g
+  ), groups as materialized (
+    select g.* from named g join webhook_handoffs h on h.process_id = p_process and h.id = g.batch_id and h.id = any (text_column(p_batches)::bigint[])
+    where g.endpoint_id <> all (h.dropped)
+  )
+  insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
+  select g.account_id, g.mode, g.endpoint_id, d.id, d.event_id, g.event_type, 'delivered', 1, d.response_status, d.duration_ms, g.created_at
+  from (
+    select unnest(text_column(p_groups))::int as n, unnest(text_column(p_ids)) as id, unnest(text_column(p_event_ids)) as event_id,
+      unnest(text_column(p_response_statuses))::int as response_status, unnest(text_column(p_durations))::int as duration_ms) d
+  join groups g on g.n = d.n;
+  update webhook_leases set failures = 0 where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0;
+  if p_ended <> '' then
+    delete from webhook_handoffs where process_id = p_process and id = any (text_column(p_ended)::bigint[]);
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_record_queued(p_endpoint_ids text, p_ids text, p_attempts text, p_response_statuses text, p_durations text)
+ RETURNS void
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
 AS $function$
-#variable_conflict use_column
-declare
-  ready text[] := '{}';
-  next_id text := p_after;
 begin
-  if exists (select 1 from webhook_retries where due_at <= p_at) then
-    perform set_config('synchronous_commit', 'off', true);
-    with due as (
-      select endpoint_id, id from webhook_retries where due_at <= p_at order by due_at limit p_retries for update skip locked
-    ), gone as (
-      delete from webhook_retries r using due where r.endpoint_id = due.endpoint_id and r.id = due.id returning r.*
-    )
-    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
-    select endpoint_id, id, account_id, mode, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at
-    from gone on conflict do nothing;
-  end if;
-  loop
-    select q.endpoint_id into next_id from webhook_queue q where q.endpoint_id > next_id order by q.endpoint_id limit 1;
-    exit when not found;
-    ready := ready || next_id;
-    exit when cardinality(ready) >= p_limit;
-  end loop;
-  if cardinality(ready) = 0 then
-    return;
-  end if;
-  if exists (select 1 from webhook_turns t where t.endpoint_id = any (ready) and t.owner is distinct from p_process) then
-    update webhook_turns t set owner = p_process, lease_until = p_lease_until
-    where t.endpoint_id in (
-      select f.endpoint_id from webhook_turns f
-      where f.endpoint_id = any (ready) and f.owner is distinct from p_process
-        and (f.owner is null or f.lease_until <= p_at or not exists (select 1 from processes p where p.id = f.owner and p.beat_at > p_alive_since))
-      order by f.endpoint_id for update skip locked);
-  end if;
-  return query select r.endpoint_id, t.owner from unnest(ready) r (endpoint_id) left join webhook_turns t on t.endpoint_id = r.endpoint_id;
+  perform set_config('synchronous_commit', 'off', true);
+  with gone as (
+    delete from webhook_queue q
+    using unnest(text_column(p_endpoint_ids), text_column(p_ids), text_column(p_attempts), text_column(p_response_statuses), text_column(p_durations))
+      as d (endpoint_id, id, attempts, response_status, duration_ms)
+    where q.endpoint_id = d.endpoint_id and q.id = d.id
+    returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.created_at,
+      d.attempts::int as attempts, d.response_status::int as response_status, d.duration_ms::int as duration_ms
+  )
+  insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
+  select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', attempts, response_status, duration_ms, created_at from gone;
+  update webhook_leases set failures = 0 where endpoint_id = any (text_column(p_endpoint_ids)) and failures > 0;
 end $function$;

@@ -195,7 +195,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
           for (const lane of ['fan-out', 'deliver']) await whileTimePasses(() => pass(process, lane))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
-          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_spans) as rows`
+          select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_handoffs) as rows`
         idle = jobs === 0 && waiting!.rows === 0 ? idle + 1 : 0
       }
     },

@@ -58,7 +58,7 @@ async function start(t: TestContext, settings: object = {}) {
         queue: await count('webhook_queue'),
         retries: await count('webhook_retries'),
         ended: (await count('webhook_deliveries')) - 1,
-        spans: await count('webhook_spans'),
+        spans: await count('webhook_handoffs'),
       }
     },
   }
@@ -183,7 +183,7 @@ test('a first attempt that fails waits for its retry, and the next delivery goes
   assert.deepEqual([row.status, row.attempts, row.error, row.response_status], ['pending', 1, 'status_500', 500])
   assert.ok(delay >= 30_000 && delay <= 33_000, `${delay}`)
   assert.deepEqual(await places(), { queued_ever: 0, queue: 0, retries: 1, ended: 0, spans: 0 })
-  const [turn] = await world.pool`select failures from webhook_turns`
+  const [turn] = await world.pool`select failures from webhook_leases`
   assert.equal(turn!['failures'], 1)
   answer(200)
   await happen(world, account)
@@ -246,11 +246,11 @@ test('of a batch that was settled in part only the rest is delivered again', asy
   answer('hang')
   const [first, second] = await happen(world, account, 2)
   await receiver.arrived(3)
-  const [batch] = await world.pool`select process_id, id, created_at from webhook_spans`
+  const [batch] = await world.pool`select process_id, id, created_at from webhook_handoffs`
   await world.pool`
     insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, created_at)
     select e.account_id, e.mode, d.endpoint_id, d.id, d.event_id, d.event_type, 'delivered', 1, s.created_at
-    from webhook_spans s cross join webhook_span_deliveries(s.endpoints, s.deliveries) d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = ${first!}`
+    from webhook_handoffs s cross join webhook_handoff_deliveries(s.endpoints, s.deliveries) d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = ${first!}`
   answer(200)
   await world.pool`delete from processes where id = ${batch!['process_id']}`
 
@@ -313,7 +313,7 @@ test('beyond its room the newest deliveries of an endpoint go to the queue, and 
 test('an endpoint whose turn another process holds gets nothing in memory', async (t) => {
   const { world, account, places } = await start(t)
   await world.pool`insert into processes (id, roles, started_at, beat_at) values ('other', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
-  await world.pool`update webhook_turns set owner = 'other'`
+  await world.pool`update webhook_leases set process_id = 'other'`
 
   await happen(world, account)
 
@@ -443,8 +443,8 @@ test('a delivery that succeeds while the queue is being read is not sent again',
   const { world, answer, letGo, places, receiver, hanging } = await start(t)
   // what is read of the queue comes back once the gate is open
   await world.pool.unsafe(`
-    alter function webhook_due(json) rename to webhook_due_at_once;
-    create function webhook_due(p_wants json) returns setof webhook_queue language plpgsql as '
+    alter function webhook_due_deliveries(json) rename to webhook_due_at_once;
+    create function webhook_due_deliveries(p_wants json) returns setof webhook_queue language plpgsql as '
       declare found webhook_queue[];
       begin
         found := array(select q from webhook_due_at_once(p_wants) q);

@@ -194,8 +194,8 @@ test('shutting down gives back what hangs, uncounted, and finishes what does not
 
   const [row] = await world.pool`select attempts, error from webhook_queue where endpoint_id = ${endpoint_id}`
   assert.deepEqual({ ...row }, { attempts: 0, error: null })
-  const [turn] = await world.pool`select owner, failures from webhook_turns where endpoint_id = ${endpoint_id}`
-  assert.deepEqual({ ...turn }, { owner: null, failures: 0 })
+  const [turn] = await world.pool`select process_id, failures from webhook_leases where endpoint_id = ${endpoint_id}`
+  assert.deepEqual({ ...turn }, { process_id: null, failures: 0 })
 })
 
 test('what ended beside an attempt that hangs is on record after a shutdown, which does not wait for more', async (t) => {

@@ -342,7 +342,7 @@ test('an endpoint that another process is just taking is left to it', async (t) 
   assert.equal((await deliveries(account, endpoint.id)).length, 1)
 
   await world.pool.begin(async (other) => {
-    await other`select 1 from webhook_turns for update`
+    await other`select 1 from webhook_leases for update`
     await world.tick('deliver')
   })
   const meanwhile = receiver.received.length

@@ -37,7 +37,7 @@ export async function cursorAhead(sql: Db): Promise<{ position: number; horizon:
 /** A minute is long for what goes to the queue after a second, and for what other processes take over after ten. */
 export async function staleHandoffs(sql: Db): Promise<{ process_id: string; size: number; created_at: string }[]> {
   return await sql<{ process_id: string; size: number; created_at: string }[]>`
-    select process_id, size, created_at from webhook_spans s
+    select process_id, size, created_at from webhook_handoffs s
     where exists (select 1 from processes p where p.started_at < p.beat_at - interval '1 minute' and s.created_at < p.beat_at - interval '1 minute')
     limit 20`
 }

@@ -11,7 +11,8 @@ import { transact, type Db } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { deliveryService, type DeliveryService } from './deliveries/service.ts'
-import { dropPending, failuresOf } from './deliveries/store.ts'
+import { dropPending } from './deliveries/store.ts'
+import { clearFailures, failuresOf } from './dispatch/leases-store.ts'
 import { checkEndpoint, type EndpointChange, type EndpointCreation } from './endpoints/input.ts'
 import { disabledNotice } from './notices/notices.ts'
 import { dropHandoffs } from './fan-out/handoff-store.ts'
@@ -151,7 +152,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
         await store.updateEndpoint(tx, after)
         if (after.status === 'disabled') await store.removeSubscriptions(tx, tenant, id)
         else await store.writeSubscriptions(tx, after, before.status === 'disabled')
-        if (enabled) await store.clearFailures(tx, id)
+        if (enabled) await clearFailures(tx, [id])
         return endpointObject(after)
       })
       changed(id)

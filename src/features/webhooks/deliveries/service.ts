@@ -11,6 +11,7 @@ import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { deliveryHeaders, attemptResultOf, targetOf } from '../dispatch/attempt.ts'
+import { failuresOf } from '../dispatch/leases-store.ts'
 import * as store from './store.ts'
 import type { DeliveryRow } from './store.ts'
 import { findEndpoint, lockEndpoint, type EndpointRow } from '../endpoints/store.ts'
@@ -64,8 +65,7 @@ export function deliveryService({ platform, poster, random, disableFailing }: De
       random,
     })
     await transact(pool, (tx) => store.recordDirect(tx, done))
-    if (done.status !== 'delivered' && (await store.failuresOf(pool, endpoint.id)) >= settings.webhook_disable_after)
-      await disableFailing(endpoint, endpoint.id)
+    if (done.status !== 'delivered' && (await failuresOf(pool, endpoint.id)) >= settings.webhook_disable_after) await disableFailing(endpoint, endpoint.id)
   }
 
   /** Runs the attempt beside the request, and answers with what is known when the caller's patience ends. */

@@ -3,6 +3,7 @@ import type { Tenant } from '../../../contract/caller.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
 import type { DeliveryStatus } from '../../../contract/resources/webhook-delivery.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { AttemptResult } from '../dispatch/attempt.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 export interface DeliveryRow extends Tenant {
@@ -25,11 +26,11 @@ const pending = (sql: Db) =>
 const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
-/** Those in the hands of a process, not settled and not in the queue either: pending, as `webhook_queue_spans` would bring them there. */
-const handed = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string) => sql`
+/** Those handed off to a process, not recorded and not in the queue either: pending, as `queueHandoffs` would bring them there. */
+const handedOff = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string) => sql`
   select ${account_id}::text as account_id, ${mode}::text as mode, d.endpoint_id, d.id, d.event_id, d.event_type, 'pending' as status, 0 as attempts, null::int as response_status,
     null::int as duration_ms, null::text as error, null::text as error_message, s.created_at as next_attempt_at, s.created_at
-  from webhook_spans s cross join lateral webhook_span_deliveries(s.endpoints, s.deliveries) d
+  from webhook_handoffs s cross join lateral webhook_handoff_deliveries(s.endpoints, s.deliveries) d
   where strpos(s.endpoints, ${endpoint_id}) > 0 and d.endpoint_id = ${endpoint_id} and d.endpoint_id <> all (s.dropped)
     and not exists (select 1 from webhook_deliveries w where w.account_id = ${account_id} and w.mode = ${mode} and w.endpoint_id = d.endpoint_id and w.id = d.id)
     and not exists (select 1 from webhook_retries r where r.endpoint_id = d.endpoint_id and r.id = d.id)`
@@ -40,7 +41,7 @@ export async function listDeliveries(sql: Db, tenant: Tenant, endpoint_id: strin
   const own = sql`account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}`
   const newest = sql`order by id desc limit ${page.limit + 1}`
   const waiting = sql`
-    (select * from (${handed(sql, tenant, endpoint_id)}) spans where ${own} ${newest}) union all
+    (select * from (${handedOff(sql, tenant, endpoint_id)}) handoffs where ${own} ${newest}) union all
     (select ${pending(sql)} from webhook_queue where ${own} ${newest}) union all
     (select ${pending(sql)} from webhook_retries where ${own} ${newest})`
   if (status === 'pending') return await sql<DeliveryRow[]>`select * from (${waiting}) every ${newest}`
@@ -58,7 +59,7 @@ export async function findDelivery(sql: Db, tenant: Tenant, endpoint_id: string,
     select ${ended(sql)} from webhook_deliveries where ${own}
     union all select ${pending(sql)} from webhook_queue where ${own}
     union all select ${pending(sql)} from webhook_retries where ${own}
-    union all select * from (${handed(sql, tenant, endpoint_id)}) spans where ${own}`
+    union all select * from (${handedOff(sql, tenant, endpoint_id)}) handoffs where ${own}`
   return row ?? null
 }
 
@@ -95,20 +96,6 @@ export async function takeEnded(sql: Db, { account_id, mode }: Tenant, endpoint_
   return row ?? null
 }
 
-/** How one attempt ended. */
-export interface AttemptResult {
-  readonly endpoint_id: string
-  readonly id: string
-  /** Null: another attempt follows at `next_attempt_at`. */
-  readonly status: 'delivered' | 'failed' | null
-  readonly attempts: number
-  readonly response_status: number | null
-  readonly duration_ms: number
-  readonly error: string | null
-  readonly error_message: string | null
-  readonly next_attempt_at: string | null
-}
-
 /** Writes the outcome of a direct attempt, and counts it. False when the lane had taken the delivery over. */
 export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolean> {
   const [gone] = await sql<DeliveryRow[]>`
@@ -118,13 +105,8 @@ export async function recordDirect(sql: Db, done: AttemptResult): Promise<boolea
   if (done.status === null) await insertDirect(sql, row, true, done.next_attempt_at!)
   else await insertEnded(sql, row)
   const ok = done.status === 'delivered'
-  await sql`update webhook_turns set failures = case when ${ok} then 0 else failures + 1 end where endpoint_id = ${done.endpoint_id} and (failures > 0 or not ${ok})`
+  await sql`update webhook_leases set failures = case when ${ok} then 0 else failures + 1 end where endpoint_id = ${done.endpoint_id} and (failures > 0 or not ${ok})`
   return true
-}
-
-export async function failuresOf(sql: Db, endpoint_id: string): Promise<number> {
-  const [row] = await sql<{ failures: number }[]>`select failures from webhook_turns where endpoint_id = ${endpoint_id}`
-  return row?.failures ?? 0
 }
 
 /** Ends what still waits for an endpoint as failed, `endpoint_disabled`: up to `limit` rows of each queue. */

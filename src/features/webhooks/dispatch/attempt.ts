@@ -6,7 +6,6 @@ import { hmacKey, type HmacKey } from '../../../lib/hmac.ts'
 import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 import type { Settings } from '../../../platform/settings.ts'
-import type { AttemptResult } from '../deliveries/store.ts'
 import type { EndpointRow } from '../endpoints/store.ts'
 
 /** What an attempt needs of its endpoint, secrets opened. */
@@ -51,6 +50,20 @@ export interface Attempted {
   readonly scheduled: boolean
   /** Milliseconds since 1970. */
   readonly started_at: number
+}
+
+/** How one attempt ended. */
+export interface AttemptResult {
+  readonly endpoint_id: string
+  readonly id: string
+  /** Null: another attempt follows at `next_attempt_at`. */
+  readonly status: 'delivered' | 'failed' | null
+  readonly attempts: number
+  readonly response_status: number | null
+  readonly duration_ms: number
+  readonly error: string | null
+  readonly error_message: string | null
+  readonly next_attempt_at: string | null
 }
 
 /** What is written down after an attempt that just ended. The delay of a retry counts from now. */

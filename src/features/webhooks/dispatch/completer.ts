@@ -1,17 +1,11 @@
 /** How attempts ended, on its way into the database: settled in sets, one statement at a time; and what was handed on in memory, brought to the queue. */
+import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { AttemptResult } from '../deliveries/store.ts'
-import { circuitAt, type EndpointSession, type DeliveryJob } from './endpoint-session.ts'
-import { recordAttempts, type Count } from './store.ts'
-import { queueHandoffs, recordHandedOff } from '../fan-out/handoff-store.ts'
+import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
+import { queueHandoffs } from '../fan-out/handoff-store.ts'
+import { asLane } from './queue-store.ts'
+import { recordHandedOff, recordingSets, recordQueued, type Outcome, type RecordingSet } from './recorder.ts'
 import type { OpenHandoffs } from './open-handoffs.ts'
-
-export interface Done {
-  readonly session: EndpointSession
-  readonly job: DeliveryJob
-  readonly failed: boolean
-  readonly result: AttemptResult
-}
 
 export interface CompleterDeps {
   readonly platform: Platform
@@ -25,7 +19,7 @@ export interface CompleterDeps {
 }
 
 export interface Completer {
-  add(done: Done): void
+  add(done: Outcome): void
   /** Writes what there is, together with what else comes up in this moment. */
   soon(): void
   /** What is left of these batches goes to the queue. */
@@ -46,7 +40,7 @@ const againMs = 250
 
 export function completer({ platform, handoffs, release, failing, quiet }: CompleterDeps): Completer {
   const { pool, process_id, clock, log } = platform
-  let done: Done[] = []
+  let done: Outcome[] = []
   const leaving = new Set<number>()
   let writing: Promise<void> | undefined
   let waiting = false
@@ -55,14 +49,13 @@ export function completer({ platform, handoffs, release, failing, quiet }: Compl
   async function write(): Promise<void> {
     while (done.length > 0 || leaving.size > 0) {
       const batch = done.splice(0, recordedAtOnce)
-      // a batch that leaves takes nothing along that is settled before
-      for (const part of [batch.filter(({ job }) => job.group !== undefined), batch.filter(({ job }) => job.group === undefined)]) {
-        if (part.length > 0)
-          await attempt(
-            `settling ${part.length} webhook deliveries`,
-            () => recordPart(part),
-            () => (done = [...part, ...done]),
-          )
+      // a batch that leaves takes nothing along that is recorded before
+      for (const set of recordingSets(batch)) {
+        await attempt(
+          `recording ${set.outcomes.length} webhook deliveries`,
+          () => record(set),
+          () => (done = [...set.outcomes, ...done]),
+        )
       }
       const left = [...leaving]
       leaving.clear()
@@ -88,33 +81,21 @@ export function completer({ platform, handoffs, release, failing, quiet }: Compl
     }
   }
 
-  async function recordPart(part: readonly Done[]): Promise<void> {
-    const changed = part[0]!.job.group === undefined ? await recordQueuedPart(part) : await recordHandedOffPart(part)
-    for (const { session, job } of part) release(session, job)
+  async function record(set: RecordingSet): Promise<void> {
+    const jobs = set.outcomes.map(({ job }) => job)
+    const handedOff = jobs[0]!.group !== undefined
+    const changed = handedOff ? await recordHandedOff(pool, process_id, set, handoffs.endedBy(jobs)) : await recordQueued(pool, set)
+    if (handedOff) handoffs.settled(jobs)
+    for (const { session, job } of set.outcomes) release(session, job)
     for (const { endpoint_id, failures } of changed) await failing(endpoint_id, failures)
   }
 
-  const recordQueuedPart = (part: readonly Done[]) =>
-    recordAttempts(
-      pool,
-      part.map(({ result }) => result),
-      countsOf(part),
-      circuitAt,
-    )
-
-  async function recordHandedOffPart(part: readonly Done[]) {
-    const jobs = part.map(({ job }) => job)
-    const rows = part.map(({ job, result }) => ({ group: job.group!, event_id: job.event_id, result }))
-    const changed = await recordHandedOff(pool, process_id, rows, handoffs.endedBy(jobs), countsOf(part), circuitAt)
-    handoffs.settled(jobs)
-    return changed
-  }
-
   async function queue(ids: readonly number[]): Promise<void> {
-    await queueHandoffs(
-      pool,
-      ids.map((id) => ({ process_id, id })),
-    )
+    const keys = ids.map((id) => ({ process_id, id }))
+    await transact(pool, async (tx) => {
+      await asLane(tx)
+      await queueHandoffs(tx, keys)
+    })
     handoffs.queued(ids)
   }
 
@@ -145,17 +126,4 @@ export function completer({ platform, handoffs, release, failing, quiet }: Compl
     pending: (session) => done.some((one) => one.session === session),
     giveUp: () => void (givenUp = true),
   }
-}
-
-/** Failures in a row of each endpoint, in the order in which its attempts ended. */
-function countsOf(batch: readonly Done[]): Count[] {
-  const counts = new Map<string, { endpoint_id: string; reset: boolean; closed: number; open: number }>()
-  for (const { session, job, failed } of batch) {
-    let count = counts.get(session.endpoint_id)
-    if (count === undefined) counts.set(session.endpoint_id, (count = { endpoint_id: session.endpoint_id, reset: false, closed: 0, open: 0 }))
-    if (!failed) Object.assign(count, { reset: true, closed: 0, open: 0 })
-    else if (job.circuit) count.open += 1
-    else count.closed += 1
-  }
-  return [...counts.values()]
 }

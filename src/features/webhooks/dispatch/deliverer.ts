@@ -2,29 +2,17 @@
  * The delivery lane. A process takes turns at endpoints, reads what is due for them, posts, and settles in sets; one endpoint's
  * attempts are all made by one process. Nothing waits for a receiver but that receiver's own deliveries.
  */
-import { limits } from '../../../contract/limits.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { deliveryHeaders, attemptResultOf, targetOf } from './attempt.ts'
 import { eventBodies } from './event-bodies.ts'
 import { dropPending } from '../deliveries/store.ts'
-import {
-  aheadOf,
-  circuitAt,
-  jobOf,
-  learn,
-  lookAgain,
-  mayBegin,
-  newSession,
-  notice,
-  outdate,
-  type EndpointSession,
-  type DeliveryJob,
-} from './endpoint-session.ts'
+import { aheadOf, jobOf, learn, lookAgain, mayBegin, newSession, notice, outdate, type EndpointSession, type DeliveryJob } from './endpoint-session.ts'
 import { readDueWithBodies } from './due.ts'
-import * as store from './store.ts'
+import { endpointLeases, endpointsPerPass } from './leases.ts'
+import * as store from './queue-store.ts'
+import { circuitAt } from './circuit.ts'
 import { completer } from './completer.ts'
 import type { HandoffConsumer } from '../fan-out/handoff.ts'
 import { openHandoffs } from './open-handoffs.ts'
@@ -54,10 +42,7 @@ const [underWayMax, slowMax] = [2_048, 1_024]
 const heldMax = 16_000
 /** What was handed on in memory and is not settled after this time goes to the queue, where it is seen. */
 const inMemoryForMs = 1_000
-const leasesPerPass = 1_000
-const retriesPerPass = 2_000
 const droppedPerPass = 2_000
-const leaseMs = 60_000
 const renewEveryMs = 20_000
 const idleLeaseMs = 10_000
 /** How long a pass waits for what it began; the rest goes on beside the next pass. */
@@ -70,6 +55,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
   const bodies = eventBodies(pool, platform.fresh_events)
   const end = new AbortController()
   const handoffs = openHandoffs()
+  const leases = endpointLeases(platform)
   const outcomes = completer({ platform, handoffs, release, failing, quiet: tellIdle })
   const parts = { platform, sessions, handoffs, bodies, outcomes }
   const consumer = handoffConsumer(parts, {
@@ -157,33 +143,25 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       .filter((session) => session.held.size === 0 && now - session.used_at > idleLeaseMs)
       .map((session) => session.endpoint_id)
     for (const id of unused) sessions.delete(id)
-    if (unused.length > 0) await store.releaseLeases(pool, process_id, unused)
-    const kept = new Set(await store.renewLeases(pool, process_id, [...sessions.keys()], isoTime(now + leaseMs)))
+    if (unused.length > 0) await leases.release(unused)
+    const kept = new Set(await leases.renew([...sessions.keys()]))
     for (const session of sessions.values()) if (!kept.has(session.endpoint_id)) forget(session)
   }
 
   async function takeLeases(): Promise<EndpointSession[]> {
     const now = clock.now()
-    const due = await store.takeLeases(pool, {
-      process_id,
-      at: isoTime(now),
-      lease_until: isoTime(now + leaseMs),
-      alive_since: isoTime(now - limits.process_silent_ms),
-      after: scannedTo,
-      limit: leasesPerPass,
-      retries: retriesPerPass,
-    })
-    scannedTo = due.length < leasesPerPass ? '' : due.at(-1)!.endpoint_id
+    const due = await leases.dueEndpoints(scannedTo)
+    scannedTo = due.length < endpointsPerPass ? '' : due.at(-1)!.endpoint_id
     const ready: EndpointSession[] = []
-    for (const { endpoint_id, owner } of due) {
+    for (const { endpoint_id, process_id: holder } of due) {
       const known = sessions.get(endpoint_id)
-      if (owner !== process_id && owner !== null) {
+      if (holder !== process_id && holder !== null) {
         if (known !== undefined) forget(known)
         continue
       }
       const session = known ?? newSession(endpoint_id, now)
       sessions.set(endpoint_id, session)
-      lookAgain(session, owner === process_id, now)
+      lookAgain(session, holder === process_id, now)
       ready.push(session)
     }
     return ready
@@ -375,7 +353,7 @@ export function deliverer(deps: DelivererDeps): Deliverer {
       end.abort()
       outcomes.toQueue(handoffs.ids())
       await idle()
-      await store.releaseLeases(pool, process_id, [...sessions.keys()]).catch(() => undefined) // a dead database: the lease runs out by itself
+      await leases.release([...sessions.keys()]).catch(() => undefined) // a dead database: the lease runs out by itself
       sessions.clear()
     },
   }

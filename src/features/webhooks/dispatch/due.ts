@@ -2,7 +2,7 @@
 import type { Db } from '../../../platform/database/sql.ts'
 import { endWithoutEvent } from '../deliveries/store.ts'
 import type { EventBodies } from './event-bodies.ts'
-import * as store from './store.ts'
+import * as store from './queue-store.ts'
 
 /** What is due, with the bodies in memory; `gone` is ended, for its events are no longer kept. */
 export async function readDueWithBodies(

@@ -1,13 +1,10 @@
 /** An endpoint in the hand of this process: what was read for it, what is under way, and the rules that keep it from hurting others. */
 import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Target } from './attempt.ts'
-import type { DueRow } from './store.ts'
+import { circuitAt, circuitEveryMs } from './circuit.ts'
+import type { DueRow } from './queue-store.ts'
 import type { Offer } from '../fan-out/handoff.ts'
 import type { DeliveryGroup } from '../fan-out/handoff-store.ts'
-
-/** From this many failures in a row on, attempts go one at a time and at most one a second (decisions 9). */
-export const circuitAt = 5
-const circuitEveryMs = 1_000
 
 /** Attempts under way to one endpoint: few until it has answered, then one more with every quick success. */
 const limitAtFirst = 4

@@ -3,7 +3,7 @@ import { eventBody } from '../present.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { FreshEvents } from '../../../platform/fresh-events.ts'
 import { readEvents } from '../feed/store.ts'
-import type { DueRow } from './store.ts'
+import type { DueRow } from './queue-store.ts'
 
 type Wanted = Pick<DueRow, 'account_id' | 'mode' | 'event_id' | 'event_type'>
 

@@ -42,7 +42,7 @@ export async function insertEndpoint(sql: Db, row: Omit<EndpointRow, 'version'>)
     insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, source, created_by, secret, verification_token, created_at)
     values (${row.account_id}, ${row.mode}, ${row.id}, ${row.url}, ${row.description}, ${row.events}::text[], ${row.status}, ${JSON.stringify(row.filters)}::text::json,
       ${JSON.stringify(row.metadata)}::text::json, ${row.source}, ${JSON.stringify(row.created_by)}::text::json, ${row.secret}, ${row.verification_token}, ${row.created_at})`
-  await sql`insert into webhook_turns (endpoint_id) values (${row.id})`
+  await sql`insert into webhook_leases (endpoint_id) values (${row.id})`
 }
 
 export async function findEndpoint(sql: Db, { account_id, mode }: Tenant, id: string): Promise<EndpointRow | null> {
@@ -86,12 +86,7 @@ export async function deleteEndpoint(sql: Db, { account_id, mode }: Tenant, id: 
   await sql`
     update webhook_endpoints set deleted_at = ${at}, status = 'disabled', secret = '', previous_secret = null, verification_token = null, version = version + 1
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
-  await sql`delete from webhook_turns where endpoint_id = ${id}`
-}
-
-/** The failed attempts in a row start anew. */
-export async function clearFailures(sql: Db, endpoint_id: string): Promise<void> {
-  await sql`update webhook_turns set failures = 0 where endpoint_id = ${endpoint_id} and failures > 0`
+  await sql`delete from webhook_leases where endpoint_id = ${id}`
 }
 
 /**

@@ -2,6 +2,7 @@
 import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
+import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { readEvents } from '../feed/store.ts'
 import { listLostHandoffs, queueHandoffs } from './handoff-store.ts'
@@ -100,5 +101,5 @@ function versionsOf(subscriptions: Subscriptions): Map<string, number> {
 async function takeOver(platform: Platform, consumer: HandoffConsumer): Promise<void> {
   const { pool, clock, process_id } = platform
   const lost = await listLostHandoffs(pool, process_id, consumer.openBatches(), isoTime(clock.now() - limits.process_silent_ms))
-  if (lost.length > 0 && (await queueHandoffs(pool, lost)) > 0) platform.notify('deliver')
+  if (lost.length > 0 && (await transact(pool, (tx) => queueHandoffs(tx, lost))) > 0) platform.notify('deliver')
 }

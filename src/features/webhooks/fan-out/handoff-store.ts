@@ -1,7 +1,5 @@
 /** SQL of deliveries that go from the fan-out to the deliverer in memory: each pass that hands some off leaves one row, a batch. */
-import { textColumn, jsonRows, type Db } from '../../../platform/database/sql.ts'
-import { carefullyIfNeeded, oneLine, type Count } from '../dispatch/store.ts'
-import type { AttemptResult } from '../deliveries/store.ts'
+import { textColumn, type Db } from '../../../platform/database/sql.ts'
 
 /** What deliveries of one batch to one endpoint, of events of one type, share. */
 export interface DeliveryGroup {
@@ -14,42 +12,15 @@ export interface DeliveryGroup {
   readonly created_at: string
 }
 
-export interface HandedOffResult {
-  readonly group: DeliveryGroup
-  readonly event_id: string
-  readonly result: AttemptResult
+/** Locks these batches until the transaction ends; resolves to the endpoints dropped from each, by its number. Those that are gone are left out. */
+export async function lockHandoffs(sql: Db, process_id: string, ids: readonly number[]): Promise<Map<number, string[]>> {
+  const rows = await sql<{ id: number; dropped: string[] }[]>`
+    select id, dropped from webhook_handoffs where process_id = ${process_id} and id = any(${[...ids]}::bigint[]) order by id for update`
+  return new Map(rows.map(({ id, dropped }) => [id, dropped]))
 }
 
-/**
- * Settles first attempts of deliveries handed on, and removes the batches of which nothing is left then. What someone else has brought to
- * the queue or dropped meanwhile is passed over. Resolves to the failures in a row that changed.
- */
-export async function recordHandedOff(
-  sql: Db,
-  process_id: string,
-  done: readonly HandedOffResult[],
-  ended_spans: readonly number[],
-  counts: readonly Count[],
-  circuit_at: number,
-): Promise<{ endpoint_id: string; failures: number }[]> {
-  const numbers = new Map<DeliveryGroup, number>()
-  for (const { group } of done) if (!numbers.has(group)) numbers.set(group, numbers.size + 1)
-  const groups = [...numbers.keys()]
-  const column = (of: (one: HandedOffResult) => string | number | null) => textColumn(done.map(of))
-  // an empty column is all null
-  const rare = (of: (one: HandedOffResult) => string | null) => (done.some((one) => of(one) !== null) ? column(of) : '')
-  const shared = (of: (group: DeliveryGroup) => string | number) => textColumn(groups.map(of))
-  return await carefullyIfNeeded(
-    async (careful) =>
-      await sql<{ endpoint_id: string; failures: number }[]>`
-        select endpoint_id, failures from webhook_settle_handed(
-          ${process_id}, ${textColumn([...new Set(groups.map((group) => group.batch))])}, ${textColumn(ended_spans)},
-          ${shared((group) => group.batch)}, ${shared((group) => group.endpoint_id)}, ${shared((group) => group.account_id)}, ${shared((group) => group.mode)},
-          ${shared((group) => group.event_type)}, ${shared((group) => group.created_at)},
-          ${column((one) => numbers.get(one.group)!)}, ${column((one) => one.result.id)}, ${column((one) => one.event_id)},
-          ${column((one) => one.result.response_status)}, ${column((one) => one.result.duration_ms)}, ${rare((one) => one.result.error)},
-          ${rare((one) => oneLine(one.result.error_message))}, ${rare((one) => one.result.next_attempt_at)}, ${jsonRows(counts)}::text::json, ${circuit_at}, ${careful})`,
-  )
+export async function deleteHandoffs(sql: Db, process_id: string, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await sql`delete from webhook_handoffs where process_id = ${process_id} and id = any(${[...ids]}::bigint[])`
 }
 
 /** A batch, and the process that wrote it. */
@@ -58,23 +29,59 @@ export interface HandoffKey {
   readonly id: number
 }
 
-/** Spans that nobody works on: of processes that are silent, and of this one those that it does not know (an answer was lost). */
+/** Batches that nobody works on: of processes that are silent, and of this one those that it does not know (an answer was lost). */
 export async function listLostHandoffs(sql: Db, process_id: string, known: readonly number[], alive_since: string): Promise<HandoffKey[]> {
   return await sql<HandoffKey[]>`
-    select process_id, id from webhook_spans s
+    select process_id, id from webhook_handoffs h
     where case when process_id = ${process_id} then id <> all(${[...known]}::bigint[])
-      else not exists (select 1 from processes p where p.id = s.process_id and p.beat_at > ${alive_since}) end
+      else not exists (select 1 from processes p where p.id = h.process_id and p.beat_at > ${alive_since}) end
     order by process_id, id limit 1000`
 }
 
-/** Brings what is left of these batches to the queue, and removes them; resolves to the number of deliveries brought. */
+/**
+ * Brings what is left of these batches to the queue, and removes them; resolves to the number of deliveries brought. In a transaction: the locks are a statement of their own, so that
+ * who comes second sees what the first has written.
+ */
 export async function queueHandoffs(sql: Db, batches: readonly HandoffKey[]): Promise<number> {
-  const [row] = await sql<{ brought: number }[]>`
-    select webhook_queue_spans(${textColumn(batches.map((batch) => batch.process_id))}, ${textColumn(batches.map((batch) => batch.id))}) as brought`
-  return row!.brought
+  const keys = sql`select unnest(text_column(${textColumn(batches.map((batch) => batch.process_id))})), unnest(text_column(${textColumn(batches.map((batch) => batch.id))}))::bigint`
+  await sql`select 1 from webhook_handoffs h where (h.process_id, h.id) in (${keys}) order by h.process_id, h.id for update`
+  const brought = await sql`
+    with gone as (
+      delete from webhook_handoffs h where (h.process_id, h.id) in (${keys}) returning h.*
+    )
+    insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
+    select d.endpoint_id, d.id, e.account_id, e.mode, d.event_id, d.event_type, g.created_at, g.created_at
+    from gone g cross join lateral webhook_handoff_deliveries(g.endpoints, g.deliveries) d
+    cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e
+    where d.endpoint_id <> all (g.dropped) and not ${isRecorded(sql)}
+    on conflict do nothing`
+  return brought.count
 }
 
-/** Ends as failed, `endpoint_disabled`, what was handed on for an endpoint and is not settled. */
+/**
+ * Ends as failed, `endpoint_disabled`, what was handed off for an endpoint and is not recorded; whoever has it at hand passes over it. In the transaction that disables the endpoint.
+ */
 export async function dropHandoffs(sql: Db, endpoint_id: string): Promise<void> {
-  await sql`select webhook_drop_handed(${endpoint_id})`
+  const own = sql`${endpoint_id} = any (text_column(h.endpoints))`
+  await sql`select 1 from webhook_handoffs h where ${own} order by h.process_id, h.id for update`
+  await sql`
+    with dropped as materialized (
+      select d.*, h.created_at, e.account_id, e.mode
+      from webhook_handoffs h cross join lateral webhook_handoff_deliveries(h.endpoints, h.deliveries) d
+      cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e
+      where ${own} and ${endpoint_id} <> all (h.dropped) and d.endpoint_id = ${endpoint_id} and not ${isRecorded(sql)}
+        and not exists (select 1 from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id)
+    ), failed as (
+      insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from dropped on conflict do nothing
+    )
+    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, error, error_message, created_at)
+    select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', 0, 'endpoint_disabled',
+      'The endpoint was disabled or deleted before this event could be delivered.', created_at
+    from dropped on conflict do nothing`
+  await sql`update webhook_handoffs h set dropped = h.dropped || ${endpoint_id}::text where ${own}`
 }
+
+/** Of a delivery `d` to an endpoint `e`: it has ended, or waits for its retry. */
+const isRecorded = (sql: Db) => sql`(
+  exists (select 1 from webhook_deliveries w where w.account_id = e.account_id and w.mode = e.mode and w.endpoint_id = d.endpoint_id and w.id = d.id)
+  or exists (select 1 from webhook_retries r where r.endpoint_id = d.endpoint_id and r.id = d.id))`

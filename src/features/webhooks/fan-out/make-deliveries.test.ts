@@ -175,7 +175,7 @@ test('the database reads a batch as the program wrote it', async (t) => {
   const { handedOff } = makeDeliveries(events, subscriptions, offers, nothing)
 
   const { endpoints, deliveries } = encodeHandoff(handedOff)
-  const rows = await pool`select endpoint_id, id, event_id, event_type from webhook_span_deliveries(${endpoints}, ${deliveries})`
+  const rows = await pool`select endpoint_id, id, event_id, event_type from webhook_handoff_deliveries(${endpoints}, ${deliveries})`
 
   assert.deepEqual(
     rows.map((row) => ({ ...row })),

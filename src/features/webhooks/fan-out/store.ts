@@ -65,7 +65,7 @@ export async function readSubscriptions(
   if (kinds.length === 0) return new Map()
   const rows = await sql<(Omit<Subscription, 'filters'> & { kind: number; filters: EndpointFilters | null })[]>`
     select k.kind, w.endpoint_id, w.filters, w.since_position::text as position, w.since_snapshot::text as snapshot, e.version,
-      coalesce(l.owner = ${lease.process_id} and l.lease_until > ${lease.leases_until}, false) as leased
+      coalesce(l.process_id = ${lease.process_id} and l.lease_until > ${lease.leases_until}, false) as leased
     from (
       select generate_series(0, ${kinds.length - 1}::int) as kind, unnest(text_column(${textColumn(kinds.map((kind) => kind.account_id))})) as account_id,
         unnest(text_column(${textColumn(kinds.map((kind) => kind.mode))})) as mode, unnest(text_column(${textColumn(kinds.map((kind) => kind.type))})) as event_type
@@ -77,7 +77,7 @@ export async function readSubscriptions(
       select * from webhook_subscriptions s where s.account_id = k.account_id and s.mode = k.mode and s.event_type = '*'
     ) w
     left join webhook_endpoints e on e.id = w.endpoint_id
-    left join webhook_turns l on l.endpoint_id = w.endpoint_id`
+    left join webhook_leases l on l.endpoint_id = w.endpoint_id`
   return Map.groupBy(rows, (row) => kindOf(kinds[row.kind]!))
 }
 
@@ -122,7 +122,7 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> 
       where exists (select 1 from moved)
       on conflict do nothing
     ), handed_off as (
-      insert into webhook_spans (process_id, id, created_at, endpoints, deliveries, size)
+      insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size)
       select ${step.process_id}, ${step.batch_id}, ${at}, ${handoff.endpoints}, ${handoff.deliveries}, ${handedOff.length} from moved where ${handedOff.length}::int > 0
     )
     select count(*)::int as moved from moved`

@@ -1,0 +1,105 @@
+/** Records how attempts ended, in sets: of each set the successes in one statement, the rest in a transaction that counts failures in a row as well. */
+import { transact, sqlState, type Db, type Pool } from '../../../platform/database/sql.ts'
+import { deleteHandoffs, lockHandoffs } from '../fan-out/handoff-store.ts'
+import type { AttemptResult } from './attempt.ts'
+import { failuresAfter, tallyFailures, type FailureTally } from './circuit.ts'
+import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
+import { clearFailures, lockFailures, writeFailures, type FailureCount } from './leases-store.ts'
+import { asLane } from './queue-store.ts'
+import * as store from './recording-store.ts'
+
+/** An attempt that has ended and is not recorded. */
+export interface Outcome {
+  readonly session: EndpointSession
+  readonly job: DeliveryJob
+  readonly failed: boolean
+  readonly result: AttemptResult
+}
+
+/** Attempts that are recorded together. */
+export interface RecordingSet {
+  readonly outcomes: readonly Outcome[]
+  /** Of all that ended with them, in the order in which they did. */
+  readonly tallies: ReadonlyMap<string, FailureTally>
+}
+
+/** Parts outcomes into sets: successes first, so that failures after them are counted anew; what was handed off apart from what was queued. */
+export function recordingSets(outcomes: readonly Outcome[]): RecordingSet[] {
+  const tallies = tallyFailures(outcomes.map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
+  const isHandedOff = ({ job }: Outcome) => job.group !== undefined
+  const sets = [false, true].flatMap((failed) => {
+    const own = outcomes.filter((outcome) => outcome.failed === failed)
+    return [own.filter(isHandedOff), own.filter((outcome) => !isHandedOff(outcome))]
+  })
+  return sets.filter((set) => set.length > 0).map((set) => ({ outcomes: set, tallies: talliesOf(set, tallies) }))
+}
+
+/** Each failure counts in the set that it is recorded with. */
+function talliesOf(set: readonly Outcome[], all: ReadonlyMap<string, FailureTally>): Map<string, FailureTally> {
+  const own = tallyFailures(set.map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
+  const least = (endpoint_id: string, { closed, open }: FailureTally): FailureTally => ({
+    closed: Math.min(closed, all.get(endpoint_id)?.closed ?? 0),
+    open: Math.min(open, all.get(endpoint_id)?.open ?? 0),
+  })
+  return new Map([...own].map(([endpoint_id, tally]) => [endpoint_id, least(endpoint_id, tally)]))
+}
+
+/**
+ * Records a set of deliveries that were handed off, and removes the batches of which nothing is left then. What someone else has brought to the queue or dropped
+ * meanwhile is passed over. Resolves to the failures in a row that changed.
+ */
+export async function recordHandedOff(pool: Pool, process_id: string, set: RecordingSet, ended_batches: readonly number[]): Promise<FailureCount[]> {
+  const done = set.outcomes.map(({ job, result }) => ({ group: job.group!, event_id: job.event_id, result }))
+  const stepByStep = async () =>
+    await transact(pool, async (tx) => {
+      await asLane(tx)
+      const dropped = await lockHandoffs(tx, process_id, [...new Set(done.map(({ group }) => group.batch))])
+      const ours = done.filter(({ group }) => dropped.get(group.batch)?.includes(group.endpoint_id) === false)
+      await store.insertResults(
+        tx,
+        ours.map(({ group: { batch: _batch, ...shared }, event_id, result }) => ({ ...shared, event_id, scheduled: true, ...result })),
+      )
+      await deleteHandoffs(tx, process_id, ended_batches)
+      return await countFailures(tx, set)
+    })
+  return await quicklyIfAllSucceeded(set, () => store.recordHandedOffSuccesses(pool, process_id, done, ended_batches), stepByStep)
+}
+
+/** Records a set of deliveries from the queue. What is no longer there was recorded by someone else and is passed over. Resolves to the failures in a row that changed. */
+export async function recordQueued(pool: Pool, set: RecordingSet): Promise<FailureCount[]> {
+  const results = set.outcomes.map(({ result }) => result)
+  const stepByStep = async () =>
+    await transact(pool, async (tx) => {
+      await asLane(tx)
+      const taken = await store.takeFromQueue(tx, results)
+      const byKey = new Map(results.map((result) => [`${result.endpoint_id} ${result.id}`, result]))
+      await store.insertResults(
+        tx,
+        taken.map((row) => ({ ...row, ...byKey.get(`${row.endpoint_id} ${row.id}`)! })),
+      )
+      return await countFailures(tx, set)
+    })
+  return await quicklyIfAllSucceeded(set, () => store.recordQueuedSuccesses(pool, results), stepByStep)
+}
+
+/** Step by step too where one of them is on record already: only an operator's hand brings that about. */
+async function quicklyIfAllSucceeded(set: RecordingSet, quickly: () => Promise<void>, stepByStep: () => Promise<FailureCount[]>): Promise<FailureCount[]> {
+  if (set.outcomes.some(({ failed }) => failed)) return await stepByStep()
+  try {
+    await quickly()
+    return []
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error
+    return await stepByStep()
+  }
+}
+
+async function countFailures(sql: Db, { outcomes, tallies }: RecordingSet): Promise<FailureCount[]> {
+  const succeeded = outcomes.filter(({ failed }) => !failed).map(({ job }) => job.endpoint_id)
+  if (succeeded.length > 0) await clearFailures(sql, [...new Set(succeeded)])
+  if (tallies.size === 0) return []
+  const before = await lockFailures(sql, [...tallies.keys()])
+  const after = before.map(({ endpoint_id, failures }) => ({ endpoint_id, failures: failuresAfter(failures, tallies.get(endpoint_id)!) }))
+  await writeFailures(sql, after)
+  return after
+}
