@@ -1,6 +1,6 @@
 /** Tells whether other processes of this installation are running: each holds a shared lock for as long as it lives, so the death of one shows at once. */
 import { advisoryLocks } from './database/locks.ts'
-import type { ReservedSql } from 'postgres'
+import type { ReservedSql } from '#postgres'
 import { limits } from '../contract/limits.ts'
 import { isoTime } from '../lib/clock.ts'
 import { sqlState } from './database/sql.ts'

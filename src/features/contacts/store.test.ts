@@ -1,7 +1,7 @@
 /** What the list of contacts promises: a filter that fits few is led by an index, whatever else there is. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import postgres from 'postgres'
+import postgres from '#postgres'
 import type { ContactRow } from './rows.ts'
 import type { Pool } from '../../platform/database/sql.ts'
 import { startPlatform, type PlatformWorld } from '../../../test/kit/world.ts'

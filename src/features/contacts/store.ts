@@ -1,5 +1,5 @@
 /** SQL of contacts, their addresses, tags, attributes and counters. */
-import type { PendingQuery, Row } from 'postgres'
+import type { PendingQuery, Row } from '#postgres'
 import type { Tenant } from '../../contract/caller.ts'
 import type { AttributeType } from '../../contract/resources/contact.ts'
 import type { AddressRow, ContactRow } from './rows.ts'

@@ -8,9 +8,8 @@ import { chown, lstat, mkdir, open, readFile, readdir, rename, rm, stat, writeFi
 import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
-import type postgres from 'postgres'
+import postgres from '#postgres'
 import { OperatorError } from '../operator-error.ts'
-import { driver } from './driver.ts'
 import { systemClock, type Clock } from '../../lib/clock.ts'
 import { freePort } from '../../lib/free-port.ts'
 import { makeFolder } from '../../lib/make-folder.ts'
@@ -197,7 +196,7 @@ async function holdServer(server: Omit<Held, 'session'>, lost: () => void): Prom
 }
 
 const openSession = (server: Address, name: string, options: { onclose?: () => void } = {}): postgres.Sql =>
-  driver(urlOf(server, name), {
+  postgres(urlOf(server, name), {
     max: 1,
     max_lifetime: null,
     fetch_types: false,

@@ -1,6 +1,5 @@
 /** Opens the pool: how values travel between PostgreSQL and the process, which bounds hold on every session, and LISTEN. */
-import type postgres from 'postgres'
-import { driver } from './driver.ts'
+import postgres from '#postgres'
 import type { Pool } from './sql.ts'
 
 export interface PoolOptions {
@@ -32,7 +31,7 @@ const types = {
  * json parsed, date and numeric as text. Connects at the first query.
  */
 export function openPool(url: string, options: PoolOptions = {}): Pool {
-  return driver(url, {
+  return postgres(url, {
     max: options.max ?? 10,
     types,
     connect_timeout: connectTimeoutSeconds,
@@ -59,7 +58,7 @@ export interface PoolUse {
 }
 
 /** How the pool is used at this moment. */
-export const poolUse = (pool: Pool): PoolUse => (pool as Pool & { use(): PoolUse }).use()
+export const poolUse = (pool: Pool): PoolUse => pool.use()
 
 /** `2026-01-31 09:30:00.1+00` as `2026-01-31T09:30:00.100Z`; what lies below a millisecond is cut off. */
 export function isoText(text: string): string {
@@ -100,7 +99,7 @@ export async function listen(pool: Pool, channel: string, heard: (payload: strin
       void relisten()
     },
   }
-  const connection = driver(options as unknown as postgres.Options<Record<string, postgres.PostgresType>>)
+  const connection = postgres(options as unknown as postgres.Options<Record<string, postgres.PostgresType>>)
   const subscribe = async () => {
     await connection.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
     listening = true

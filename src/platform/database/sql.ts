@@ -1,5 +1,5 @@
 /** The two shapes in which code holds the database, and the one way to open a transaction. */
-import type postgres from 'postgres'
+import type postgres from '#postgres'
 
 /** What store functions take: a pool or a transaction, without `begin`, so that the compiler lets only services open transactions. */
 // oxlint-disable-next-line typescript/no-empty-object-type

@@ -2,7 +2,7 @@
  * Segment rules as SQL over `contacts c`: identifiers come from the fixed table below, every value is a bound parameter. Means the
  * same as `evaluator.ts`. Where nothing is known SQL's null stands for false: the grammar has no negated groups.
  */
-import type postgres from 'postgres'
+import type postgres from '#postgres'
 import type { Tenant } from '../../../contract/caller.ts'
 import { consentStatuses, type ConsentStatus } from '../../../contract/resources/contact.ts'
 import { isoTime } from '../../../lib/clock.ts'

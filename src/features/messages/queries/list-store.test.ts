@@ -1,7 +1,7 @@
 /** What lists of messages promise: the right ones in order, and a page that costs what it shows whichever filter leads to it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import postgres from 'postgres'
+import postgres from '#postgres'
 import { idFloor } from '../../../lib/ids.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { keepPartitions } from '../../../platform/database/partitions.ts'

@@ -1,0 +1,120 @@
+/** What the patches of the driver promise, beyond what `pool.test.ts` holds. Each of these hung, or lost what had been written, without its patch. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import postgres from '#postgres'
+import { closing } from '../../../test/kit/closing.ts'
+import { startPlatform } from '../../../test/kit/world.ts'
+import { openPool } from './pool.ts'
+
+const timeout = 20_000
+
+test('a transaction that fills the pipeline of a connection has that connection for itself', { timeout }, async (t) => {
+  const { database_url, pool } = await startPlatform(t)
+  const options = { max: 2, max_pipeline: 1 }
+  const sql = postgres(database_url, options)
+  closing(t, () => sql.end({ timeout: 1 }))
+  await pool`create table told (n int)`
+  await Promise.all([sql`select 1`, sql`select 1`])
+
+  const busy = [sql`select 1`.execute(), sql`select 1`.execute()]
+  const transactions = [1, 2].map((n) => sql.begin(async (tx) => await tx`insert into told values (${n})`))
+  await Promise.all([...busy, ...transactions])
+  await Promise.all([3, 4].map((n) => sql`insert into told values (${n})`))
+
+  const told = await pool<{ n: number }[]>`select n from told order by n`
+  assert.deepEqual(
+    told.map(({ n }) => n),
+    [1, 2, 3, 4],
+  )
+})
+
+test('a reservation that waits while a connection dies gets the next one', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const [pool, killer] = [openPool(database_url, { max: 1 }), openPool(database_url, { max: 1 })]
+  closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
+  const [row] = await pool<{ pid: number }[]>`select pg_backend_pid() as pid`
+  const working = assert.rejects(pool`select pg_sleep(60)`.execute())
+  const active = async () => (await killer`select 1 from pg_stat_activity where pid = ${row!.pid} and query like '%pg_sleep%' and state = 'active'`).length > 0
+  for (let tries = 0; !(await active()); tries++) assert.ok(tries < 1_000)
+
+  const reservation = pool.reserve()
+  await killer`select pg_terminate_backend(${row!.pid})`
+  await working
+
+  const reserved = await reservation
+  assert.deepEqual([...(await reserved`select 1 as one`)], [{ one: 1 }])
+  reserved.release()
+  assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
+})
+
+test('a reservation that was refused leaves the connections that come later to others', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const gate = await startGate(t, database_url)
+  const pool = openPool(gate.url, { max: 1 })
+  closing(t, () => pool.end({ timeout: 1 }))
+
+  gate.refuse(1)
+  const first = assert.rejects(pool.reserve())
+  const waiting = pool.reserve()
+  await first
+
+  const reserved = await waiting
+  assert.deepEqual([...(await reserved`select 1 as one`)], [{ one: 1 }])
+  reserved.release()
+  assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
+})
+
+test('a connection that dies while it opens is opened again, and its statement is answered by the new one', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const gate = await startGate(t, database_url)
+  const pool = openPool(gate.url, { max: 1 })
+  closing(t, () => pool.end({ timeout: 1 }))
+
+  gate.killWhileOpening(1)
+
+  assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
+})
+
+/** A way to the database that can be shut for a while. */
+async function startGate(t: TestContext, database_url: string) {
+  const target = new URL(database_url)
+  const port = Number(target.port)
+  let [refusing, killing] = [0, 0]
+  const server = createServer((client) => {
+    client.on('error', () => undefined)
+    if (refusing > 0) {
+      refusing -= 1
+      return void client.resetAndDestroy()
+    }
+    const database = connect(port, target.hostname)
+    database.on('error', () => undefined)
+    client.on('close', () => database.destroy())
+    database.on('close', () => client.destroy())
+    database.on('data', (bytes) => client.write(bytes))
+    client.on('data', (bytes) => {
+      if (killing === 0 || !bytes.includes('typarray')) return void database.write(bytes)
+      killing -= 1
+      client.end(terminated())
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closing(t, () => server.close())
+  target.port = String((server.address() as AddressInfo).port)
+  return {
+    url: target.href,
+    /** Resets the next `times` connections. */
+    refuse: (times: number) => void (refusing = times),
+    /** Ends the next `times` connections, as PostgreSQL does, while they ask for the types of arrays. */
+    killWhileOpening: (times: number) => void (killing = times),
+  }
+}
+
+/** What PostgreSQL says before it ends a connection: an ErrorResponse. */
+function terminated(): Buffer {
+  const fields = Buffer.from(['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', ''].map((field) => `${field}\0`).join(''))
+  const head = Buffer.from('E0000')
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
