@@ -29,7 +29,7 @@ test('a vendored driver that lacks a patch, or a file, or has one too many, is n
 
 test('a patch that no longer applies, or was made for another release, is named', async (t) => {
   const { published, patches } = await copies(t)
-  const file = join(published, 'src/query.js')
+  const file = join(published, 'src', 'query.js')
   await writeFile(file, (await readFile(file, 'utf8')).replace('this.resolve =', 'this.fulfil ='))
   await assert.rejects(
     generatedDriver(published, patches),

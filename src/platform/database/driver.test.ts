@@ -5,6 +5,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
 import { closing } from '../../../test/kit/closing.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { openPool } from './pool.ts'
 
@@ -35,15 +36,19 @@ test('a reservation that waits while a connection dies gets the next one', { tim
   const [pool, killer] = [openPool(database_url, { max: 1 }), openPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
   const [row] = await pool<{ pid: number }[]>`select pg_backend_pid() as pid`
-  const working = assert.rejects(pool`select pg_sleep(60)`.execute())
-  const active = async () => (await killer`select 1 from pg_stat_activity where pid = ${row!.pid} and query like '%pg_sleep%' and state = 'active'`).length > 0
-  for (let tries = 0; !(await active()); tries++) assert.ok(tries < 1_000)
+  await killer`select pg_advisory_lock(1)`
+  const working = assert.rejects(pool`select pg_advisory_lock(1)`.execute())
+  await until(
+    'a statement that waits for the lock',
+    async () => await killer`select 1 from pg_locks where pid = ${row!.pid} and not granted`,
+    (rows) => rows.length > 0,
+  )
 
   const reservation = pool.reserve()
   await killer`select pg_terminate_backend(${row!.pid})`
   await working
 
-  const reserved = await reservation
+  const reserved = await within('the reservation', reservation)
   assert.deepEqual([...(await reserved`select 1 as one`)], [{ one: 1 }])
   reserved.release()
   assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
@@ -60,7 +65,7 @@ test('a reservation that was refused leaves the connections that come later to o
   const waiting = pool.reserve()
   await first
 
-  const reserved = await waiting
+  const reserved = await within('the reservation', waiting)
   assert.deepEqual([...(await reserved`select 1 as one`)], [{ one: 1 }])
   reserved.release()
   assert.deepEqual([...(await pool`select 2 as two`)], [{ two: 2 }])
@@ -99,7 +104,7 @@ async function startGate(t: TestContext, database_url: string) {
       client.end(terminated())
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await within('the gate to listen', once(server.listen(0, '127.0.0.1'), 'listening'))
   closing(t, () => server.close())
   target.port = String((server.address() as AddressInfo).port)
   return {
