@@ -23,7 +23,7 @@ import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { takeCallback } from './features/messages/receipts/callbacks.ts'
-import { groupCommit } from './features/messages/ingest/group-commit.ts'
+import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
 import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
 import { failWaiting } from './features/messages/dispatch/held-queues.ts'
 import { messageInvariants } from './features/messages/invariants.ts'
@@ -102,6 +102,8 @@ export interface App {
   readonly server: FastifyInstance
   readonly routes: readonly Route[]
   readonly services: Services
+  /** What waits to be accepted. */
+  readonly ingest: Pick<Ingest, 'load'>
   /** Every lane, also without the role `worker`: tests `tick` them by hand. */
   readonly lanes: readonly Loop[]
   readonly chores: readonly Chore[]
@@ -220,6 +222,7 @@ export function buildApp(parts: AppParts): App {
     server,
     routes,
     services,
+    ingest: features.ingest,
     lanes,
     chores,
     invariants: invariantsOf(platform),

@@ -25,6 +25,6 @@ export const limits = {
   event_retention_ms: 30 * 24 * 3600_000,
   /** How long an authentication or channel look-up may be served from memory (behaviour: authentication 5.1). */
   cache_ms: 4_000,
-  /** Requests that one group commit takes (docs/decisions/accepting-door.md). */
+  /** Requests that one group commit takes (docs/decisions/group-commit.md). */
   group_commit_rows_max: 500,
 } as const

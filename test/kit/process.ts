@@ -38,6 +38,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     ids: idMaker(clock, seeded(name).fill),
     process_id: name,
     followers: world.followers,
+    submitters: world.submitters,
   })
   await app.lane('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })

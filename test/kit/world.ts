@@ -7,6 +7,7 @@ import type { App, Services } from '../../src/app.ts'
 import type { Mode } from '../../src/contract/caller.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
 import { readConfig } from '../../src/config.ts'
+import type { SubmitterFragment } from '../../src/features/messages/ingest/submitters.ts'
 import type { Follower } from '../../src/features/messages/transitions/followers.ts'
 import { idMaker } from '../../src/lib/ids.ts'
 import { advisoryLocks } from '../../src/platform/database/locks.ts'
@@ -33,6 +34,8 @@ export interface PlatformOptions {
   readonly settings?: Partial<Settings>
   /** Who follows what becomes of messages, in every process of the world. */
   readonly followers?: readonly Follower[]
+  /** Who submits messages with rows of its own, in every process of the world. */
+  readonly submitters?: readonly SubmitterFragment[]
 }
 
 export interface PlatformWorld {
@@ -47,6 +50,7 @@ export interface PlatformWorld {
   /** Where a second process would connect. */
   readonly database_url: string
   readonly followers: readonly Follower[]
+  readonly submitters: readonly SubmitterFragment[]
   /** A recording server whose host may be called by webhooks. */
   receiver(): Receiver
 }
@@ -77,7 +81,18 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     wake: (...lanes) => void woken.push(...lanes),
   }
   const rest = watchRest(clock, pool, () => database.idleHolders(advisoryLocks.presence))
-  return { platform, pool, clock, rest, random, woken, database_url: database.url, followers: options.followers ?? [], receiver: () => host.receiver() }
+  return {
+    platform,
+    pool,
+    clock,
+    rest,
+    random,
+    woken,
+    database_url: database.url,
+    followers: options.followers ?? [],
+    submitters: options.submitters ?? [],
+    receiver: () => host.receiver(),
+  }
 }
 
 export interface World extends PlatformWorld {
@@ -132,7 +147,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const parts = await startPlatform(t, options)
   const { pool, clock, platform, woken } = parts
   const { settings, secrets, log, ids } = platform
-  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers: parts.followers })
+  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers: parts.followers, submitters: parts.submitters })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))

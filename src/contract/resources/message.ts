@@ -74,7 +74,7 @@ export const Message = Type.Object(
 )
 export type Message = Static<typeof Message>
 
-/** The body of `POST /v1/messages`, for the documents; the accepting door checks it in two rounds (behaviour: messages 3). */
+/** The body of `POST /v1/messages`, for the documents; it is checked in two rounds (behaviour: messages 3). */
 export const SendMessage = Type.Object(
   {
     channel: Type.String({ description: 'Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`.' }),

@@ -4,7 +4,7 @@ import type { TransactionType } from '../../contract/resources/balance-transacti
 import { isoTime } from '../../lib/clock.ts'
 import { idTime } from '../../lib/ids.ts'
 
-/** The accounts that `debit` and `credit` of an entry name. The accepting door writes the same text in its own SQL. */
+/** The accounts that `debit` and `credit` of an entry name. `charge-store.ts` writes the same text. */
 export const ledgerAccounts = {
   /** The tenant's money. */
   wallet: 'wallet',

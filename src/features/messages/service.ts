@@ -65,7 +65,7 @@ export function messageService(deps: MessageDeps): MessageService {
   const sending = { ...deps, keys: requestKeys(deps.platform) }
   return {
     check: (tenant, written) => checkMessage(deps, tenant, written),
-    submit: (submission) => deps.ingest.submit(submission),
+    submit: async (submission) => await deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: getMessage,

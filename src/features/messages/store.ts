@@ -1,4 +1,4 @@
-/** SQL of messages as they are read. What the door and the lanes write stands beside them. */
+/** SQL of messages as they are read. What accepting and the lanes write stands in their folders. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { MessageRow } from './rows.ts'
 import type { Db } from '../../platform/database/sql.ts'

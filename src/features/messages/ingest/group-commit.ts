@@ -1,5 +1,5 @@
 /**
- * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/accepting-door.md). One commit at a time for both lanes, since
+ * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/group-commit.md). One commit at a time for both lanes, since
  * two would wait for each other at the wallet. Interactive submissions go first; bulk is cut into pieces that are bounded by time (docs/decisions/submitting.md).
  */
 import { limits } from '../../../contract/limits.ts'
@@ -37,7 +37,7 @@ const bulkTurnRows = 500
 
 /**
  * A commit costs as much as a dozen messages, whatever it holds. After a batch of `busyRequests` the next one fills, while requests
- * keep coming, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/accepting-door.md).
+ * keep coming, to `fullRequests` or until `spacingMs` after that batch began (docs/decisions/group-commit.md).
  */
 const busyRequests = 8
 const fullRequests = 24
