@@ -20,6 +20,8 @@ export interface TestSubmitter {
   add(sql: Db, tenant: Tenant, count: number): Promise<string[]>
   /** Rows by their keys, in that order; all without keys. */
   rows(sql: Db, keys?: readonly string[]): Promise<SubmitterRow[]>
+  /** Some of the keys that wait, at most so many. */
+  waiting(sql: Db, count: number): Promise<string[]>
   /** Cancels those of these rows that wait, and resolves to their keys. */
   cancel(sql: Db, keys: readonly string[]): Promise<string[]>
 }
@@ -44,6 +46,10 @@ export function testSubmitter(kind = 'test'): TestSubmitter {
     },
     rows: (sql, keys) => sql<SubmitterRow[]>`
       select key, status, message_id, code from ${sql(table)} ${keys === undefined ? sql`` : sql`where key = any (${[...keys]}::text[])`} order by n`,
+    async waiting(sql, count) {
+      const rows = await sql<{ key: string }[]>`select key from ${sql(table)} where status = 'pending' limit ${count}`
+      return rows.map(({ key }) => key)
+    },
     async cancel(sql, keys) {
       const rows = await sql<{ key: string }[]>`
         update ${sql(table)} set status = 'cancelled' where key = any (${[...keys]}::text[]) and status = 'pending' returning key`
