@@ -1,10 +1,11 @@
 /** `posthorn serve`: the service itself, until it is told to stop. */
 import { advisoryLocks } from '../platform/database/locks.ts'
 import { InvalidArgumentError, type Command } from 'commander'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import type { App, AppParts } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { freePort } from '../lib/free-port.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
@@ -162,19 +163,19 @@ Send a message with the test key; nothing is delivered or billed:
 /** A port of 0 is settled before anything is told the address. */
 async function withPort(config: Config): Promise<Config> {
   if (config.port !== 0) return config
-  const port = await freeAddress(config)
+  const port = await freePort(config.host).catch((error: unknown) => {
+    throw notListening(config, error)
+  })
   return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
 }
 
-/** The port that can be listened on. Throws an OperatorError where none can. */
-async function freeAddress(config: Config): Promise<number> {
+/** Tries the address. Throws an OperatorError where none can. */
+async function freeAddress(config: Config): Promise<void> {
   const probe = createServer()
   await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, config.host, resolve)).catch((error: unknown) => {
     throw notListening(config, error)
   })
-  const { port } = probe.address() as AddressInfo
   await new Promise((resolve) => probe.close(resolve))
-  return port
 }
 
 /** Aborts at the first SIGTERM or SIGINT; one that comes a second later ends the process at once. Sooner it is the same one, told twice: to the group and by npm. */

@@ -2,6 +2,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestContext } from 'node:test'
+import { freePort } from '../../src/lib/free-port.ts'
 import { certificate, certificateKey } from './certificate.ts'
 import { within } from './waiting.ts'
 
@@ -74,11 +75,5 @@ function requestEnd(text: string): number {
   return text.length >= head + 4 + length ? head + 4 + length : -1
 }
 
-/** A port on which nobody listens: one that was just closed. */
-export async function closedPort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+/** A port on which nobody listens, and which no connection takes for its own end. */
+export const closedPort = (): Promise<number> => freePort()
