@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
-import { deliverer, type Deliverer } from './dispatch/deliverer.ts'
+import { Deliverer } from './dispatch/deliverer.ts'
 import { expireDeliveries } from './deliveries/store.ts'
 import { queueDepths } from './dispatch/queue-store.ts'
 import { noticeChores } from './notices/notices.ts'
@@ -13,7 +13,7 @@ import { listSealed, reseal } from './endpoints/store.ts'
 const expiredPerStep = 5_000
 
 export const webhookDeliverer = (platform: Platform, webhooks: WebhookService, random: () => number = Math.random): Deliverer =>
-  deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, onChange: webhooks.onChange, random })
+  new Deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, onChange: webhooks.onChange, random })
 
 export const webhookChores = (platform: Platform): Chore[] => [
   {

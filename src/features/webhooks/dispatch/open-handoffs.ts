@@ -1,4 +1,4 @@
-/** What this process was handed on in memory and has not settled, by the batches under which it is written down. */
+/** What this process was handed off in memory and has not recorded, by the batches under which it is written down. */
 import { idTime } from '../../../lib/ids.ts'
 import type { DeliveryJob } from './endpoint-session.ts'
 import type { HandoffBatch } from '../fan-out/handoff.ts'
@@ -7,22 +7,22 @@ import type { DeliveryGroup } from '../fan-out/handoff-store.ts'
 export interface OpenHandoffs {
   /** The jobs of a batch that was taken at this time (milliseconds since 1970). */
   open(batch: HandoffBatch, taken_at: number): DeliveryJob[]
-  /** Jobs that are not settled. */
+  /** Jobs that are not recorded. */
   size(): number
   ids(): number[]
   /** The batches that were taken before this time. */
   takenBefore(ms: number): number[]
-  /** The batches of which nothing is left when these jobs are settled. */
+  /** The batches of which nothing is left when these jobs are recorded. */
   endedBy(jobs: readonly DeliveryJob[]): number[]
-  /** These are settled. */
-  settled(jobs: readonly DeliveryJob[]): void
+  /** These are recorded. */
+  recorded(jobs: readonly DeliveryJob[]): void
   /** What is left of these batches stands in the queue now, or is none of ours any more. */
   queued(ids: readonly number[]): void
 }
 
 interface Batch {
   readonly taken_at: number
-  /** Not settled. */
+  /** Not recorded. */
   readonly jobs: Set<DeliveryJob>
 }
 
@@ -51,7 +51,7 @@ export function openHandoffs(): OpenHandoffs {
       for (const job of jobs) if (batches.get(job.group!.batch)?.jobs.has(job) === true) counts.set(job.group!.batch, (counts.get(job.group!.batch) ?? 0) + 1)
       return [...counts].filter(([id, count]) => batches.get(id)?.jobs.size === count).map(([id]) => id)
     },
-    settled(jobs) {
+    recorded(jobs) {
       for (const job of jobs) {
         const id = job.group!.batch
         const batch = batches.get(id)

@@ -1,0 +1,27 @@
+/** Makes attempts: signs and posts one delivery. */
+import type { HttpPoster, PostOutcome } from '../../../lib/http-post.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { deliveryHeaders } from './attempt.ts'
+import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
+
+export interface Executor {
+  /** Never rejects: what went wrong is a value; `aborted` after `abort`. */
+  post(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<PostOutcome>
+  /** Gives up what is under way, and whatever comes. */
+  abort(): void
+}
+
+export function executor({ settings, metrics }: Pick<Platform, 'settings' | 'metrics'>, poster: HttpPoster): Executor {
+  const end = new AbortController()
+  return {
+    async post(session, job, body) {
+      metrics.delivery_lag_seconds.observe(Math.max(0, job.started_at - job.due_ms) / 1000)
+      const target = session.target!
+      const headers = deliveryHeaders(target, { id: job.event_id, type: job.event_type }, body, job.started_at)
+      const outcome = await poster.post({ url: target.url, headers, body, timeout_ms: settings.webhook_timeout_ms, signal: end.signal })
+      if (outcome.error?.code !== 'aborted') metrics.attempts.inc({ kind: 'webhook', outcome: outcome.error?.code ?? 'delivered' })
+      return outcome
+    },
+    abort: () => end.abort(),
+  }
+}

@@ -1,0 +1,85 @@
+/** Reads ahead what is due in the queue for the sessions that run low. */
+import type { Pool } from '../../../platform/database/sql.ts'
+import { endWithoutEvent } from '../deliveries/store.ts'
+import { aheadOf, jobOf } from './endpoint-session.ts'
+import type { EventBodies } from './event-bodies.ts'
+import { readDue, type DueRow, type ReadAhead } from './queue-store.ts'
+import type { EndpointSessions } from './sessions.ts'
+
+export interface QueueReaderDeps {
+  readonly pool: Pool
+  readonly sessions: EndpointSessions
+  readonly bodies: EventBodies
+  /** Begins what was read. */
+  readonly begin: () => void
+}
+
+export class QueueReader {
+  readonly #deps: QueueReaderDeps
+  #reading: Promise<void> | undefined
+  #stopped = false
+
+  constructor(deps: QueueReaderDeps) {
+    this.#deps = deps
+  }
+
+  get isReading(): boolean {
+    return this.#reading !== undefined
+  }
+
+  /** Reads on for endpoints that run low, and begins what was read, until none runs low. One reading at a time. */
+  readMore(): Promise<void> {
+    this.#reading ??= this.#readUntilEnough().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  /** Resolves once nothing is read any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#reading?.catch(() => undefined)
+  }
+
+  async #readUntilEnough(): Promise<void> {
+    for (let wanted = this.#runningLow(); wanted.length > 0; wanted = this.#runningLow()) {
+      await this.#read(wanted)
+      this.#deps.begin()
+    }
+  }
+
+  #runningLow(): ReadAhead[] {
+    const { sessions } = this.#deps
+    const wanted: ReadAhead[] = []
+    for (const session of this.#stopped || sessions.capacity() <= 0 ? [] : sessions.all()) {
+      const ahead = aheadOf(session)
+      if (!session.active || !session.more || session.buffer.length > ahead / 2) continue
+      const limit = ahead - session.buffer.length + (session.after === '' ? session.held.size : 0)
+      wanted.push({ endpoint_id: session.endpoint_id, after: session.after, limit })
+    }
+    return wanted
+  }
+
+  async #read(wanted: readonly ReadAhead[]): Promise<void> {
+    const { sessions } = this.#deps
+    const { read, released } = await sessions.whileReading(() => this.#readWithBodies(wanted))
+    const byEndpoint = Map.groupBy(read.rows, (row) => row.endpoint_id)
+    for (const want of wanted) {
+      const session = sessions.get(want.endpoint_id)
+      if (session === undefined) continue
+      const found = byEndpoint.get(want.endpoint_id) ?? []
+      session.more = found.length === want.limit
+      session.after = session.more ? found.at(-1)!.id : ''
+      // released: recorded meanwhile, or to be read anew
+      const fresh = found.filter((row) => !session.held.has(row.id) && !released.has(row.id) && !read.gone.has(row))
+      sessions.keep(session, fresh.map(jobOf))
+    }
+  }
+
+  /** What is due, with the bodies in memory; `gone` is ended, for its events are no longer kept. */
+  async #readWithBodies(wanted: readonly ReadAhead[]): Promise<{ rows: DueRow[]; gone: ReadonlySet<DueRow> }> {
+    const { pool, bodies } = this.#deps
+    const rows = await readDue(pool, wanted)
+    const gone = await bodies.load(rows)
+    if (gone.length > 0) await endWithoutEvent(pool, gone)
+    return { rows, gone: new Set(gone) }
+  }
+}
