@@ -1,6 +1,6 @@
 /** A checkout of the product: this one, or another commit in a folder of its own. It is used through its processes alone, for its sources are laid out in their own way. */
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtemp, rm, stat, symlink, utimes } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, stat, symlink, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,6 +38,8 @@ export async function checkOut(revision: string): Promise<CommitCheckout> {
   const name = (await git('rev-parse', '--short', commit)).trim()
   const subject = (await git('log', '-1', '--format=%s', commit)).trim()
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-against-'))
+  // as other checkouts are: the user of the database must find its programs there
+  await chmod(folder, 0o755)
   const root = join(folder, 'checkout')
   const remove = () => {
     try {
@@ -76,9 +78,9 @@ async function git(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** What is installed follows from the lock file and from what is changed about it after the installation. */
+/** What is installed follows from these. */
 const hasSameDependencies = (commit: string): Promise<boolean> =>
-  git('diff', '--quiet', commit, '--', 'package-lock.json', 'patches', '.npmrc').then(
+  git('diff', '--quiet', commit, '--', 'package-lock.json', '.npmrc').then(
     () => true,
     () => false,
   )

@@ -7,12 +7,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { nodeFlags } from '../scripts/node-flags.mjs'
 import { keyHash, newKey } from '../src/features/accounts/keys.ts'
-import { connectEmbedded, type Embedded } from '../src/platform/database/embedded.ts'
 import { openPool } from '../src/platform/database/pool.ts'
 import type { Pool } from '../src/platform/database/sql.ts'
-import { makeLog } from '../src/platform/log.ts'
 import { commandLine, posthorn, thisCheckout, type Checkout } from './checkout.ts'
 import { childrenOf, countCpu, type CpuUse } from './cpu.ts'
+import { databaseOf, endDatabase } from './database.ts'
 
 const keysCount = 45
 const priceMicros = 5000
@@ -144,14 +143,12 @@ export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'postho
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   await using parts = new AsyncDisposableStack()
   const data_dir = await freshFolder()
-  let embedded: Embedded | undefined
-  // last of all the folder, before it the database: whoever lets go of it last ends it
   parts.defer(() => rm(data_dir, { recursive: true, force: true, maxRetries: 3 }))
-  parts.defer(() => embedded?.stop())
+  parts.defer(() => endDatabase(data_dir))
   const env = environment(data_dir, options.env)
   const { pid, port, line } = parts.use(await serve(data_dir, options))
   const account_id = (line['account'] as { id: string }).id
-  const { url: database_url, pid: postmaster } = (embedded = await connectEmbedded({ dataDir: data_dir, log: makeLog('error') }))
+  const { url: database_url, pid: postmaster } = await databaseOf(data_dir)
   const pool = openPool(database_url, { max: 4, application_name: 'posthorn bench', statement_timeout_ms: 300_000 })
   parts.defer(() => pool.end({ timeout: 1 }))
   const checkout = options.checkout ?? thisCheckout
