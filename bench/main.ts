@@ -9,6 +9,7 @@ import { comparisonText } from './compare/report.ts'
 import { cycle } from './cycle.ts'
 import { drain, endpoints } from './deliveries.ts'
 import { dispatch } from './dispatch.ts'
+import { bulk } from './bulk.ts'
 import { asMarkdown, asText, type Measurement, type Section } from './figures.ts'
 import { flat } from './flat.ts'
 import { footprint } from './footprint.ts'
@@ -17,7 +18,7 @@ import { readOptions, type Options } from './options.ts'
 import { redis } from './redis.ts'
 import { segments } from './segments.ts'
 
-const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, drain, endpoints, segments, imports, footprint]
+const measurements: readonly Measurement[] = [accept, redis, dispatch, flat, cycle, bulk, drain, endpoints, segments, imports, footprint]
 
 const options = readOptions(
   process.argv.slice(2),

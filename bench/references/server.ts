@@ -11,44 +11,19 @@ import { messageRoutes } from '../../src/features/messages/routes.ts'
 import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
 import { messageService } from '../../src/features/messages/service.ts'
 import { followersOf } from '../../src/features/messages/transitions/followers.ts'
-import { readConfig, secretKeys } from '../../src/config.ts'
-import { idMaker } from '../../src/lib/ids.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
 import { makeServer } from '../../src/platform/http/server.ts'
-import { makeLog } from '../../src/platform/log.ts'
-import { makeMetrics } from '../../src/platform/metrics.ts'
-import type { Platform } from '../../src/platform/platform.ts'
-import { freshEvents } from '../../src/platform/fresh-events.ts'
-import { reactions } from '../../src/platform/reactions.ts'
-import { openSecrets } from '../../src/platform/secrets.ts'
+import { openPlatform } from '../platform.ts'
 import { bareServer } from './bare.ts'
 import { ingestByStatement, ingestByTransaction } from './ingests.ts'
 import { plainServer } from './plain.ts'
 
 const kind = process.argv[2]
-const config = readConfig(process.env)
-const clock = systemClock()
-const pool = openPool(config.database_url!, { max: 20, application_name: `posthorn bench ${kind}` })
-const platform: Platform = {
-  pool,
-  clock,
-  ids: idMaker(clock),
-  settings: config,
-  secrets: await openSecrets(pool, await secretKeys(config)),
-  log: makeLog('error'),
-  metrics: makeMetrics(true),
-  reactions: reactions(),
-  fresh_events: freshEvents(),
-  process_id: `bench-${kind}`,
-  notify: () => undefined,
-  wake: () => undefined,
-}
+const platform = await openPlatform(String(kind), 20)
 const accounts = accountService(platform)
 const billing = billingService(platform)
 const channels = channelService(platform)
-const limiter = processRateLimiter(clock)
+const limiter = processRateLimiter(platform.clock)
 
 function makeReference() {
   if (kind === 'plain') return plainServer()
@@ -64,7 +39,7 @@ function makeReference() {
     withdraw: () => new Set(),
     followers: followersOf(platform, []),
   })
-  return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages, config.base_url) })
+  return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages, platform.settings.base_url) })
 }
 
 const server = makeReference()

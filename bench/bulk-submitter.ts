@@ -1,0 +1,134 @@
+/** The other process of the measurement `bulk`: submits messages of one account in the bulk lane, as a campaign does, each for a row of a table of its own. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { nodeFlags } from '../scripts/node-flags.mjs'
+import type { Tenant } from '../src/contract/caller.ts'
+import { billingService } from '../src/features/billing/service.ts'
+import { channelService } from '../src/features/channels/service.ts'
+import { checkMessage } from '../src/features/messages/ingest/check.ts'
+import { groupCommit } from '../src/features/messages/ingest/group-commit.ts'
+import { queueBound } from '../src/features/messages/ingest/queue-bound.ts'
+import type { SubmissionItem } from '../src/features/messages/ingest/submission.ts'
+import { submittersOf, type SubmitterFragment } from '../src/features/messages/ingest/submitters.ts'
+import { followersOf } from '../src/features/messages/transitions/followers.ts'
+import { openPlatform } from './platform.ts'
+import type { Service } from './service.ts'
+
+const origin = { type: 'campaign', id: 'cmp_bench' } as const
+const kind = 'bench'
+/** Items of one submission, and how many of them are on their way. */
+const submissionItems = 500
+const submissionsAtOnce = 3
+const connections = 12
+
+/** Which rows to submit, and until when at most. */
+interface Task {
+  readonly from: number
+  readonly count: number
+  readonly within_ms: number
+}
+
+export interface Submitted {
+  readonly accepted: number
+  readonly seconds: number
+}
+
+export interface Submitter extends AsyncDisposable {
+  /** Submits the next `count` rows, as many as it manages within this time. Rejects when an item was not accepted. */
+  submit(count: number, within_ms: number): Promise<Submitted>
+}
+
+/** Starts it, with so many rows to submit. */
+export async function startSubmitter(service: Service, rows: number): Promise<Submitter> {
+  const { pool, account_id, channel, env, database_url } = service
+  await pool`create table bench_recipients (submission_key text primary key, account_id text not null, message_id text, code text)`
+  await pool`
+    insert into bench_recipients (submission_key, account_id) select ${origin.id} || '/' || n, ${account_id} from generate_series(0, ${rows - 1}::int) n`
+  await pool`vacuum analyze bench_recipients`
+  const child = fork(import.meta.filename, [account_id, channel], { env: { ...env, DATABASE_URL: database_url }, execArgv: [...nodeFlags], stdio: 'inherit' })
+  const died = once(child, 'exit').then(() => Promise.reject(new Error('the submitter ended')))
+  died.catch(() => undefined)
+  const told = async () => ((await Promise.race([once(child, 'message'), died])) as [Submitted | { readonly error: string }])[0]
+  await told()
+  let submitted = 0
+  return {
+    async submit(count, within_ms) {
+      child.send({ from: submitted, count, within_ms } satisfies Task)
+      submitted += count
+      const answer = await told()
+      if ('error' in answer) throw new Error(`the submitter failed: ${answer.error}`)
+      return answer
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.connected) child.disconnect()
+      await died.catch(() => undefined)
+    },
+  }
+}
+
+/** Takes a row while no message has come of it, and writes there what came. */
+const fragment: SubmitterFragment = {
+  kind,
+  columns: [],
+  held: (sql) => sql`
+    select from bench_recipients r where r.submission_key = i.submission_key and r.account_id = i.account_id and r.message_id is null and r.code is null for update skip locked`,
+  settle: (sql) => sql`
+    update bench_recipients r set message_id = s.message_id, code = s.code from submitted s where r.submission_key = s.key and r.account_id = s.account_id returning r.message_id`,
+  async known(sql, rows) {
+    const keys = rows.map(({ submission_key }) => submission_key)
+    const found = await sql<{ submission_key: string; message_id: string }[]>`
+      select submission_key, message_id from bench_recipients where submission_key = any (${keys}::text[]) and message_id is not null`
+    const ids = new Map(found.map(({ submission_key, message_id }) => [submission_key, message_id]))
+    return new Map(rows.flatMap(({ n, submission_key }) => (ids.has(submission_key!) ? [[n, ids.get(submission_key!)!] as const] : [])))
+  },
+}
+
+async function submitter(account_id: string, channel: string): Promise<(task: Task) => Promise<Submitted>> {
+  const platform = await openPlatform('submitter', connections)
+  const billing = billingService(platform)
+  const deps = { platform, billing, channels: channelService(platform), queues: queueBound(platform) }
+  const ingest = groupCommit({
+    platform,
+    billing,
+    followers: followersOf(platform, []),
+    submitters: submittersOf([fragment]),
+    handoff: { takes: () => false, process_id: platform.process_id, lease_ms: 60_000, offer: () => undefined },
+    emitted: () => undefined,
+  })
+  const tenant: Tenant = { account_id: account_id as Tenant['account_id'], mode: 'live' }
+  const itemOf = async (n: number): Promise<SubmissionItem> => ({
+    submission_key: `${origin.id}/${n}`,
+    message: await checkMessage(deps, tenant, { channel, to: `+1${3_100_000_000 + n}`, type: 'text', text: { body: `Our sale begins today, number ${n}.` } }),
+  })
+  return async ({ from, count, within_ms }) => {
+    const began = performance.now()
+    let next = from
+    let accepted = 0
+    const work = async () => {
+      while (next < from + count && performance.now() - began < within_ms) {
+        const first = next
+        next = Math.min(first + submissionItems, from + count)
+        const items = await Promise.all(Array.from({ length: next - first }, (_, i) => itemOf(first + i)))
+        const outcomes = await ingest.submit({ origin, lane: 'bulk', items, alongside: { kind } })
+        const other = outcomes.find((outcome) => outcome.kind !== 'accepted')
+        if (other !== undefined) throw new Error(`an item was not accepted: ${JSON.stringify(other)}`)
+        accepted += outcomes.length
+      }
+    }
+    await Promise.all(Array.from({ length: submissionsAtOnce }, work))
+    return { accepted, seconds: (performance.now() - began) / 1000 }
+  }
+}
+
+if (process.send !== undefined && process.argv[1] === import.meta.filename) {
+  const [account_id, channel] = process.argv.slice(2)
+  const submit = await submitter(account_id!, channel!)
+  process.on('message', (task: Task) => {
+    submit(task).then(
+      (submitted) => process.send!(submitted),
+      (error: unknown) => process.send!({ error: String(error) }),
+    )
+  })
+  process.on('disconnect', () => process.exit(0))
+  process.send({ accepted: 0, seconds: 0 } satisfies Submitted)
+}

@@ -1,0 +1,88 @@
+/** Bulk beside interactive: how much longer a request waits while another process submits a campaign's messages on the same wallet. */
+import { startSubmitter, type Submitter } from './bulk-submitter.ts'
+import { startDriver, type Driver } from './drive.ts'
+import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
+import type { LoadReport } from './load.ts'
+import { connections } from './rounds.ts'
+import { startService, type Service } from './service.ts'
+
+const itemsAll = 100_000
+const itemsQuick = 10_000
+const warmUpItems = 5000
+const rounds = 2
+/** Requests a second: a tenth of what a small machine manages, so that what they wait for is the bulk and not each other. */
+const rate = 500
+/** Of a round: a machine that manages less is measured by less. */
+const bulkWithinMs = 30_000
+
+export const bulk: Measurement = {
+  name: 'bulk',
+  title: 'Bulk beside interactive',
+  async run(options) {
+    using driver = startDriver()
+    await using service = await startService({ roles: 'api' })
+    await using submitter = await startSubmitter(service, warmUpItems + (options.quick ? itemsQuick : itemsAll))
+    return await measure(options, driver, service, submitter)
+  },
+}
+
+async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, submitter: Submitter): Promise<{ figures: Figure[]; notes: string[] }> {
+  const items = quick ? itemsQuick : itemsAll
+  const seconds = quick ? 3 : 8
+  const interactive = (load: { seconds: number; ended?: Promise<unknown> }): Promise<LoadReport> =>
+    driver.run(
+      {
+        host: '127.0.0.1',
+        port: service.port,
+        connections,
+        seconds: load.seconds,
+        rate,
+        keys: service.keys,
+        work: { kind: 'send', channel: service.channel, keyed: false },
+      },
+      load.ended,
+    )
+  const beside = async (count: number) => {
+    const submitted = submitter.submit(count, bulkWithinMs)
+    const report = await interactive({ seconds: bulkWithinMs / 1000, ended: submitted })
+    return { report, submitted: await submitted }
+  }
+  say('bulk: warming up')
+  await interactive({ seconds: quick ? 2 : 4 })
+  const warm = await beside(warmUpItems)
+  const alone: LoadReport[] = []
+  const together: Awaited<ReturnType<typeof beside>>[] = []
+  for (let round = 0; round < rounds; round++) {
+    say('bulk: requests alone')
+    alone.push(await interactive({ seconds }))
+    say(`bulk: requests beside ${items / rounds} bulk items`)
+    together.push(await beside(items / rounds))
+  }
+  alone.push(await interactive({ seconds }))
+  const of = (field: 'p50_ms' | 'p99_ms' | 'max_ms') => ({
+    alone: { name: 'alone', value: median(alone.map((report) => report[field])) },
+    beside: median(together.map(({ report }) => report[field])),
+  })
+  const accepted = together.reduce((sum, { submitted }) => sum + submitted.accepted, 0)
+  await verify(service, accepted + warm.submitted.accepted)
+  return {
+    figures: [
+      compared(`p99 answer, open loop at ${rate}/s, beside bulk`, 'ms', of('p99_ms').beside, of('p99_ms').alone, { most: 1.5 }),
+      compared('median answer beside bulk', 'ms', of('p50_ms').beside, of('p50_ms').alone),
+      compared('longest answer beside bulk', 'ms', of('max_ms').beside, of('max_ms').alone),
+      single('bulk items accepted beside requests', '/s', accepted / together.reduce((sum, { submitted }) => sum + submitted.seconds, 0)),
+    ],
+    notes: [
+      `${accepted.toLocaleString('en-US')} items of the same wallet, submitted by a second process for rows of its own; requests go to a service with the role \`api\` alone, and all share the cores.`,
+    ],
+  }
+}
+
+/** Rejects unless each row that was submitted has exactly one message. */
+async function verify({ pool }: Service, accepted: number): Promise<void> {
+  const [row] = await pool<{ messages: number; rows: number }[]>`
+    select (select count(*) from messages where submission_key is not null)::int as messages,
+      (select count(*) from bench_recipients r join messages m on m.id = r.message_id and m.submission_key = r.submission_key)::int as rows`
+  if (row!.messages !== accepted || row!.rows !== accepted)
+    throw new Error(`${accepted} items were accepted, with ${row!.messages} messages and ${row!.rows} rows that name theirs`)
+}

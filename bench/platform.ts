@@ -1,0 +1,32 @@
+/** The platform of a process of the benchmark that is neither the product nor its command line: on the service's database, without notifications to anybody. */
+import { readConfig, secretKeys, type Config } from '../src/config.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { idMaker } from '../src/lib/ids.ts'
+import { openPool } from '../src/platform/database/pool.ts'
+import { freshEvents } from '../src/platform/fresh-events.ts'
+import { makeLog } from '../src/platform/log.ts'
+import { makeMetrics } from '../src/platform/metrics.ts'
+import type { Platform } from '../src/platform/platform.ts'
+import { reactions } from '../src/platform/reactions.ts'
+import { openSecrets } from '../src/platform/secrets.ts'
+
+/** `connections` is how many to the database there may be. The environment names the database. */
+export async function openPlatform(name: string, connections: number): Promise<Platform & { readonly settings: Config }> {
+  const settings = readConfig(process.env)
+  const clock = systemClock()
+  const pool = openPool(settings.database_url!, { max: connections, application_name: `posthorn bench ${name}` })
+  return {
+    pool,
+    clock,
+    ids: idMaker(clock),
+    settings,
+    secrets: await openSecrets(pool, await secretKeys(settings)),
+    log: makeLog('error'),
+    metrics: makeMetrics(true),
+    reactions: reactions(),
+    fresh_events: freshEvents(),
+    process_id: `bench-${name}`,
+    notify: () => undefined,
+    wake: () => undefined,
+  }
+}
