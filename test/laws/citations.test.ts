@@ -11,8 +11,6 @@ const citing = [...sources('src/**/*.{ts,sql}', 'test/**/*.ts', 'bench/**/*.ts',
 const self = 'test/laws/citations.test.ts'
 const others = citing.filter(({ path }) => path !== self)
 
-/** Their texts name documents that are no part of the repository, and are exempt while they are restructured. */
-const restructured = ['src/features/messages/', 'src/features/webhooks/', 'src/features/contacts/', 'src/features/billing/']
 /** Applied migrations are compared by their checksums, so their comments stay as they are until they are squashed. */
 const applied = ['migrations/0001_installation.sql', 'migrations/0003_events.sql', 'migrations/0020_webhooks.sql']
 
@@ -64,8 +62,7 @@ test('a citation that is malformed, or of a paragraph that is not there, is told
 })
 
 test('nothing cites a text that is no part of this repository', () => {
-  const exempt = [...restructured, ...applied]
-  const checked = others.filter(({ path }) => !exempt.some((start) => path.startsWith(start)))
+  const checked = others.filter(({ path }) => !applied.includes(path))
 
   assert.deepEqual(
     found(
@@ -81,7 +78,7 @@ test('files that comments and documents name exist', () => {
   const named = /(?<![\w/.`-])`?((?:docs|src|test|bench|scripts|migrations)\/[\w./-]*[\w/])/g
   // the changelog tells of what was; a scheme of names stands with an ellipsis, a star or in angle brackets
   const checked = others
-    .filter(({ path }) => path !== 'CHANGELOG.md' && !restructured.some((start) => path.startsWith(start)))
+    .filter(({ path }) => path !== 'CHANGELOG.md')
     .map((file) => ({ ...file, text: file.path.endsWith('.md') ? file.text : commentsOf(file.text) }))
 
   const wrong = found(checked, named, ({ 0: whole, 1: path, index }, { text }) => {

@@ -10,7 +10,7 @@ import { listShownGrants, markExpiring, markLow } from './store.ts'
 
 const lowEveryMs = 24 * 3600_000
 
-/** How long before its end a package with unused credits is announced (interface: "Event types"). */
+/** How long before its end a package with unused credits is announced (behaviour: billing 6.3). */
 export const expiryNoticeMs = 7 * 24 * 3600_000
 
 /** What a transaction has just done to locked rows. */

@@ -1,4 +1,4 @@
-/** The words of the ledger: names of its accounts, the shape of an entry, and how one is read from the tenant's side (decisions 8). */
+/** The words of the ledger: names of its accounts, the shape of an entry, and how one is read from the tenant's side (behaviour: billing 7). */
 import type { Id } from '../../contract/ids.ts'
 import type { TransactionType } from '../../contract/resources/balance-transaction.ts'
 import { isoTime } from '../../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** Rows of money as the interface shows them: balances, packages, transactions and usage. */
+/** Rows of money as the API shows them: balances, packages, transactions and usage. */
 import type { Mode } from '../../contract/caller.ts'
 import type { Balance } from '../../contract/resources/balance.ts'
 import type { Package, PackageStatus } from '../../contract/resources/package.ts'
@@ -9,7 +9,7 @@ import { tenantSide, type LedgerEntry } from './ledger.ts'
 import { nextDay, nextMonth } from './usage.ts'
 import type { UsageSum } from './usage-store.ts'
 
-/** How long an exhausted or expired package stays in the balance (decisions 8). */
+/** How long an exhausted or expired package stays in the balance (behaviour: billing 5.1). */
 export const shownForMs = 30 * 24 * 3600_000
 
 /** A grant as a Package at this moment (ISO 8601). */

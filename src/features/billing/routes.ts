@@ -1,4 +1,4 @@
-/** What can be asked about money: the balance, prices, usage and transactions (decisions 8). */
+/** What can be asked about money: the balance, prices, usage and transactions (behaviour: billing 5). */
 import { Type } from 'typebox'
 import { limits } from '../../contract/limits.ts'
 import { Balance } from '../../contract/resources/balance.ts'

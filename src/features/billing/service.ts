@@ -1,4 +1,4 @@
-/** What money means: charges, refunds, top-ups, packages, prices and usage. Every movement is a ledger entry; balances are their sums (decisions 8). */
+/** What money means: charges, refunds, top-ups, packages, prices and usage. Every movement is a ledger entry; balances are their sums (behaviour: billing 7). */
 import type { Tenant } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'
 import type { Balance } from '../../contract/resources/balance.ts'

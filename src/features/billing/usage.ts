@@ -1,4 +1,4 @@
-/** Usage as it is counted: what a batch adds to the day of each channel, and what a period of the API is (decisions 8). */
+/** Usage as it is counted: what a batch adds to the day of each channel, and what a period of the API is (behaviour: billing 5.3). */
 import type { Mode } from '../../contract/caller.ts'
 import { invalid } from '../../contract/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -72,7 +72,7 @@ const firstDay = Date.parse('0001-01-01T00:00:00.000Z')
 const midnight = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 const dayAt = (ms: number): string => dayOf(isoTime(ms))
 
-/** The days that a usage query asks for, both inclusive: the last 30 days unless said otherwise, at most 366 (decisions 8). */
+/** The days that a usage query asks for, both inclusive: the last 30 days unless said otherwise, at most 366 (behaviour: billing 5.2). */
 export function usagePeriod(query: { from?: string; to?: string }, now_ms: number): { from: string; to: string } {
   const today = midnight(dayAt(now_ms))
   const asked = query.from === undefined ? undefined : midnight(query.from)

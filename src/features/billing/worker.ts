@@ -11,7 +11,7 @@ const grantsMax = 200
 const deltasMax = 5_000
 
 export const billingChores = (platform: Platform, billing: BillingService): Chore[] => [
-  // written off within a minute of the expiry (decisions 8)
+  // written off within a minute of the expiry (behaviour: billing 4.2)
   { name: 'package-expiry', every_ms: 15_000, run: () => untilDone(grantsMax, () => billing.writeOffExpired(grantsMax)) },
   { name: 'package-expiring', every_ms: 15_000, run: () => untilDone(grantsMax, () => announceExpiring(platform)) },
   { name: 'usage-fold', every_ms: 10_000, run: () => untilDone(deltasMax, () => foldUsage(platform.pool, deltasMax)) },

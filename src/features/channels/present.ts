@@ -1,4 +1,4 @@
-/** Channels and their templates as the interface shows them. */
+/** Channels and their templates as the API shows them. */
 import type { Channel, Template } from '../../contract/resources/channel.ts'
 import type { TemplateRecord } from './adapter.ts'
 import type { ChannelRow } from './store.ts'

@@ -1,4 +1,4 @@
-/** What an inbound message means for the people behind the numbers: the contact, its service window, and the keywords it may hold (decisions 5). */
+/** What an inbound message means for the people behind the numbers: the contact, its service window, and the keywords it may hold (behaviour: consent 4). */
 import type { Tenant } from '../../contract/caller.ts'
 import type { InboundFact } from '../../contract/facts.ts'
 import type { ConsentSource, ConsentStatus } from '../../contract/resources/contact.ts'

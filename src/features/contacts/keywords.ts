@@ -1,4 +1,4 @@
-/** Keywords that people write back: a whole message that stops, starts or asks for help, or a tapped button that stops (decisions 5 and 7). Pure. */
+/** Keywords that people write back: a whole message that stops, starts or asks for help, or a tapped button that stops (behaviour: consent 3). Pure. */
 import type { Settings } from '../../platform/settings.ts'
 
 export type Keyword = 'opt_out' | 'opt_in' | 'help'

@@ -1,4 +1,4 @@
-/** What can be asked about contact lists (interface: Contacts, lists and segments; decisions 10). */
+/** What can be asked about contact lists (behaviour: contacts 6). */
 import {
   ContactList,
   ContactListCreation,

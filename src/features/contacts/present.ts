@@ -1,8 +1,8 @@
-/** Rows of contacts and their lists as the interface shows them. */
+/** Rows of contacts and their lists as the API shows them. */
 import type { Contact, ContactList } from '../../contract/resources/contact.ts'
 import type { ContactRow, ListRow, Windows } from './rows.ts'
 
-/** The Contact of a row, as the interface shows it. */
+/** The Contact of a row, as the API shows it. */
 export function contactObject(row: ContactRow, windows: Windows): Contact {
   return {
     id: row.id,

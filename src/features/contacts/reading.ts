@@ -69,7 +69,7 @@ export async function consentHistory(sql: Db, tenant: Tenant, id: string, page: 
 export const shown = async (platform: Platform, sql: Db, tenant: Tenant, row: ContactRow): Promise<Contact> =>
   (await shownAll(platform, sql, tenant, [row]))[0]!
 
-/** Contacts as the interface shows them, with their service windows. */
+/** Contacts as the API shows them, with their service windows. */
 export async function shownAll(platform: Platform, sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> {
   const windows = await consentStore.findWindows(sql, tenant, rows.flatMap(windowAddresses))
   const at = isoTime(platform.clock.now())

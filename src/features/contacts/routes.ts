@@ -1,4 +1,4 @@
-/** What can be asked about contacts, their tags, attributes and consent (interface: Contacts, lists and segments; decisions 10). */
+/** What can be asked about contacts, their tags, attributes and consent (behaviour: contacts 2, 3, 4, 5). */
 import { Type } from 'typebox'
 import { limits } from '../../contract/limits.ts'
 import {

@@ -60,7 +60,7 @@ export function contactService(platform: Platform) {
     list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> => listContacts(platform, sql, tenant, query, page),
     /** Reads pages of the contacts that fit a query, newest first, each with one row more than asked. */
     reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<(page: Page) => Promise<ContactRow[]>> => readerOf(platform, sql, tenant, query),
-    /** Contacts as the interface shows them, with their service windows. */
+    /** Contacts as the API shows them, with their service windows. */
     shownAll: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> => shownAll(platform, sql, tenant, rows),
     consentHistory,
 

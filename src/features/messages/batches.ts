@@ -24,7 +24,7 @@ type StoredItem =
   | { readonly status: 202; readonly message_id: string }
   | { readonly status: number; readonly error: { code: ErrorCode; message: string; param?: string; details?: readonly Detail[] } }
 
-/** `POST /v1/messages/batch`. Throws only for a batch that is not well-formed; whatever its items met is theirs (interface: Messages). */
+/** `POST /v1/messages/batch`. Throws only for a batch that is not well-formed; whatever its items met is theirs (behaviour: messages 5.3). */
 export async function sendBatch(deps: SendingDeps, caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch> {
   if (key === undefined) return await sendUnkeyed(deps, caller, body)
   const request = keyedRequest(caller, 'POST /v1/messages/batch', key, canonicalFingerprint(body))

@@ -1,4 +1,4 @@
-/** Cancelling a message that waits: only while it is `queued`, and refunded in the same transaction (decisions 4). */
+/** Cancelling a message that waits: only while it is `queued`, and refunded in the same transaction (behaviour: messages 8.4). */
 import type { Tenant } from '../../contract/caller.ts'
 import { Problem } from '../../contract/problem.ts'
 import { isoTime } from '../../lib/clock.ts'

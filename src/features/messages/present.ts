@@ -1,11 +1,11 @@
-/** Rows of messages as the interface shows them. */
+/** Rows of messages as the API shows them. */
 import { Problem } from '../../contract/problem.ts'
 import type { Message, MessageError } from '../../contract/resources/message.ts'
 import { errorBody } from '../../platform/http/envelope.ts'
 import type { KeptError, MessageRow } from './rows.ts'
 import type { AttemptRow } from './store.ts'
 
-/** The Message of a row, as the interface shows it. */
+/** The Message of a row, as the API shows it. */
 export function messageObject(row: MessageRow): Message {
   return {
     id: row.id,
@@ -56,7 +56,7 @@ export function acceptedObject(row: MessageRow): Message {
   })
 }
 
-/** The error as the interface shows it, whose `provider_code` is always a string. */
+/** The error as the API shows it, whose `provider_code` is always a string. */
 export const errorObject = (error: KeptError | null): MessageError | null =>
   error === null ? null : { code: error.code, message: error.message, provider_code: error.provider_code ?? '' }
 
@@ -71,5 +71,5 @@ export function batchObject(results: readonly (MessageRow | Problem)[], show: (r
   return { object: 'batch' as const, data, accepted: results.length - rejected, rejected }
 }
 
-/** A hand-over as the interface shows it. */
+/** A hand-over as the API shows it. */
 export const attemptObject = (row: AttemptRow) => ({ object: 'message_attempt' as const, ...row })

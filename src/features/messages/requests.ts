@@ -24,7 +24,7 @@ export interface Sent {
   readonly replayed: boolean
 }
 
-/** `POST /v1/messages`. Throws the Problem that refuses the message, which is kept where there is a key (interface: Idempotency-Key). */
+/** `POST /v1/messages`. Throws the Problem that refuses the message, which is kept where there is a key (behaviour: idempotency 3). */
 export async function sendMessage(deps: SendingDeps, caller: Caller, body: unknown, key: string | undefined): Promise<Sent> {
   if (key === undefined) {
     const sent = await sendOne(deps, caller, body, undefined)

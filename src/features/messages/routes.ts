@@ -1,4 +1,4 @@
-/** What can be asked about messages (interface: Messages; decisions 4 and 6). */
+/** What can be asked about messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
 import { Type } from 'typebox'
 import { DocumentedSendMessage } from '../../contract/content/documented.ts'
 import { limits } from '../../contract/limits.ts'

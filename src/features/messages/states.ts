@@ -1,4 +1,4 @@
-/** What may follow what in a message's life (interface: States, Message; decisions 4). A transition lists every earlier status that it may overtake, since receipts arrive late and out of order. */
+/** What may follow what in a message's life (behaviour: messages 6). A transition lists every earlier status that it may overtake, since receipts arrive late and out of order. */
 import type { MessageStatus } from '../../contract/resources/message.ts'
 
 export const transitions = {

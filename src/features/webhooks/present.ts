@@ -1,4 +1,4 @@
-/** Rows of the event feed and of webhooks as receivers and the interface see them. */
+/** Rows of the event feed and of webhooks as receivers and the API see them. */
 import type { Event } from '../../contract/resources/event.ts'
 import type { WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../../contract/resources/webhook-endpoint.ts'

@@ -1,4 +1,4 @@
-/** What can be asked about webhook endpoints and their deliveries (interface: Webhook endpoints; decisions 9). */
+/** What can be asked about webhook endpoints and their deliveries (behaviour: webhooks 2, 6). */
 import { Type } from 'typebox'
 import { deliveryStatuses, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'

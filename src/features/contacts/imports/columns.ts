@@ -1,4 +1,4 @@
-/** The header of an import: which column is which field of a contact (decisions 10, "Imports"). */
+/** The header of an import: which column is which field of a contact (behaviour: imports 2). */
 import { consentTypes } from '../../../contract/resources/contact.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { Problem } from '../../../contract/problem.ts'

@@ -1,8 +1,8 @@
-/** Rows of imports as the interface shows them. */
+/** Rows of imports as the API shows them. */
 import type { ContactImport } from '../../../contract/resources/contact-import.ts'
 import type { ContactImportRow } from './rows.ts'
 
-/** The ContactImport of a row, as the interface shows it. */
+/** The ContactImport of a row, as the API shows it. */
 export function importObject(row: ContactImportRow): ContactImport {
   const { id, mode, file_name, default_country, consent_declared, bytes, total, created, updated, rejected, warnings, error } = row
   return {

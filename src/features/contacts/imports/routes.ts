@@ -1,4 +1,4 @@
-/** What can be asked about imports of contacts (decisions 10). */
+/** What can be asked about imports of contacts (behaviour: imports 1, 4). */
 import { Type, type Static } from 'typebox'
 import { ContactImport, importLimits, importStatuses, type ImportStatus } from '../../../contract/resources/contact-import.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'

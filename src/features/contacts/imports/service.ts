@@ -1,4 +1,4 @@
-/** What imports mean: a file is taken in whole or not at all, then applied in the background (decisions 10, "Imports"). */
+/** What imports mean: a file is taken in whole or not at all, then applied in the background (behaviour: imports 1, 3). */
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { getCountries } from 'libphonenumber-js'

@@ -1,4 +1,4 @@
-/** What a segment rule may speak of: every field, its kind, and the operators that each kind takes (decisions 10). */
+/** What a segment rule may speak of: every field, its kind, and the operators that each kind takes (behaviour: segments 2.2). */
 import { consentTypes } from '../../../contract/resources/contact.ts'
 import { normalisePhone } from '../../../lib/phone.ts'
 
@@ -54,7 +54,7 @@ export const operatorsOf: Readonly<Record<FieldKind, readonly Operator[]>> = {
   lists: set,
 }
 
-/** The operators that a missing value satisfies (decisions 10). */
+/** The operators that a missing value satisfies (behaviour: segments 3.2). */
 export const negations: ReadonlySet<Operator> = new Set(['not_equals', 'not_in', 'not_exists', 'not_within_days', 'contains_none'])
 
 /** Fields without a key. */

@@ -1,4 +1,4 @@
-/** Rows of segments, and how the interface shows them. */
+/** Rows of segments, and how the API shows them. */
 import type { Segment } from '../../../contract/resources/segment.ts'
 
 /** A row of `segments`. */
@@ -7,7 +7,7 @@ export interface SegmentRow extends Omit<Segment, 'object' | 'mode'> {
   mode: 'live' | 'test'
 }
 
-/** The Segment of a row, as the interface shows it. */
+/** The Segment of a row, as the API shows it. */
 export function segmentObject(row: SegmentRow): Segment {
   const { id, mode, name, description, created_at, updated_at } = row
   return { id, object: 'segment', mode, name, description, rules: row.rules, created_at, updated_at }

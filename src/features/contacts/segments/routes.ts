@@ -1,4 +1,4 @@
-/** What can be asked about segments (interface: Contacts, lists and segments; decisions 10). */
+/** What can be asked about segments (behaviour: segments 1). */
 import { Segment, SegmentCreation, SegmentDeleted, SegmentPreview, SegmentUpdate } from '../../../contract/resources/segment.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'

@@ -1,5 +1,5 @@
 /**
- * The grammar of segment rules (decisions 10): reads what a client wrote into a tree whose every field, operator and value fits,
+ * The grammar of segment rules (behaviour: segments 2): reads what a client wrote into a tree whose every field, operator and value fits,
  * or refuses it with each failure's exact path. Pure: lists are looked up by the service, values go to SQL in `predicate.ts`.
  */
 import type { Detail, DetailCode } from '../../../contract/errors.ts'

@@ -1,4 +1,4 @@
-/** What segments mean: rules checked when they are saved, and looked up afresh whenever somebody asks who fits them (decisions 10). */
+/** What segments mean: rules checked when they are saved, and looked up afresh whenever somebody asks who fits them (behaviour: segments 1). */
 import type { Caller, Tenant } from '../../../contract/caller.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'

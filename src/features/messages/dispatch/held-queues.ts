@@ -1,4 +1,4 @@
-/** Queues that wait: of channels that are not up, disabled or without their link (decisions 7), and of slow ones. What expires in them meanwhile is looked for. */
+/** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), and of slow ones. What expires in them meanwhile is looked for. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../../contract/facts.ts'
 import { limits } from '../../../contract/limits.ts'

@@ -1,4 +1,4 @@
-/** `POST /v1/test/inbound_messages`: what a recipient would write, on a sandbox channel (decisions 6). */
+/** `POST /v1/test/inbound_messages`: what a recipient would write, on a sandbox channel (behaviour: test-mode 4). */
 import type { Tenant } from '../../../contract/caller.ts'
 import { validateInboundContent } from '../../../contract/content/validate.ts'
 import { isId } from '../../../contract/ids.ts'

@@ -1,4 +1,4 @@
-/** From what a caller wrote to what can be submitted: the two rounds of checks of one message (decisions 1, "For a message"). */
+/** From what a caller wrote to what can be submitted: the two rounds of checks of one message (behaviour: messages 3). */
 import type { Tenant } from '../../../contract/caller.ts'
 import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
@@ -132,7 +132,7 @@ function unsupported(channel: ChannelRow, type: string): Problem {
   )
 }
 
-/** What is wrong with a recipient on a channel of this type (decisions 4, first line). */
+/** What is wrong with a recipient on a channel of this type (behaviour: messages 4). */
 export function checkRecipient(channel_type: string, to: string): Detail[] {
   if (!isPhoneChannel(channel_type) || e164.test(to) || (channel_type === 'whatsapp' && businessScopedId.test(to))) return []
   return [

@@ -16,7 +16,7 @@ export async function stoppedFrom(platform: Platform, message: CheckedMessage): 
   return verdict === null ? null : new Problem('recipient_blocked', stoppedMarketing)
 }
 
-/** Consent and window go before connection and funds (decisions 1, "For a message"): the refusal of a message that is refused in any case, or null. */
+/** Consent and window go before connection and funds (behaviour: messages 3): the refusal of a message that is refused in any case, or null. */
 export async function ineligible(platform: Platform, message: CheckedMessage): Promise<Problem | null> {
   const verdict = await verdictOf(platform, message)
   return verdict === null ? null : refusalOf(verdict)

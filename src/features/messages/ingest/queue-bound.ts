@@ -1,4 +1,4 @@
-/** The bound of a channel's queue: past it nothing more is accepted, so that what was accepted still goes out in its validity (decisions 4). */
+/** The bound of a channel's queue: past it nothing more is accepted, so that what was accepted still goes out in its validity (behaviour: messages 3.5). */
 import { limits } from '../../../contract/limits.ts'
 import { Problem } from '../../../contract/problem.ts'
 import type { Platform } from '../../../platform/platform.ts'

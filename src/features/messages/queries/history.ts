@@ -1,4 +1,4 @@
-/** The history of a message (decisions 4), derived from its time stamps and its events: nothing is written for it. */
+/** The history of a message (behaviour: messages 9.2), derived from its time stamps and its events: nothing is written for it. */
 import { createHash } from 'node:crypto'
 import type { MessageHistoryItem, MessageStatus } from '../../../contract/resources/message.ts'
 import { errorObject } from '../present.ts'

@@ -1,4 +1,4 @@
-/** What providers call back with: verified, stored raw together with the reports read from it, and only then acknowledged (decisions 7). */
+/** What providers call back with: verified, stored raw together with the reports read from it, and only then acknowledged (behaviour: channels 7.3). */
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'

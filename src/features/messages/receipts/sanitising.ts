@@ -6,7 +6,7 @@ import type { InboundMessage, Receipt, Report } from '../../channels/adapter.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
-/** The report with texts that can be kept and with every field; content that is of no known type becomes `unsupported` (decisions 4). */
+/** The report with texts that can be kept and with every field; content that is of no known type becomes `unsupported` (behaviour: messages 10.2). */
 export function sanitiseReport(report: Report): Report {
   const sane = sanitiseValue(report, 1) as Report
   if (sane.kind === 'receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
@@ -22,7 +22,7 @@ export function sanitiseReport(report: Report): Report {
   }
 }
 
-/** What a provider says of a failure, in the fields and words of the interface. */
+/** What a provider says of a failure, in the fields and words of the API. */
 function sanitiseError(error: unknown): NonNullable<Receipt['error']> {
   const { code, message, provider_code } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
   return {

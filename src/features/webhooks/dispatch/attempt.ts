@@ -1,4 +1,4 @@
-/** One attempt of a delivery: what is sent (interface: Delivery of webhook events), and what follows from how it ended. */
+/** One attempt of a delivery: what is sent (behaviour: webhooks 4), and what follows from how it ended. */
 import type { Clock } from '../../../lib/clock.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { eventHeaders } from '../../../lib/event-headers.ts'
@@ -37,7 +37,7 @@ export function deliveryHeaders(target: Target, event: { readonly id: string; re
   return headers
 }
 
-/** Jitter is added, never taken off: at most a tenth of the delay and five seconds (decisions 9). */
+/** Jitter is added, never taken off: at most a tenth of the delay and five seconds (behaviour: webhooks 5.1). */
 const jitterShare = 0.1
 const jitterMsMax = 5_000
 

@@ -75,7 +75,7 @@ export function endpointFailures({ events, metadata, source }: EndpointChange & 
   return found
 }
 
-/** Checks beyond the schema. The url comes last: other fields are validated first (decisions 9). */
+/** Checks beyond the schema. The url comes last: other fields are validated first (behaviour: webhooks 3.2). */
 export async function checkEndpoint(
   input: EndpointChange & { source?: string | null },
   rule: { allowed_hosts: readonly string[]; resolve: Resolve; sleep: (ms: number, signal: AbortSignal) => Promise<void> },

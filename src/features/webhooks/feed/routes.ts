@@ -1,4 +1,4 @@
-/** What can be asked about events (interface: Event feed; decisions 9). */
+/** What can be asked about events (behaviour: webhooks 7). */
 import { Type } from 'typebox'
 import { Event } from '../../../contract/resources/event.ts'
 import { DateTimeQuery } from '../../../contract/date-time-query.ts'

@@ -1,4 +1,4 @@
-/** The event feed (decisions 9): what webhooks deliver, for polling and for catching up. */
+/** The event feed (behaviour: webhooks 7): what webhooks deliver, for polling and for catching up. */
 import type { Tenant } from '../../../contract/caller.ts'
 import { eventTypes } from '../../../contract/events.ts'
 import { isId } from '../../../contract/ids.ts'
