@@ -46,3 +46,23 @@ export async function recordEvents(sql: Db, events: readonly NewEvent[]): Promis
 export const eventsFrom = (sql: Db, source: ReturnType<Db>) => sql`
   insert into events (account_id, mode, id, type, object_id, object, endpoint_id, created_at, position)
   select account_id, mode, id, type, object_id, object, endpoint_id, created_at::timestamptz, (select feed_position()) from (${source}) e`
+
+/** An event as it stands for a step of its object. */
+export interface EventOfObject {
+  readonly id: string
+  readonly type: string
+  /** ISO 8601. */
+  readonly created_at: string
+}
+
+/** The events of an object that are still kept, oldest first, at most a hundred. */
+export async function eventsOf(sql: Db, { account_id, mode }: Tenant, object_id: string): Promise<EventOfObject[]> {
+  return await sql<EventOfObject[]>`
+    select id, type, created_at from events
+    where account_id = ${account_id} and mode = ${mode} and object_id = ${object_id}
+    order by position, id limit 100`
+}
+
+/** For proofs: objects with two events of one of these types (a pattern of `like`), as `object type`; at most `most`. */
+export const repeatedEvents = (sql: Db, types: string, most: number): Promise<{ id: string }[]> => sql<{ id: string }[]>`
+  select object_id || ' ' || type as id from events where type like ${types} group by account_id, mode, object_id, type having count(*) > 1 limit ${most}`

@@ -1,7 +1,7 @@
 /** The truths of money that `posthorn doctor` proves inside one snapshot: balances, grants, refunds and usage against the ledger. */
 import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant } from '../../platform/platform.ts'
-import * as audit from './audit.ts'
+import * as audit from './audit-store.ts'
 
 /** The rows that `find` returns, each in a sentence. */
 const phrased =

@@ -24,6 +24,7 @@ export type { Prices } from './prices.ts'
 export type { UsageDelta } from './usage.ts'
 export { grantAccount, ledgerAccounts } from './ledger.ts'
 export { usageOfCharge } from './usage.ts'
+export { entriesOfMessages } from './audit-store.ts'
 export { chargesFrom, fundsFor, usageFrom } from './charge-store.ts'
 
 export interface BillingService extends Statements, Funding {

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Invariant, Platform } from '../../platform/platform.ts'
-import * as audit from './audit.ts'
+import * as audit from './audit-store.ts'
 import { addressesOn, suppressibleTypes } from './consequences.ts'
 import { addressesOf, labelsOf, statusOf } from './contact.ts'
 import { suppressionHash, type KeyedHash } from './recipients.ts'

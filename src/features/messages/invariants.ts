@@ -1,6 +1,8 @@
 /** What `posthorn doctor` proves of messages: nothing is lost, nothing happened twice, every cent has its message. */
 import type { Invariant } from '../../platform/platform.ts'
 import type { Db } from '../../platform/database/sql.ts'
+import { repeatedEvents } from '../../platform/outbox.ts'
+import { entriesOfMessages } from '../billing/service.ts'
 
 const sampleMax = 20
 
@@ -26,14 +28,13 @@ export const messageInvariants: readonly Invariant[] = [
   ),
   invariant(
     'each event of a message was told once',
-    (sql) => sql`
-      select object_id || ' ' || type as id from events where type like 'message.%' group by account_id, mode, object_id, type having count(*) > 1 limit ${sampleMax}`,
+    (sql) => repeatedEvents(sql, 'message.%', sampleMax),
     (id) => `${id} was told more than once.`,
   ),
   invariant(
     'every charge is of its message',
     (sql) => sql`
-      select m.id from messages m left join ledger_entries e on e.message_id = m.id and e.type = 'message_charge'
+      select m.id from messages m left join (${entriesOfMessages(sql)}) e on e.message_id = m.id and e.type = 'message_charge'
       where m.mode = 'live' and m.direction = 'outbound' and (m.amount_micros > 0 or m.package_grant_id is not null)
         and (e.id is null or (e.unit = 'usd_micros' and e.amount <> m.amount_micros) or e.package_grant_id is distinct from m.package_grant_id) limit ${sampleMax}`,
     (id) => `${id} says that it was charged, and the ledger says something else.`,
@@ -41,7 +42,7 @@ export const messageInvariants: readonly Invariant[] = [
   invariant(
     'a message is refunded exactly when it failed',
     (sql) => sql`
-      select m.id from messages m left join ledger_entries e on e.message_id = m.id and e.type = 'message_refund'
+      select m.id from messages m left join (${entriesOfMessages(sql)}) e on e.message_id = m.id and e.type = 'message_refund'
       where m.direction = 'outbound' and ((m.status = 'failed') <> m.refunded
         or (m.mode = 'live' and (m.amount_micros > 0 or m.package_grant_id is not null) and m.refunded <> (e.id is not null))) limit ${sampleMax}`,
     (id) => `${id} and its refund do not agree.`,

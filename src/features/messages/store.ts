@@ -30,17 +30,3 @@ export async function listAttempts(sql: Db, { account_id, mode }: Tenant, messag
     where account_id = ${account_id} and mode = ${mode} and message_id = ${message_id}
     order by number desc limit 1000`
 }
-
-export interface EventOfMessage {
-  id: string
-  type: string
-  created_at: string
-}
-
-/** The public events of a message that are still kept, oldest first. */
-export async function eventsOfMessage(sql: Db, { account_id, mode }: Tenant, message_id: string): Promise<EventOfMessage[]> {
-  return await sql<EventOfMessage[]>`
-    select id, type, created_at from events
-    where account_id = ${account_id} and mode = ${mode} and object_id = ${message_id}
-    order by position, id limit 100`
-}

@@ -3,7 +3,7 @@ import type { Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { predicate, type Fragment } from './predicate.ts'
+import { predicate, type Fragment } from './predicate-store.ts'
 import { parseRules, type ParsedRules } from './rules.ts'
 import * as store from './store.ts'
 

@@ -4,7 +4,7 @@ import type { SegmentRow } from './present.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import { phoneChannelTypes } from '../recipients.ts'
-import type { Fragment } from './predicate.ts'
+import type { Fragment } from './predicate-store.ts'
 
 const columns = (sql: Db) => sql`account_id, mode, id, name, description, rules, created_at, updated_at`
 

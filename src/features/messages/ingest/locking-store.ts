@@ -3,7 +3,8 @@ import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import { acceptedTransitions } from '../transitions/follower-store.ts'
 import type { Followers } from '../transitions/followers.ts'
 import type { AcceptRow, Moment, Paid } from './rows.ts'
-import { agreement, forColumns, type SubmitterFragment } from './submitters.ts'
+import { agreement, forColumns } from './submitter-store.ts'
+import type { SubmitterFragment } from './submitters.ts'
 
 /** A row as its submitter sees it, of the relation `submitted`. */
 export interface SubmittedRow {

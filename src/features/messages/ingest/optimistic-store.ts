@@ -5,7 +5,8 @@ import { eligibilityOf, type Ineligible } from '../../contacts/service.ts'
 import { acceptedTransitions } from '../transitions/follower-store.ts'
 import type { Followers } from '../transitions/followers.ts'
 import type { AcceptRow, Moment } from './rows.ts'
-import { agreement, forColumns, type SubmitterFragment } from './submitters.ts'
+import { agreement, forColumns } from './submitter-store.ts'
+import type { SubmitterFragment } from './submitters.ts'
 
 export interface AcceptVerdict {
   readonly n: number

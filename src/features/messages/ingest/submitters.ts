@@ -76,11 +76,3 @@ export function submittersOf(given: readonly SubmitterFragment[]): Submitters {
 
 /** Units of one kind share a batch. What has nothing alongside goes with requests, whose keys are free where there are none. */
 export const kindOf = ({ pending: { submission } }: Unit): string => submission.alongside?.kind ?? requestFragment.kind
-
-/** The condition under which what `settle` wrote stands. */
-export const agreement = (sql: Db, { agreed }: SubmitterFragment): Fragment =>
-  agreed?.(sql) ?? sql`(select count(message_id) from settled) = (select count(message_id) from submitted)`
-
-/** A part of a statement for each column of a submitter. */
-export const forColumns = (sql: Db, { columns }: Pick<SubmitterFragment, 'columns'>, part: (name: string) => Fragment): Fragment | Fragment[] =>
-  columns.length === 0 ? sql`` : columns.map(part)

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import type { MessageHistoryItem, MessageStatus } from '../../../contract/resources/message.ts'
 import { errorObject } from '../present.ts'
 import type { MessageRow } from '../rows.ts'
-import type { EventOfMessage } from '../store.ts'
+import type { EventOfObject } from '../../../platform/outbox.ts'
 
 /** Newest first. Every status reached is one item; `event_id` is that of the public event while it is kept. */
-export function historyOf(row: MessageRow, events: readonly EventOfMessage[]): MessageHistoryItem[] {
+export function historyOf(row: MessageRow, events: readonly EventOfObject[]): MessageHistoryItem[] {
   const eventIds = new Map(events.map((event) => [event.type, event.id]))
   const reached = new Set(events.map((event) => event.type))
   const item = (status: MessageStatus, created_at: string): MessageHistoryItem => ({

@@ -4,6 +4,7 @@ import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'
 import type { MessageHistoryItem } from '../../../contract/resources/message.ts'
 import type { Db } from '../../../platform/database/sql.ts'
+import { eventsOf } from '../../../platform/outbox.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { MessageRow } from '../rows.ts'
 import * as store from '../store.ts'
@@ -28,7 +29,7 @@ export async function pageOfMessages(sql: Db, tenant: Tenant, filters: MessageFi
 /** What happened to a message, newest first (`GET /v1/messages/{id}/events`). */
 export async function historyOfMessage(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]> {
   const row = await getMessage(sql, tenant, id)
-  return historyOf(row, await store.eventsOfMessage(sql, tenant, id))
+  return historyOf(row, await eventsOf(sql, tenant, id))
 }
 
 /** The hand-overs of a message to its provider, newest first (`GET /v1/messages/{id}/attempts`). */

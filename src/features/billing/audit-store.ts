@@ -87,3 +87,7 @@ export async function usageBreaches(sql: Db): Promise<UsageBreach[]> {
     )
     select account_id, day, counted, entries from compared where counted <> entries order by account_id, day limit 20`
 }
+
+/** For proofs of others: the entries that name a message, as a select of id, account_id, message_id, type, unit, amount and package_grant_id. */
+export const entriesOfMessages = (sql: Db) => sql`
+  select id, account_id, message_id, type, unit, amount, package_grant_id from ledger_entries where message_id is not null`

@@ -9,7 +9,7 @@ import { newContact } from '../contact.ts'
 import { insertContacts } from '../store.ts'
 import { matches, type FieldValue } from './evaluator.ts'
 import { operatorsOf, type Field } from './fields.ts'
-import { predicate } from './predicate.ts'
+import { predicate } from './predicate-store.ts'
 import { parseRules } from './rules.ts'
 
 const tenant = { account_id: 'acc_1', mode: 'test' } as unknown as { account_id: `acc_${string}`; mode: 'test' }
