@@ -1,5 +1,4 @@
 /** `openapi.json`: the document of this version, written by `npm run gen` and committed. */
-import { writeFile } from 'node:fs/promises'
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
@@ -10,15 +9,10 @@ import { makeLog } from './platform/log.ts'
 import { makeSecrets } from './platform/secrets.ts'
 
 /** Every route of this version. Opens no connection. */
-export function everyRoute(): readonly Route[] {
+function everyRoute(): readonly Route[] {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none')
   const secrets = makeSecrets({ current: Buffer.alloc(32).toString('base64'), previous: [] }, Buffer.alloc(32))
   return buildApp({ pool, clock: systemClock(), settings: readConfig({}), secrets, log: makeLog('silent') }).routes
 }
 
 export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute(), 'http://127.0.0.1:8080'), null, 2)}\n`
-
-/** Writes `openapi.json` at the root of the checkout. */
-export async function writeOpenapi(): Promise<void> {
-  await writeFile(new URL('../openapi.json', import.meta.url), openapiText())
-}

@@ -41,7 +41,7 @@ export interface Cli {
 /** Adds the commands of one group to the program. */
 export type Register = (program: Command, cli: Cli) => void
 
-export const exitCodes = { done: 0, refused: 1, usage: 2 } as const
+const exitCodes = { done: 0, refused: 1, usage: 2 } as const
 
 /** Runs one command line; resolves to the exit code. Never rejects. */
 export async function runCli(argv: readonly string[], terminal: Terminal, groups: readonly Register[]): Promise<number> {

@@ -1,7 +1,6 @@
 /** Bounds that are decided (docs/reference/behaviour), by name. Settings that an operator may change live in `config.ts`. */
 export const limits = {
   body_bytes: 1024 * 1024,
-  small_body_bytes: 256 * 1024,
   /** A provider's callback; Meta sends up to so much (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). */
   callback_body_bytes: 3 * 1024 * 1024,
   json_depth: 32,

@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox'
 import { contentType } from './content-type.ts'
 import { httpsUrl, list, maybe, oneOf, text, webUrl } from './fields.ts'
 
-export const attachmentTypes = ['image', 'video', 'audio', 'document', 'sticker'] as const
+const attachmentTypes = ['image', 'video', 'audio', 'document', 'sticker'] as const
 
 const attachment = <U extends TSchema>(url: U) =>
   Type.Object({

@@ -20,7 +20,7 @@ export const webUrl = (description: string) => Type.String({ format: 'uri', patt
 export const body = Type.Object({ text: text(1, 1024, 'The main text.') }, { description: 'The main part of the message.' })
 export const footer = maybe(Type.Object({ text: text(0, 60, 'The small text at the end.') }, { description: 'A line in small type under the message.' }))
 
-export const headerTypes = ['text', 'image', 'video', 'document'] as const
+const headerTypes = ['text', 'image', 'video', 'document'] as const
 export const header = maybe(
   Type.Object(
     {

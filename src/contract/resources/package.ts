@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from './nullable.ts'
 
-export const packageStatuses = ['active', 'exhausted', 'expired'] as const
+const packageStatuses = ['active', 'exhausted', 'expired'] as const
 export type PackageStatus = (typeof packageStatuses)[number]
 
 export const Package = Type.Object(

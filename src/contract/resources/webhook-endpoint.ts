@@ -4,7 +4,7 @@ import { eventTypes } from '../events.ts'
 import { messageTypes, inboundTypes, channelTypes, reservedChannelTypes } from './channel.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
-export const endpointStatuses = ['active', 'disabled'] as const
+const endpointStatuses = ['active', 'disabled'] as const
 export type EndpointStatus = (typeof endpointStatuses)[number]
 
 const words = (values: readonly string[], description: string) => Type.Optional(Type.Array(Type.String({ enum: [...values] }), { maxItems: 100, description }))

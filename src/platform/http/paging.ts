@@ -4,7 +4,7 @@ import { limits } from '../../contract/limits.ts'
 import { invalid, type Problem } from '../../contract/problem.ts'
 
 /** The query fields that every list takes; spread into the schema of a list's query. */
-export const pageQuery = {
+const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_max, default: limits.page_default, description: 'Objects per page.' })),
   starting_after: Type.Optional(Type.String({ minLength: 1, description: 'The id of the last object of the previous page (`next_cursor`).' })),
 }

@@ -8,7 +8,7 @@ import { Problem } from '../../../contract/problem.ts'
 import { contactField, fieldNames, operators, operatorsOf, phoneText, type Field, type FieldKind, type Operator } from './fields.ts'
 import { parseDateTime } from '../../../contract/times.ts'
 
-export const ruleLimits = {
+const ruleLimits = {
   /** The outermost group counts as depth 1. */
   depth: 3,
   conditions: 50,

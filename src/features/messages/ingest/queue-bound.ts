@@ -5,7 +5,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { countQueue } from '../dispatch/store.ts'
 
 /** Messages of one account's channel that may wait. */
-export const queuedMax = 500_000
+const queuedMax = 500_000
 const heldMax = 10_000
 
 export interface QueueBound {

@@ -11,7 +11,7 @@ const limitAtFirst = 4
 const limitMax = 64
 const limitWhenSlow = 8
 /** An endpoint whose answers take longer counts as slow. */
-export const slowAfterMs = 1_000
+const slowAfterMs = 1_000
 
 export interface DeliveryJob extends Omit<DueRow, 'due_at'> {
   /** Milliseconds since 1970. */

@@ -100,7 +100,7 @@ export class Scheduler {
 }
 
 /** Begins one for each account in turn until none begins any more: when places are scarce, no account takes them all. */
-export function beginInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
+function beginInTurn(sessions: readonly EndpointSession[], begin: (session: EndpointSession) => boolean): void {
   const waiting = sessions.filter((session) => session.buffer.length > 0)
   const accounts = [...Map.groupBy(waiting, (session) => session.account_id).values()]
   for (let progress = true; progress;) {
