@@ -8,7 +8,8 @@ import { startService, type Service } from './service.ts'
 
 const itemsAll = 100_000
 const itemsQuick = 10_000
-const warmUpItems = 5000
+const warmUpItems = 2000
+const warmUpWithinMs = 5000
 const rounds = 2
 /** Requests a second: a tenth of what a small machine manages, so that what they wait for is the bulk and not each other. */
 const rate = 500
@@ -28,7 +29,7 @@ export const bulk: Measurement = {
 
 async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, submitter: Submitter): Promise<{ figures: Figure[]; notes: string[] }> {
   const items = quick ? itemsQuick : itemsAll
-  const seconds = quick ? 3 : 8
+  const seconds = quick ? 3 : 6
   const interactive = (load: { seconds: number; ended?: Promise<unknown> }): Promise<LoadReport> =>
     driver.run(
       {
@@ -42,21 +43,21 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
       },
       load.ended,
     )
-  const beside = async (count: number) => {
-    const submitted = submitter.submit(count, bulkWithinMs)
-    const report = await interactive({ seconds: bulkWithinMs / 1000, ended: submitted })
+  const beside = async (count: number, within_ms: number) => {
+    const submitted = submitter.submit(count, within_ms)
+    const report = await interactive({ seconds: (2 * within_ms) / 1000, ended: submitted })
     return { report, submitted: await submitted }
   }
   say('bulk: warming up')
   await interactive({ seconds: quick ? 2 : 4 })
-  const warm = await beside(warmUpItems)
+  const warm = await beside(warmUpItems, warmUpWithinMs)
   const alone: LoadReport[] = []
   const together: Awaited<ReturnType<typeof beside>>[] = []
   for (let round = 0; round < rounds; round++) {
     say('bulk: requests alone')
     alone.push(await interactive({ seconds }))
     say(`bulk: requests beside ${items / rounds} bulk items`)
-    together.push(await beside(items / rounds))
+    together.push(await beside(items / rounds, bulkWithinMs))
   }
   alone.push(await interactive({ seconds }))
   const of = (field: 'p50_ms' | 'p99_ms' | 'max_ms') => ({
