@@ -3,8 +3,11 @@ import type { Invariant } from '../../platform/platform.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { repeatedEvents } from '../../platform/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
+import { rankOf } from './states.ts'
 
 const sampleMax = 20
+/** By rank. */
+const outboundStatuses = Object.keys(rankOf)
 
 const invariant = (name: string, find: (sql: Db) => Promise<readonly { id: string }[]>, sentence: (id: string) => string): Invariant => ({
   name,
@@ -27,9 +30,9 @@ export const messageInvariants: readonly Invariant[] = [
     (id) => `${id} is to be sent, and does not exist.`,
   ),
   invariant(
-    'each event of a message was told once',
+    'each event of a message was emitted once',
     (sql) => repeatedEvents(sql, 'message.%', sampleMax),
-    (id) => `${id} was told more than once.`,
+    (id) => `${id} was emitted more than once.`,
   ),
   invariant(
     'every charge is of its message',
@@ -46,6 +49,13 @@ export const messageInvariants: readonly Invariant[] = [
       where m.direction = 'outbound' and ((m.status = 'failed') <> m.refunded
         or (m.mode = 'live' and (m.amount_micros > 0 or m.package_grant_id is not null) and m.refunded <> (e.id is not null))) limit ${sampleMax}`,
     (id) => `${id} and its refund do not agree.`,
+  ),
+  invariant(
+    'what followers have still to fold is of messages that have come so far',
+    (sql) => sql`
+      select t.message_id as id from message_transitions t left join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
+      where m.id is null or array_position(${outboundStatuses}::text[], m.status) < array_position(${outboundStatuses}::text[], t.status) limit ${sampleMax}`,
+    (id) => `${id} is told to followers as further than it is.`,
   ),
   invariant(
     'each second counts its messages by status',

@@ -1,11 +1,13 @@
 /** What writing completions promises when providers are odd. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { MessageRow } from '../rows.ts'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from '../transitions/followers.ts'
 import { providerIdCache } from './provider-ids.ts'
-import { writeCompletions } from './completer.ts'
+import { completer, writeCompletions } from './completer.ts'
+import { inHand } from './in-hand.ts'
 
 test('messages that a provider names alike are all sent, and the first keeps the name', async (t) => {
   const world = await startWorld(t)
@@ -67,4 +69,60 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
   assert.deepEqual((await api.get(`/v1/messages/${id}/attempts`)).body.data, [])
   assert.deepEqual((await api.get('/v1/messages?direction=inbound')).body.data, [])
   await world.invariants()
+})
+
+/** A completer whose database can be away, and a job of it that ends. */
+async function completing(t: TestContext) {
+  const world = await startWorld(t)
+  const state = { away: true, asked: 0 }
+  const ask = () => {
+    state.asked += 1
+    if (state.away) throw new Error('the database is away')
+  }
+  const pool = new Proxy(world.pool, {
+    apply: (target, self, args) => (ask(), Reflect.apply(target as never, self, args)),
+    get: (target, name, self) => (name === 'begin' ? (ask(), target.begin.bind(target)) : Reflect.get(target, name, self)),
+  })
+  const jobs = inHand()
+  const job = {
+    row: { id: 'msg_1', account_id: 'acc_1', mode: 'test', channel_id: 'ch_1' } as MessageRow,
+    attempts: 0,
+    claimed: true,
+    due_ms: 0,
+    lease_until_ms: 0,
+  }
+  jobs.begin(job)
+  const made = completer({
+    platform: { ...world.platform, pool },
+    billing: world.services.billing,
+    channels: world.services.channels,
+    followers: followersOf(world.platform, []),
+    providerIds: providerIdCache(),
+    jobs,
+  })
+  made.complete({ job, outcome: { kind: 'gone' }, at_ms: world.clock.now() })
+  return { world, state, jobs, made }
+}
+
+test('what a database that is away does not take is written when it is back', async (t) => {
+  const { world, state, jobs, made } = await completing(t)
+
+  await until('some failures', async () => {
+    await world.clock.advance(2000)
+    return state.asked > 3
+  })
+  const during = jobs.size
+  state.away = false
+  await world.rest.whileTimePasses(() => made.drained())
+
+  assert.deepEqual([during, jobs.size], [1, 0])
+})
+
+test('a completer that stops gives a database that is away up by itself, without a clock that somebody moves on', async (t) => {
+  const { state, jobs, made } = await completing(t)
+
+  made.stop()
+  await made.drained()
+
+  assert.deepEqual([state.away, jobs.size], [true, 1])
 })

@@ -92,7 +92,8 @@ export async function hastenJobs(sql: Db, queues: readonly string[], at: string)
 
 /**
  * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
- * repeated: it is `sending` from here on, and no longer to be cancelled.
+ * repeated: it is `sending` from here on, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
+ * moment, such as a process that was believed dead, is left for the next time.
  */
 export async function takeOverJobs(sql: Db, followers: Followers, process_id: string, at: string, beat_cutoff: string): Promise<number> {
   // which of them are followed only their rows tell
@@ -105,11 +106,16 @@ export async function takeOverJobs(sql: Db, followers: Followers, process_id: st
       followers,
       sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
     )})`
+  const left = sql`j.process_id is not null and (j.due_at <= ${at}
+        or (j.process_id <> ${process_id} and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})))`
   const [row] = await sql<{ jobs: number }[]>`
-    with taken as (
-      update dispatch_jobs j set due_at = ${at}, process_id = null
-      where j.process_id is not null and (j.due_at <= ${at}
-        or (j.process_id <> ${process_id} and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})))
+    with held as materialized (
+      select h.id from dispatch_jobs j cross join lateral (
+        select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
+      ) h where ${left}
+    ),
+    taken as (
+      update dispatch_jobs j set due_at = ${at}, process_id = null from held where j.message_id = held.id and ${left}
       returning j.account_id, j.mode, j.message_id
     ),
     marked as (
