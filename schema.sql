@@ -470,7 +470,7 @@ CREATE INDEX messages_channel ON ONLY public.messages USING btree (account_id, m
 CREATE INDEX messages_reference ON ONLY public.messages USING btree (account_id, mode, reference, id) WHERE (reference IS NOT NULL);
 CREATE INDEX messages_to ON ONLY public.messages USING btree (account_id, mode, "to", id);
 CREATE INDEX messages_updated ON ONLY public.messages USING brin (updated_at) WITH (autosummarize='on', pages_per_range='32');
-CREATE TRIGGER messages_count_moved AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_moved_messages();
+CREATE TRIGGER messages_count_changed AFTER UPDATE ON public.messages REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_changed_messages();
 CREATE TRIGGER messages_count_new AFTER INSERT ON public.messages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_messages();
 
 create table messages_default partition of messages DEFAULT with (fillfactor=30, autovacuum_analyze_scale_factor=1);
@@ -744,10 +744,10 @@ CREATE OR REPLACE FUNCTION public.agree(holds boolean)
 AS $function$
 begin
   if holds then return true; end if;
-  raise exception 'a concurrent request used the same idempotency key' using errcode = '40001';
+  raise exception 'a concurrent request was quicker' using errcode = '40001';
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.count_moved_messages()
+CREATE OR REPLACE FUNCTION public.count_changed_messages()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -822,13 +822,6 @@ CREATE OR REPLACE FUNCTION public.rule_time_of(told text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN CASE WHEN ((told ~ '^(?!9999)[1-9]\d{3}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-](0\d|1[0-4]):?[0-5]\d)?$'::text) AND pg_input_is_valid(told, 'timestamp'::text)) THEN to_char(CASE WHEN (told ~ '([Zz]|[Tt].*[+-]\d\d:?\d\d)$'::text) THEN ((told)::timestamp with time zone AT TIME ZONE 'UTC'::text) ELSE (told)::timestamp without time zone END, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text) ELSE NULL::text END;
-
-CREATE OR REPLACE FUNCTION public.split_lines(lines text)
- RETURNS text[]
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN string_to_array(lines, '
-'::text, ''::text);
 
 CREATE OR REPLACE FUNCTION public.tenant_number(account_id text, mode text)
  RETURNS integer

@@ -19,6 +19,8 @@ create table channels (
 create index channels_account on channels (account_id, mode, id);
 -- a type and identifier belong to one account in the whole installation
 create unique index channels_identifier on channels (type, identifier) where deleted_at is null;
+-- lost links are tried again every second, whatever the number of channels that stand
+create index channels_disconnected on channels (id) where connection_status = 'disconnected' and deleted_at is null;
 
 -- Which process dispatches a channel now: it owns its rate and its session, and may be handed messages in memory.
 create table channel_leases (

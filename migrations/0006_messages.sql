@@ -1,4 +1,6 @@
 -- why: messages, what waits to be sent, and what providers told about them.
+
+-- No index on a column that changes: updates stay heap-only. BRIN does not count (it summarises).
 create table messages (
   account_id text collate "C" not null,
   mode text not null,
@@ -35,14 +37,18 @@ create table messages (
   delivered_at timestamptz,
   read_at timestamptz,
   failed_at timestamptz,
-  primary key (account_id, mode, id)
+  -- by which its submitter knows it, where it must become exactly one message ("cmp_…/17")
+  submission_key text collate "C"
 ) partition by range (id);
-create table messages_default partition of messages default with (fillfactor = 50);
--- No index on a column that changes: updates stay heap-only. BRIN does not count (it summarises).
+-- A message is updated three times within a second or so; with half a page free one update in ten had to leave it.
+create table messages_default partition of messages default with (fillfactor = 30, autovacuum_analyze_scale_factor = 1);
 create index messages_channel on messages (account_id, mode, channel_id, direction, id);
 create index messages_to on messages (account_id, mode, "to", id);
 create index messages_reference on messages (account_id, mode, reference, id) where reference is not null;
-create index messages_updated on messages using brin (updated_at) with (autosummarize = on);
+-- After the others: of indexes that look alike the planner takes the one made last (see `events`).
+alter table messages add primary key (account_id, mode, id);
+-- Every look for late changes (`updated_after`) reads the whole summary of times; a range of 32 pages that holds a late change is read in a fraction of a millisecond.
+create index messages_updated on messages using brin (updated_at) with (autosummarize = on, pages_per_range = 32);
 
 -- Due work of the dispatch lane. A claimed job is due again when its lease ends.
 create table dispatch_jobs (
@@ -58,7 +64,10 @@ create table dispatch_jobs (
   process_id text collate "C",
   attempts integer not null default 0
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
-create index dispatch_jobs_due on dispatch_jobs (queue, priority, due_at, message_id);
+-- what a dead process had claimed is found without reading the whole queue
+create index dispatch_jobs_process on dispatch_jobs (process_id) where process_id is not null;
+-- a job that a process has in hand from the start is never looked for by its queue: it is not kept up here, and its remains do not lie in the way of those who look
+create index dispatch_jobs_free on dispatch_jobs (queue, priority, due_at, message_id) where process_id is null;
 
 -- Our record of the provider's ids. A message may be several provider messages.
 create table provider_references (
@@ -73,8 +82,11 @@ create table provider_references (
   status text,
   created_at timestamptz not null,
   primary key (channel_id, provider_id)
-);
-create index provider_references_message on provider_references (message_id) where parts > 1;
+) with (autovacuum_analyze_scale_factor = 1);
+-- the provider's id of the message that another one answers is looked up by the message
+create index provider_references_message on provider_references (message_id);
+-- old records are found by their time without an index that every message would pay for
+create index provider_references_created on provider_references using brin (created_at);
 
 -- What a provider called back with, stored before it is acknowledged; looked at and replayed from here.
 create table provider_callbacks (
@@ -85,10 +97,12 @@ create table provider_callbacks (
   received_at timestamptz not null,
   applied_at timestamptz
 );
+create index provider_callbacks_received on provider_callbacks using brin (received_at);
 
--- Receipts and inbound messages to be applied: from callbacks, sessions, or scheduled by the sandbox. Kept until applied.
+-- Receipts and inbound messages to be applied: from callbacks, sessions, or scheduled by the sandbox. Kept until applied; read in the order of their time and
+-- removed where they were found: one index does.
 create table provider_reports (
-  id text collate "C" primary key,
+  id text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
   channel_id text collate "C" not null,
@@ -97,9 +111,9 @@ create table provider_reports (
   report json not null,
   due_at timestamptz not null,
   attempts integer not null default 0,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  primary key (due_at, id)
 ) with (fillfactor = 70, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.02);
-create index provider_reports_due on provider_reports (due_at, id);
 
 -- Inbound messages already taken: a provider tells the same one more than once.
 create table inbound_references (
@@ -110,6 +124,8 @@ create table inbound_references (
   created_at timestamptz not null,
   primary key (account_id, channel_id, provider_id)
 );
+create index inbound_references_message on inbound_references (message_id);
+create index inbound_references_created on inbound_references using brin (created_at);
 
 -- Every hand-over to a provider and its answer.
 create table message_attempts (
@@ -126,4 +142,56 @@ create table message_attempts (
   created_at timestamptz not null,
   primary key (message_id, number)
 ) partition by range (message_id);
-create table message_attempts_default partition of message_attempts default;
+create table message_attempts_default partition of message_attempts default with (autovacuum_analyze_scale_factor = 1);
+
+-- Lists of messages by status find the few among millions although no index may hold a status: how many messages of each status a second has. A bucket is
+-- the first eight characters of an id's text, 1.024 seconds.
+create table message_status_counts (
+  account_id text collate "C" not null,
+  mode text not null,
+  status text collate "C" not null,
+  bucket text collate "C" not null,
+  n integer not null,
+  -- one folded row a key, and deltas beside it until the next fold
+  folded boolean not null default false
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
+create index message_status_counts_key on message_status_counts (account_id, mode, status, bucket) include (n);
+create index message_status_counts_unfolded on message_status_counts (bucket) where not folded;
+
+-- Triggers, so that whoever writes a message counts it. For each statement: what a set-wise write costs a message is little.
+create function count_new_messages() returns trigger language plpgsql as $$
+begin
+  insert into message_status_counts (account_id, mode, status, bucket, n)
+  select account_id, mode, status, substr(id, 5, 8), count(*) from changed group by 1, 2, 3, 4;
+  return null;
+end $$;
+create function count_changed_messages() returns trigger language plpgsql as $$
+begin
+  insert into message_status_counts (account_id, mode, status, bucket, n)
+  select account_id, mode, status, bucket, sum(n) from (
+    select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from after
+    union all
+    select account_id, mode, status, substr(id, 5, 8), -1 from before
+  ) c group by 1, 2, 3, 4 having sum(n) <> 0;
+  return null;
+end $$;
+create trigger messages_count_new after insert on messages referencing new table as changed for each statement execute function count_new_messages();
+create trigger messages_count_changed after update on messages referencing old table as before new table as after for each statement execute function count_changed_messages();
+
+-- What followers count with (campaigns their recipients, automations their runs): a row for each follower of the message's origin kind and each change of its
+-- status, written in the statement that makes the change. Followers fold their rows and delete them in one transaction: what they tell is their own sum and the
+-- rows here, read in one snapshot.
+create table message_transitions (
+  follower text collate "C" not null,
+  account_id text collate "C" not null,
+  mode text not null,
+  message_id text collate "C" not null,
+  submission_key text collate "C",
+  origin_type text not null,
+  origin_id text collate "C",
+  -- null: the message was accepted
+  was text,
+  status text not null,
+  at timestamptz not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 1000);
+create index message_transitions_origin on message_transitions (follower, origin_id);

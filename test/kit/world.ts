@@ -22,7 +22,7 @@ import type { Pool } from '../../src/platform/database/sql.ts'
 import { apiClient, type Api } from './api.ts'
 import { closing } from './closing.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
-import { testDatabase } from './database.ts'
+import { testDatabase, type TestDatabase } from './database.ts'
 import { seeded, type Random } from './random.ts'
 import { receiverHost, type Receiver } from './receiver.ts'
 import { watchRest, type Rest } from './rest.ts'
@@ -36,6 +36,8 @@ export interface PlatformOptions {
   readonly followers?: readonly Follower[]
   /** Who submits messages with rows of its own, in every process of the world. */
   readonly submitters?: readonly SubmitterFragment[]
+  /** One that is there already, which the world drops at its end; by default a fresh one. */
+  readonly database?: TestDatabase
 }
 
 export interface PlatformWorld {
@@ -55,13 +57,16 @@ export interface PlatformWorld {
   receiver(): Receiver
 }
 
+/** The secret keys of every world. */
+export const testSecretKeys = { current: Buffer.alloc(32, 7).toString('base64'), previous: [] }
+
 /** The platform alone: for tests of stores and services below the app. All of it ends with the test. */
 export async function startPlatform(t: TestContext, options: PlatformOptions = {}): Promise<PlatformWorld> {
   const clock = fakeClock()
   const random = seeded(options.seed ?? t.name)
   const host = await receiverHost()
   closing(t, () => host.close())
-  const database = await testDatabase()
+  const database = options.database ?? (await testDatabase())
   closing(t, () => database.drop())
   const pool = openPool(database.url, { max: 10, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
@@ -71,7 +76,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     clock,
     ids: idMaker(clock, random.fill),
     settings: { ...testSettings, webhook_allowed_hosts: [host.host], ...options.settings },
-    secrets: await openSecrets(pool, { current: Buffer.alloc(32, 7).toString('base64'), previous: [] }),
+    secrets: await openSecrets(pool, testSecretKeys),
     log: pino({ level: 'silent' }),
     metrics: makeMetrics(),
     reactions: reactions(),

@@ -6,6 +6,7 @@ import { applyFunctions, missingFunctions, readFunctions, type SqlFunctions } fr
 import { advisoryLocks } from './locks.ts'
 import { OperatorError } from '../operator-error.ts'
 import { transact, type Db, type Pool } from './sql.ts'
+import { needsUpgrade, upgrade, upgradeName, type AppliedMigration } from './upgrade.ts'
 
 /** The folder of the released migrations. */
 export const migrationsFolder = new URL('../../../migrations/', import.meta.url)
@@ -76,7 +77,8 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
 export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<string[]> {
   const known = files ?? (await readSchemaFiles())
   await refuseOldServer(sql)
-  const migrations = missing(known.migrations, await appliedMigrations(sql)).map((migration) => migration.name)
+  const applied = await appliedMigrations(sql)
+  const migrations = needsUpgrade(applied) ? [upgradeName] : missing(known.migrations, applied).map((migration) => migration.name)
   return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
@@ -85,7 +87,10 @@ async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): Promise<
     create table if not exists schema_migrations (
       number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null
     )`
-  const todo = missing(known.migrations, await appliedMigrations(sql))
+  const recorded = await appliedMigrations(sql)
+  const upgraded = needsUpgrade(recorded)
+  const applied = upgraded ? await upgrade(sql, clock, known.migrations) : recorded
+  const todo = missing(known.migrations, applied)
   for (const { number, name, text, checksum } of todo) {
     await sql.unsafe(text).catch((error: unknown) => {
       throw new Error(`migrations/${name} failed: ${String(error)}`, { cause: error })
@@ -94,21 +99,15 @@ async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): Promise<
   }
   const functions = await applyFunctions(sql, clock, known.functions)
   await keepInstallation(sql, clock)
-  return { applied: [...todo.map(({ name }) => name), ...functions], version: known.migrations.at(-1)?.number ?? 0 }
+  return { applied: [...(upgraded ? [upgradeName] : []), ...todo.map(({ name }) => name), ...functions], version: known.migrations.at(-1)?.number ?? 0 }
 }
 
-interface Applied {
-  number: number
-  name: string
-  checksum: string
-}
-
-async function appliedMigrations(sql: Db): Promise<Applied[]> {
+async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
   const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_migrations') is not null as there`
-  return table!.there ? await sql<Applied[]>`select number, name, checksum from schema_migrations order by number` : []
+  return table!.there ? await sql<AppliedMigration[]>`select number, name, checksum from schema_migrations order by number` : []
 }
 
-function missing(known: readonly Migration[], applied: readonly Applied[]): Migration[] {
+function missing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const row of applied) {
     const file = byNumber.get(row.number)

@@ -13,8 +13,19 @@ create table wallets (
   balance_micros bigint not null default 0 check (balance_micros >= 0),
   low_balance_micros bigint not null default 1000000 check (low_balance_micros >= 0),
   -- when balance.low was last emitted
-  low_balance_at timestamptz
+  low_balance_at timestamptz,
+  -- The entry posted last. Ids of entries are made before the wallet is locked: whoever holds the wallet knows what its entries' ids must follow, so that
+  -- the list of transactions never shows a balance before the one it came from.
+  last_entry_id text collate "C" not null default ''
 ) with (fillfactor = 50);
+
+-- Every account has a wallet from its creation.
+create function open_wallet() returns trigger language plpgsql as $$
+begin
+  insert into wallets (account_id) values (new.id);
+  return null;
+end $$;
+create trigger accounts_open_wallet after insert on accounts for each row execute function open_wallet();
 
 create table grants (
   account_id text collate "C" not null references accounts (id),
@@ -32,6 +43,8 @@ create table grants (
   created_at timestamptz not null,
   primary key (account_id, id)
 ) with (fillfactor = 50);
+-- due expiries and the notices before them, found without scanning; updates of credits_remaining stay HOT
+create index grants_expiry on grants (expires_at) where expired_at is null;
 
 -- A row moves `amount` of one unit from the account `debit` to the account `credit`: double entry by construction.
 -- Accounts: wallet, grant:<id> (the tenant's); funding, usage, expiry, issued (the other side).
@@ -50,9 +63,11 @@ create table ledger_entries (
   created_at timestamptz not null,
   primary key (account_id, id),
   check (debit <> credit)
-);
+) with (autovacuum_analyze_scale_factor = 1);
 -- a message is charged once and refunded once, whatever happens
 create unique index ledger_entries_message on ledger_entries (message_id, type) where message_id is not null;
+-- the few entries that are no charges, found among millions that are
+create index ledger_entries_type on ledger_entries (account_id, type, id) where type <> 'message_charge';
 
 -- Usage of a day, as deltas that a chore folds: read = sum of all rows of a key.
 create table usage_rows (
@@ -65,6 +80,9 @@ create table usage_rows (
   package_credits bigint not null default 0,
   wallet_micros bigint not null default 0,
   refunded_credits bigint not null default 0,
-  refunded_micros bigint not null default 0
-);
+  refunded_micros bigint not null default 0,
+  -- one folded row a key, and deltas beside it until the next fold
+  folded boolean not null default false
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500, autovacuum_analyze_threshold = 500);
 create index usage_rows_key on usage_rows (account_id, mode, day);
+create index usage_rows_unfolded on usage_rows (account_id, mode, day, channel_type, channel_id) where not folded;

@@ -1,4 +1,4 @@
--- why: webhook endpoints, what waits to be posted to them, and what became of it.
+-- why: webhook endpoints, what waits to be posted to them, and what became of it; e-mails to account owners. Functions stand in src/features/webhooks/sql/.
 create table webhook_endpoints (
   account_id text collate "C" not null,
   mode text not null,
@@ -40,34 +40,6 @@ create table webhook_subscriptions (
 );
 create index webhook_subscriptions_endpoint on webhook_subscriptions (endpoint_id);
 
--- Whether an event was committed after a snapshot was taken; `since_position` is the position of the snapshot's xmax.
-create function webhook_is_later(event_position bigint, since_position bigint, since_snapshot pg_snapshot) returns boolean language sql stable
-  return case
-    when event_position >= since_position then true
-    when event_position >> 48 < since_position >> 48 then false
-    else not pg_visible_in_snapshot(((event_position & ((1::bigint << 48) - 1))::text)::xid8, since_snapshot)
-  end;
-
--- The filters of an endpoint (decisions 9): AND across keys, OR within; an object of a kind that a key does not speak of passes.
-create function webhook_filters_pass(filters jsonb, event_type text, object json) returns boolean language sql immutable
-  return case split_part(event_type, '.', 1)
-    when 'message' then
-      (not filters ? 'channels' or filters -> 'channels' ? (object ->> 'channel_id'))
-      and (not filters ? 'channel_types' or filters -> 'channel_types' ? (object ->> 'channel_type'))
-      and (not filters ? 'directions' or filters -> 'directions' ? (object ->> 'direction'))
-      and (not filters ? 'message_types' or filters -> 'message_types' ? (object ->> 'type'))
-      and (not filters ? 'campaigns'
-        or (object #>> '{origin,type}' is not distinct from 'campaign' and coalesce(filters -> 'campaigns' ? (object #>> '{origin,id}'), false)))
-    when 'channel' then
-      (not filters ? 'channels' or filters -> 'channels' ? (object ->> 'id'))
-      and (not filters ? 'channel_types' or filters -> 'channel_types' ? (object ->> 'type'))
-    when 'campaign' then
-      (not filters ? 'channels' or filters -> 'channels' ? (object ->> 'channel_id'))
-      and (not filters ? 'channel_types' or filters -> 'channel_types' ? (object ->> 'channel_type'))
-      and (not filters ? 'campaigns' or filters -> 'campaigns' ? (object ->> 'id'))
-    else true
-  end;
-
 -- How far the fan-out lane has followed the feed.
 create table webhook_fan_out (
   only_row boolean primary key default true check (only_row),
@@ -76,7 +48,7 @@ create table webhook_fan_out (
 );
 insert into webhook_fan_out (position, id) values (0, '');
 
--- Deliveries whose time has come. Rows are only inserted and deleted; a process works on the rows of the endpoints whose turn it holds.
+-- Deliveries whose time has come. Rows are only inserted and deleted; a process works on the rows of the endpoints whose lease it holds.
 create table webhook_queue (
   endpoint_id text collate "C" not null,
   id text collate "C" not null,
@@ -120,9 +92,11 @@ create table webhook_deliveries (
   error text,
   error_message text,
   created_at timestamptz not null,
-  primary key (account_id, mode, endpoint_id, id)
+  -- An endpoint's id is unique by itself: a key of two texts is compared twice as quickly as one of four, and is a third smaller; one row is all that
+  -- most deliveries write.
+  primary key (endpoint_id, id)
 ) partition by range (id);
-create table webhook_deliveries_default partition of webhook_deliveries default;
+create table webhook_deliveries_default partition of webhook_deliveries default with (autovacuum_analyze_scale_factor = 1);
 
 -- The failed ones, which are rare and worth finding.
 create table webhook_failures (
@@ -133,14 +107,51 @@ create table webhook_failures (
   primary key (account_id, mode, endpoint_id, id)
 );
 
--- Whose turn an endpoint is: one process at a time posts to it, so that its circuit is one. Changes often, without an index on what changes.
-create table webhook_turns (
+-- Which process posts to an endpoint: one at a time, so that its circuit is one. Changes often, without an index on what changes.
+create table webhook_leases (
   endpoint_id text collate "C" primary key,
-  owner text,
+  process_id text,
   lease_until timestamptz,
   -- failed attempts in a row, across deliveries
   failures integer not null default 0
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
 
--- Rare event types stay findable in a long feed: `type` never changes.
-create index events_rare_types on events (account_id, mode, type, position, id) where type not in ('message.sent', 'message.delivered', 'message.read');
+-- What a pass of the fan-out hands to the process that posts needs no row of its own in the queue. One row for all of them, a handoff batch, is written with the
+-- cursor; a delivery that ends at its first attempt is written down once, when it ends. A batch stays until each of its deliveries is on record, waits for a retry, or was
+-- brought to the queue. What a dead process leaves is brought to the queue by any other.
+create table webhook_handoffs (
+  process_id text collate "C" not null,
+  -- counted by the process, so that a number lost with a crash never comes again
+  id bigint not null,
+  created_at timestamptz not null,
+  -- the endpoints, a line each
+  endpoints text not null,
+  -- a line for each delivery: the number of its endpoint, the end of its id, its event and the event's type
+  deliveries text not null,
+  size integer not null,
+  -- endpoints that were disabled or deleted since: their deliveries are on record as failed
+  dropped text[] not null default '{}',
+  primary key (process_id, id)
+) with (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_analyze_scale_factor = 0,
+  autovacuum_analyze_threshold = 100000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
+alter table webhook_handoffs alter column endpoints set storage external;
+alter table webhook_handoffs alter column deliveries set storage external;
+
+-- E-mails to account owners, kept whether or not they could be sent.
+create table emails (
+  id bigint generated always as identity primary key,
+  account_id text collate "C" not null,
+  -- null: the account has no owner's address
+  recipient text,
+  subject text not null,
+  body text not null,
+  attempts integer not null default 0,
+  error text,
+  sent_at timestamptz,
+  created_at timestamptz not null
+);
+-- Those still to be sent; removed when sent or given up.
+create table email_queue (
+  email_id bigint primary key,
+  due_at timestamptz not null
+);
