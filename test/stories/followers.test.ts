@@ -227,6 +227,8 @@ test('while messages move and processes fold at the same time, every look finds 
   const wrong: string[] = []
   let looks = 0
   for (let round = 0; round < 12; round++) {
+    // whoever is silent is taken for dead, and what it has in hand is taken over
+    for (const app of [world.app, second.app]) await app.lane('heartbeat').tick()
     const sends = [1, 2, 3, 4].flatMap(() => [
       trial.api.post('/v1/messages', text('ch_test_sms', '+15005550014')),
       second.api(shop.key).post('/v1/messages', text(live, '+19995550010')),
