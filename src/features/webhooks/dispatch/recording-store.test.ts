@@ -1,0 +1,149 @@
+/** The functions that stay in the database: what is due, and what success leaves behind. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startPlatform } from '../../../../test/kit/world.ts'
+import { dropHandoffs, lockHandoffs } from '../fan-out/handoff-store.ts'
+import { encodeHandoff } from '../fan-out/handoff.ts'
+import { readEvents } from '../feed/store.ts'
+import { recordEvents } from '../../../platform/outbox.ts'
+import { listDueEndpoints, readDue } from './queue-store.ts'
+import { recordHandedOffSuccesses, recordQueuedSuccesses } from './recording-store.ts'
+
+const tenant = { account_id: 'acc_1', mode: 'test' } as const
+const eventId = (n: number) => `evt_${String(n).padStart(26, '0')}`
+
+async function start(t: TestContext) {
+  const { pool, clock, platform } = await startPlatform(t)
+  const at = clock.iso()
+  for (const id of ['we_1', 'we_2']) {
+    await pool`
+      insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, created_at)
+      values (${tenant.account_id}, 'test', ${id}, 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', ${at})`
+    await pool`insert into webhook_leases (endpoint_id, process_id, failures) values (${id}, ${id === 'we_1' ? 'p' : null}, 3)`
+  }
+  const queue = async (table: string, endpoint_id: string, ...ids: string[]) => {
+    for (const id of ids)
+      await pool`
+        insert into ${pool(table)} (endpoint_id, id, account_id, mode, event_id, event_type, attempts, due_at, created_at)
+        values (${endpoint_id}, ${id}, ${tenant.account_id}, 'test', ${eventId(1)}, 'message.sent', 2, ${at}, ${at})`
+  }
+  const success = (endpoint_id: string, id: string, attempts = 1) => ({
+    endpoint_id,
+    id,
+    status: 'delivered' as const,
+    attempts,
+    response_status: 204,
+    duration_ms: 7,
+    error: null,
+    error_message: null,
+    next_attempt_at: null,
+  })
+  const recorded = async () =>
+    (await pool`select endpoint_id, id, status, attempts, response_status, duration_ms from webhook_deliveries order by id`).map((row) => ({ ...row }))
+  const failures = async () => (await pool`select failures from webhook_leases order by endpoint_id`).map((row) => row['failures'])
+  return { pool, at, platform, queue, success, recorded, failures }
+}
+
+test('the endpoints with something due are listed once each, with who holds their lease, behind where the last look ended', async (t) => {
+  const { pool, at, queue } = await start(t)
+  await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2')
+  await queue('webhook_queue', 'we_2', 'whd_3')
+  const look = (after: string, limit = 10) => listDueEndpoints(pool, { at, after, limit })
+
+  const before = await look('')
+  await queue('webhook_retries', 'we_1', 'whd_4')
+
+  const both = [
+    { endpoint_id: 'we_1', process_id: 'p' },
+    { endpoint_id: 'we_2', process_id: null },
+  ]
+  assert.deepEqual(before, { endpoints: both, retries_due: false })
+  assert.deepEqual(await look('', 1), { endpoints: both.slice(0, 1), retries_due: true })
+  assert.deepEqual(await look('we_1'), { endpoints: both.slice(1), retries_due: true })
+  assert.deepEqual(await look('we_2'), { endpoints: [], retries_due: true })
+})
+
+test('what is due is read for each endpoint behind the id read last, oldest first, up to its own limit', async (t) => {
+  const { pool, queue } = await start(t)
+  await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2', 'whd_3')
+  await queue('webhook_queue', 'we_2', 'whd_4', 'whd_5')
+
+  const rows = await readDue(pool, [
+    { endpoint_id: 'we_1', after: 'whd_1', limit: 5 },
+    { endpoint_id: 'we_2', after: '', limit: 1 },
+  ])
+
+  assert.deepEqual(
+    rows.map(({ endpoint_id, id, attempts }) => [endpoint_id, id, attempts]),
+    [
+      ['we_1', 'whd_2', 2],
+      ['we_1', 'whd_3', 2],
+      ['we_2', 'whd_4', 2],
+    ],
+  )
+})
+
+test('events are read by their own account and mode, with the object as the text that was stored', async (t) => {
+  const { pool, at, platform } = await start(t)
+  const id = platform.ids('evt')
+  await recordEvents(pool, [{ ...tenant, account_id: 'acc_1', id, type: 'message.sent', object_id: 'msg_1', object: { b: 1, a: 'x' }, created_at: at }])
+
+  const found = await readEvents(pool, [{ ...tenant, id }])
+
+  assert.deepEqual({ ...found[0] }, { id, mode: 'test', type: 'message.sent', created_at: at, object: '{"b":1,"a":"x"}' })
+  assert.deepEqual([...(await readEvents(pool, [{ ...tenant, mode: 'live', id }]))], [])
+})
+
+test('successes from the queue leave it, are on record, and end the failures in a row of their endpoint', async (t) => {
+  const { pool, queue, success, recorded, failures } = await start(t)
+  await queue('webhook_queue', 'we_1', 'whd_1', 'whd_2')
+
+  // the second was recorded by someone else, and is no longer in the queue
+  await recordQueuedSuccesses(pool, [success('we_1', 'whd_1', 3), success('we_1', 'whd_gone', 3)])
+
+  assert.deepEqual(await recorded(), [{ endpoint_id: 'we_1', id: 'whd_1', status: 'delivered', attempts: 3, response_status: 204, duration_ms: 7 }])
+  assert.equal((await pool`select 1 from webhook_queue`).length, 1)
+  assert.deepEqual(await failures(), [0, 3])
+})
+
+test('successes of a handoff batch are recorded once; those of a batch that is gone, or of an endpoint dropped from it, are passed over', async (t) => {
+  const { pool, at, success, recorded, failures } = await start(t)
+  const deliveries = [1, 2, 3].map((n) => {
+    const event_id = eventId(n)
+    return {
+      id: `whd_${event_id.slice(4, 18)}00000000000${n}`,
+      endpoint_id: n === 3 ? 'we_2' : 'we_1',
+      ...tenant,
+      event_id,
+      event_type: 'message.sent',
+      due_at: at,
+    }
+  })
+  const { endpoints, deliveries: lines } = encodeHandoff(deliveries)
+  await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 3)`
+  const groupOf = (endpoint_id: string, batch: number) => ({ batch, endpoint_id, ...tenant, event_type: 'message.sent', created_at: at })
+  const groups = [groupOf('we_1', 1), groupOf('we_1', 2), groupOf('we_2', 1)]
+  await dropHandoffs(pool, 'we_2')
+  const dropped = await lockHandoffs(pool, 'p', [1, 2])
+
+  const done = deliveries.map(({ id, endpoint_id, event_id }, i) => ({ group: groups[i]!, event_id, result: success(endpoint_id, id) }))
+  await recordHandedOffSuccesses(pool, 'p', done, [1])
+
+  assert.deepEqual([...dropped], [[1, ['we_2']]])
+  assert.deepEqual(
+    (await recorded()).map(({ id, status, attempts }) => [id, status, attempts]),
+    [
+      [deliveries[0]!.id, 'delivered', 1],
+      [deliveries[2]!.id, 'failed', 0],
+    ],
+  )
+  assert.deepEqual(await failures(), [0, 0])
+  assert.equal((await pool`select 1 from webhook_handoffs`).length, 0)
+  await assert.rejects(
+    pool.begin(async (tx) => {
+      await tx`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 3)`
+      await recordHandedOffSuccesses(tx, 'p', done.slice(0, 1), [])
+    }),
+    { code: '23505' },
+  )
+})
