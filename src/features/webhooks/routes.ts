@@ -29,7 +29,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     inspect: endpointFailures,
     replies: { 201: WebhookEndpointWithSecret },
     errors: ['webhook_url_not_public', 'webhook_endpoint_limit_reached'],
-    handler: async ({ caller, body, sql }) => reply(201, await webhooks.create(sql, caller, body)),
+    handler: async ({ caller, body, sql }) => reply(201, await webhooks.endpoints.create(sql, caller, body)),
   }),
   route({
     method: 'GET',
@@ -42,7 +42,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     errors: [],
     handler: async ({ caller, query, sql }) => {
       const page = pageOf(query)
-      return reply(200, pageReply(await webhooks.list(sql, caller, page), page.limit))
+      return reply(200, pageReply(await webhooks.endpoints.list(sql, caller, page), page.limit))
     },
   }),
   route({
@@ -53,7 +53,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     summary: 'Retrieve a webhook endpoint',
     replies: { 200: WebhookEndpoint },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, sql }) => reply(200, await webhooks.get(sql, caller, params['id']!)),
+    handler: async ({ caller, params, sql }) => reply(200, await webhooks.endpoints.get(sql, caller, params['id']!)),
   }),
   route({
     method: 'PATCH',
@@ -68,7 +68,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     inspect: endpointFailures,
     replies: { 200: WebhookEndpoint },
     errors: ['resource_missing', 'webhook_url_not_public'],
-    handler: async ({ caller, params, body, sql }) => reply(200, await webhooks.update(sql, caller, params['id']!, body)),
+    handler: async ({ caller, params, body, sql }) => reply(200, await webhooks.endpoints.update(sql, caller, params['id']!, body)),
   }),
   route({
     method: 'DELETE',
@@ -80,7 +80,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     replies: { 200: Deleted },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => {
-      await webhooks.remove(sql, caller, params['id']!)
+      await webhooks.endpoints.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id'], object: 'webhook_endpoint', deleted: true })
     },
   }),
@@ -96,7 +96,8 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     body: RollSecret,
     replies: { 200: WebhookEndpointWithSecret },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, body, sql }) => reply(200, await webhooks.rollSecret(sql, caller, params['id']!, body?.expire_previous_in_seconds ?? 0)),
+    handler: async ({ caller, params, body, sql }) =>
+      reply(200, await webhooks.endpoints.rollSecret(sql, caller, params['id']!, body?.expire_previous_in_seconds ?? 0)),
   }),
 ]
 

@@ -12,8 +12,14 @@ import { listSealed, reseal } from './endpoints/store.ts'
 
 const expiredPerStep = 5_000
 
-export const webhookDeliverer = (platform: Platform, webhooks: WebhookService, random: () => number = Math.random): Deliverer =>
-  new Deliverer({ platform, poster: webhooks.poster, disable: webhooks.disableFailing, onChange: webhooks.onChange, random })
+export const webhookDeliverer = (platform: Platform, { poster, endpoints }: WebhookService, random: () => number = Math.random): Deliverer =>
+  new Deliverer({
+    platform,
+    poster,
+    disable: (tenant, endpoint_id) => endpoints.disableFailing(tenant, endpoint_id),
+    onChange: (listener) => endpoints.onChange(listener),
+    random,
+  })
 
 export const webhookChores = (platform: Platform): Chore[] => [
   {
