@@ -44,7 +44,7 @@ const fullRequests = 24
 const spacingMs = 6
 
 /** A piece of bulk holds the wallet for about this long; everybody else's commits wait behind it. */
-const pieceMs = 10
+const pieceMs = 5
 const pieceRowsMin = 10
 /** After a piece bulk rests as many times as long as the piece took: commits of other processes on the same wallet get their turn. */
 const restFactor = 1
