@@ -39,7 +39,7 @@ export const webhookInvariants: readonly Invariant[] = [
     name: 'deliveries-in-memory-move-on',
     breaches: reported(
       audit.staleHandoffs,
-      (row) => `Of ${row.size} deliveries handed on by process ${row.process_id} at ${row.created_at} some are neither settled nor queued.`,
+      (row) => `Of ${row.size} deliveries handed off to process ${row.process_id} at ${row.created_at} some are neither recorded nor queued.`,
     ),
   },
 ]

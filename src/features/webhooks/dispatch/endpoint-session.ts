@@ -1,4 +1,4 @@
-/** An endpoint in the hand of this process: what was read for it, what is under way, and the rules that keep it from hurting others. */
+/** An endpoint as this process attends to it: what was read for it, what is under way, and the rules that keep it from hurting others. */
 import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Target } from './attempt.ts'
 import { circuitAt, circuitEveryMs } from './circuit.ts'
@@ -20,7 +20,7 @@ export interface DeliveryJob extends Omit<DueRow, 'due_at'> {
   started_at: number
   /** Begun while the circuit was open. */
   circuit: boolean
-  /** Under which it was handed on in memory; undefined: it stands in the queue. */
+  /** With which it was handed off in memory; undefined: it stands in the queue. */
   group: DeliveryGroup | undefined
 }
 
@@ -46,7 +46,7 @@ export interface EndpointSession {
   version: number
   /** It was changed since it was read: nothing begins before it is read anew. */
   stale: boolean
-  /** Its turn is this process's; false: nobody's, as far as this process could see. */
+  /** Its lease is this process's; false: nobody's, as far as this process could see. */
   taken: boolean
   active: boolean
   target: Target | undefined
@@ -54,7 +54,7 @@ export interface EndpointSession {
   failures: number
   /** Read and not begun, oldest first. */
   buffer: DeliveryJob[]
-  /** Ids that were read and are not settled. */
+  /** Ids that were read or handed off, and are not recorded. */
   readonly held: Set<string>
   underWay: Set<DeliveryJob>
   limit: number
@@ -89,7 +89,7 @@ export const newSession = (endpoint_id: string, now: number): EndpointSession =>
 })
 
 /**
- * Something is due for the endpoint, whose turn is this process's or nobody's. Nobody's: either there is no endpoint any more, and what is left for it is
+ * Something is due for the endpoint, whose lease is this process's or nobody's. Nobody's: either there is no endpoint any more, and what is left for it is
  * dropped by whoever finds it, or another process is just taking it; reading the endpoint tells which.
  */
 export function lookAgain(session: EndpointSession, taken: boolean, now: number): void {
@@ -113,7 +113,7 @@ export function mayBegin(session: EndpointSession, now: number): boolean {
 /** Rows to hold ready beyond those under way. */
 export const aheadOf = (session: EndpointSession): number => (session.failures >= circuitAt ? 2 : Math.min(256, Math.max(8, session.limit * 4)))
 
-/** What the fan-out may hand on to an endpoint in memory. */
+/** What the fan-out may hand off to an endpoint in memory. */
 export interface Offered {
   readonly session: EndpointSession
   readonly offer: Offer
