@@ -5,7 +5,7 @@ import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
-import { isoText, listen, openPool } from './pool.ts'
+import { isoText, listen, openPool, poolUse } from './pool.ts'
 
 test('values travel as the API writes them', async (t) => {
   const { pool } = await startPlatform(t)
@@ -111,4 +111,24 @@ test('a reservation whose connection dies is refused, and giving it back harms n
     held.release()
     assert.deepEqual([...(await pool`select 1 as one`)], [{ one: 1 }])
   }
+})
+
+test('a statement waits, for whoever looks at the pool, while its connection is being opened', async (t) => {
+  const { database_url } = await startPlatform(t)
+  const pool = openPool(database_url, { max: 1 })
+  closing(t, () => pool.end({ timeout: 1 }))
+
+  const asked = pool`select 1`.execute()
+  // the driver sends it a moment later
+  for (let moments = 0; moments < 3; moments++) await Promise.resolve()
+  const during = poolUse(pool)
+  await asked
+
+  assert.deepEqual(
+    [during, poolUse(pool)],
+    [
+      { in_use: 0, waiting: 1, max: 1 },
+      { in_use: 0, waiting: 0, max: 1 },
+    ],
+  )
 })

@@ -74,7 +74,7 @@ function Postgres(a, b) {
     END: CLOSE,
     PostgresError,
     options,
-    use: () => ({ in_use: busy.length + full.length + reserved.length, waiting: queries.length, max: options.max }),
+    use: () => ({ in_use: busy.length + full.length + reserved.length, waiting: queries.length + connecting.length, max: options.max }),
     reserve,
     listen,
     begin,
