@@ -19,7 +19,7 @@ create table wallets (
   last_entry_id text collate "C" not null default ''
 ) with (fillfactor = 50);
 
--- Every account has a wallet from its creation.
+-- Every account has a wallet from its creation, and accounts know nothing of billing.
 create function open_wallet() returns trigger language plpgsql as $$
 begin
   insert into wallets (account_id) values (new.id);

@@ -21,10 +21,3 @@ create index channels_account on channels (account_id, mode, id);
 create unique index channels_identifier on channels (type, identifier) where deleted_at is null;
 -- lost links are tried again every second, whatever the number of channels that stand
 create index channels_disconnected on channels (id) where connection_status = 'disconnected' and deleted_at is null;
-
--- Which process dispatches a channel now: it owns its rate and its session, and may be handed messages in memory.
-create table channel_leases (
-  channel_id text collate "C" primary key,
-  process_id text collate "C" not null,
-  lease_until timestamptz not null
-);

@@ -69,6 +69,13 @@ create index dispatch_jobs_process on dispatch_jobs (process_id) where process_i
 -- a job that a process has in hand from the start is never looked for by its queue: it is not kept up here, and its remains do not lie in the way of those who look
 create index dispatch_jobs_free on dispatch_jobs (queue, priority, due_at, message_id) where process_id is null;
 
+-- Which process dispatches a channel now: it owns its rate and its session, and may be handed messages in memory.
+create table channel_leases (
+  channel_id text collate "C" primary key,
+  process_id text collate "C" not null,
+  lease_until timestamptz not null
+);
+
 -- Our record of the provider's ids. A message may be several provider messages.
 create table provider_references (
   channel_id text collate "C" not null,

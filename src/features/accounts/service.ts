@@ -17,6 +17,8 @@ import { accountObject } from './present.ts'
 import * as store from './store.ts'
 import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 
+export { ownerEmailOf } from './store.ts'
+
 export interface NewKey {
   readonly account_id: string
   readonly mode: Mode
@@ -136,11 +138,8 @@ async function create(platform: Platform, account: { name: string; owner_email?:
     suspended_at: null,
     created_at: isoTime(platform.clock.now()),
   }
-  return await transact(platform.pool, async (sql) => {
-    await store.insertAccount(sql, row)
-    await store.insertWallet(sql, row.id)
-    return row
-  })
+  await store.insertAccount(platform.pool, row)
+  return row
 }
 
 async function accountOf(platform: Platform, id: string): Promise<AccountRow> {

@@ -1,6 +1,6 @@
 /** SQL of accounts and API keys. */
 import type { Mode } from '../../contract/caller.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import type { Db, Fragment } from '../../platform/database/sql.ts'
 
 export interface AccountRow {
   readonly id: `acc_${string}`
@@ -30,15 +30,13 @@ export interface KeyWithAccount extends KeyRow {
   readonly suspended_at: string | null
 }
 
+/** The address to which notices of an account go, as an expression of a statement; null where it has none. */
+export const ownerEmailOf = (sql: Db, account_id: string): Fragment => sql`(select owner_email from accounts where id = ${account_id})`
+
 export async function insertAccount(sql: Db, row: AccountRow): Promise<void> {
   await sql`
     insert into accounts (id, name, owner_email, timezone, suspended_at, created_at)
     values (${row.id}, ${row.name}, ${row.owner_email}, ${row.timezone}, ${row.suspended_at}, ${row.created_at})`
-}
-
-/** Every account has a wallet from its first moment on. */
-export async function insertWallet(sql: Db, account_id: string): Promise<void> {
-  await sql`insert into wallets (account_id) values (${account_id}) on conflict do nothing`
 }
 
 export async function findAccount(sql: Db, id: string): Promise<AccountRow | null> {

@@ -1,5 +1,6 @@
 /** SQL of e-mails to account owners. */
 import type { Db } from '../../../platform/database/sql.ts'
+import { ownerEmailOf } from '../../accounts/service.ts'
 
 export interface EmailRow {
   readonly id: number
@@ -14,7 +15,7 @@ export async function insertEmail(sql: Db, email: { account_id: string; subject:
   await sql`
     with written as (
       insert into emails (account_id, recipient, subject, body, created_at)
-      select ${email.account_id}, (select owner_email from accounts where id = ${email.account_id}), ${email.subject}, ${email.body}, ${email.at}
+      select ${email.account_id}, ${ownerEmailOf(sql, email.account_id)}, ${email.subject}, ${email.body}, ${email.at}
       returning id
     )
     insert into email_queue (email_id, due_at) select id, ${email.at}::timestamptz from written where ${email.queued}`
