@@ -2,6 +2,7 @@
 import { acceptUnderLocks } from './locking.ts'
 import { acceptOptimistically } from './optimistic.ts'
 import { recovering } from './recovery.ts'
+import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { momentAt, rowOf, type Moment, type RowMaker } from './rows.ts'
 import { answer, isDecided, type Outcome, type Unit } from './submission.ts'
@@ -45,11 +46,15 @@ const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?
 function finish({ platform, handoff, followers, emitted }: CommitDeps, unit: Unit, moment: Moment): void {
   if (unit.answered || !isDecided(unit)) return
   const outcomes = unit.outcomes as Outcome[]
-  const accepted = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? [outcome.row] : []))
+  const accepted: MessageRow[] = []
+  const inMemory: MessageRow[] = []
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.kind !== 'accepted') continue
+    accepted.push(outcome.row)
+    if (unit.rows[index]!.process_id === handoff.process_id) inMemory.push(outcome.row)
+  }
   if (accepted.length > 0) {
     for (const row of accepted) platform.metrics.messages_accepted.inc({ channel_type: row.channel_type, mode: row.mode })
-    const mine = new Set(unit.rows.filter((row) => row.process_id === handoff.process_id).map(({ id }) => id))
-    const inMemory = mine.size === 0 ? [] : accepted.filter(({ id }) => mine.has(id))
     if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
     if (accepted.length > inMemory.length) platform.notify('dispatch')
     followers.wake(accepted)

@@ -2,22 +2,23 @@
 import { acceptBatch, type AcceptVerdict } from './optimistic-store.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { messageOf, type AcceptRow, type Moment } from './rows.ts'
-import { undecided, type Outcome, type Unit } from './submission.ts'
+import { undecided, type Outcome, type Place, type Unit } from './submission.ts'
 import { answerMissed } from './missed.ts'
 
 /** Decides what it can of these units' rows, and commits it. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
   const open = undecided(units)
   const submitter = deps.submitters.fragmentOf(units)
-  const places = new Map(open.map((place) => [place.row.n, place]))
+  const places: Place[] = []
+  for (const place of open) places[place.row.n] = place
   const verdicts = await acceptBatch(deps.platform.pool, { rows: open.map(({ row }) => row), submitter, followers: deps.followers, moment })
   for (const verdict of verdicts) {
-    const { unit, index, row } = places.get(verdict.n)!
+    const { unit, index, row } = places[verdict.n]!
     const outcome = outcomeOf(row, verdict, moment.at)
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
   if (submitter !== null) {
-    const missed = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places.get(n)!)
+    const missed = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
     await answerMissed(deps.platform.pool, submitter, missed)
   }
 }

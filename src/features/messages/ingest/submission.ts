@@ -90,7 +90,7 @@ export function answer(unit: Unit, outcomes: readonly Outcome[]): void {
   if (unit.answered) return
   unit.answered = true
   const { pending } = unit
-  outcomes.forEach((outcome, index) => (pending.outcomes[unit.first + index] = outcome))
+  for (let index = 0; index < outcomes.length; index++) pending.outcomes[unit.first + index] = outcomes[index]
   pending.open -= outcomes.length
   if (pending.open === 0) pending.resolve(pending.outcomes as Outcome[])
 }
@@ -103,8 +103,20 @@ export const answerAll = (unit: Unit, outcome: Outcome): void =>
   )
 
 /** True when every item has its outcome. */
-export const isDecided = (unit: Unit): boolean => unit.outcomes.every((outcome) => outcome !== undefined)
+export const isDecided = (unit: Unit): boolean => !unit.outcomes.includes(undefined)
+
+/** A row, and where its outcome goes. */
+export interface Place {
+  readonly unit: Unit
+  readonly index: number
+  readonly row: AcceptRow
+}
 
 /** The rows that have no outcome yet, with their places. */
-export const undecided = (units: readonly Unit[]): { readonly unit: Unit; readonly index: number; readonly row: AcceptRow }[] =>
-  units.flatMap((unit) => unit.rows.flatMap((row, index) => (unit.outcomes[index] === undefined ? [{ unit, index, row }] : [])))
+export function undecided(units: readonly Unit[]): Place[] {
+  const places: Place[] = []
+  for (const unit of units) {
+    for (let index = 0; index < unit.rows.length; index++) if (unit.outcomes[index] === undefined) places.push({ unit, index, row: unit.rows[index]! })
+  }
+  return places
+}
