@@ -91,7 +91,7 @@ export class Completer {
 
   async #recordOrRestore(set: RecordingSet): Promise<void> {
     const done = await this.#attempt(`recording ${set.outcomes.length} webhook deliveries`, () => this.#record(set))
-    if (!done) this.#outcomes = this.#givenUp ? [] : [...set.outcomes, ...this.#outcomes]
+    if (!done && !this.#givenUp) this.#outcomes = [...set.outcomes, ...this.#outcomes]
   }
 
   async #queueOrRestore(): Promise<void> {

@@ -55,12 +55,12 @@ export async function recordHandedOff(pool: Pool, process_id: string, set: Recor
       await asLane(tx)
       const dropped = await lockHandoffs(tx, process_id, [...new Set(done.map(({ group }) => group.batch))])
       const ours = done.filter(({ group }) => dropped.get(group.batch)?.includes(group.endpoint_id) === false)
-      await store.insertResults(
+      const written = await store.insertResults(
         tx,
         ours.map(({ group: { batch: _batch, ...shared }, event_id, result }) => ({ ...shared, event_id, scheduled: true, ...result })),
       )
       await deleteHandoffs(tx, process_id, ended_batches)
-      return await countFailures(tx, set)
+      return await countFailures(tx, set, written)
     })
   return await quicklyIfAllSucceeded(set, () => store.recordHandedOffSuccesses(pool, process_id, done, ended_batches), stepByStep)
 }
@@ -72,12 +72,12 @@ export async function recordQueued(pool: Pool, set: RecordingSet): Promise<Failu
     await transact(pool, async (tx) => {
       await asLane(tx)
       const taken = await store.takeFromQueue(tx, results)
-      const byKey = new Map(results.map((result) => [`${result.endpoint_id} ${result.id}`, result]))
-      await store.insertResults(
+      const byKey = new Map(results.map((result) => [keyOf(result), result]))
+      const written = await store.insertResults(
         tx,
-        taken.map((row) => ({ ...row, ...byKey.get(`${row.endpoint_id} ${row.id}`)! })),
+        taken.map((row) => ({ ...row, ...byKey.get(keyOf(row))! })),
       )
-      return await countFailures(tx, set)
+      return await countFailures(tx, set, written)
     })
   return await quicklyIfAllSucceeded(set, () => store.recordQueuedSuccesses(pool, results), stepByStep)
 }
@@ -94,12 +94,21 @@ async function quicklyIfAllSucceeded(set: RecordingSet, quickly: () => Promise<v
   }
 }
 
-async function countFailures(sql: Db, { outcomes, tallies }: RecordingSet): Promise<FailureCount[]> {
-  const succeeded = outcomes.filter(({ failed }) => !failed).map(({ job }) => job.endpoint_id)
+const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`
+
+/** Counts only what was written now: an outcome that was passed over has been counted by whoever recorded it. Resolves to all failures in a row that the set may have changed. */
+async function countFailures(sql: Db, { outcomes, tallies }: RecordingSet, written: readonly store.DeliveryKey[]): Promise<FailureCount[]> {
+  const keys = new Set(written.map(keyOf))
+  const own = outcomes.filter(({ result }) => keys.has(keyOf(result)))
+  const succeeded = own.filter(({ failed }) => !failed).map(({ job }) => job.endpoint_id)
   if (succeeded.length > 0) await clearFailures(sql, [...new Set(succeeded)])
   if (tallies.size === 0) return []
+  const counted = talliesOf(own, tallies)
   const before = await lockFailures(sql, [...tallies.keys()])
-  const after = before.map(({ endpoint_id, failures }) => ({ endpoint_id, failures: failuresAfter(failures, tallies.get(endpoint_id)!) }))
-  await writeFailures(sql, after)
+  const after = before.map(({ endpoint_id, failures }) => ({
+    endpoint_id,
+    failures: failuresAfter(failures, counted.get(endpoint_id) ?? { closed: 0, open: 0 }),
+  }))
+  if (counted.size > 0) await writeFailures(sql, after)
   return after
 }

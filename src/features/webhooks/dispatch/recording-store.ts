@@ -47,8 +47,14 @@ export interface AttemptedDelivery {
   readonly created_at: string
 }
 
+/** Names a delivery. */
+export interface DeliveryKey {
+  readonly endpoint_id: string
+  readonly id: string
+}
+
 /** Takes these off the queue; resolves to those that were there. The others were recorded by someone else. */
-export async function takeFromQueue(sql: Db, keys: readonly { endpoint_id: string; id: string }[]): Promise<AttemptedDelivery[]> {
+export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Promise<AttemptedDelivery[]> {
   return await sql<AttemptedDelivery[]>`
     delete from webhook_queue q
     using (select unnest(text_column(${textColumn(keys.map((key) => key.endpoint_id))})) as endpoint_id, unnest(text_column(${textColumn(keys.map((key) => key.id))})) as id) k
@@ -56,9 +62,9 @@ export async function takeFromQueue(sql: Db, keys: readonly { endpoint_id: strin
     returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.scheduled, q.created_at`
 }
 
-/** Puts on record what ended, and up for a retry what is attempted again; passes over what is there already. */
-export async function insertResults(sql: Db, rows: readonly (AttemptedDelivery & AttemptResult)[]): Promise<void> {
-  await sql`
+/** Puts on record what ended, and up for a retry what is attempted again; passes over what is there already. Resolves to what was written. */
+export async function insertResults(sql: Db, rows: readonly (AttemptedDelivery & AttemptResult)[]): Promise<DeliveryKey[]> {
+  return await sql<DeliveryKey[]>`
     with d as materialized (
       select * from json_to_recordset(${jsonRows(rows)}::text::json) as r (account_id text, mode text, endpoint_id text, id text, event_id text, event_type text, scheduled boolean,
         created_at timestamptz, status text, attempts int, response_status int, duration_ms int, error text, error_message text, next_attempt_at timestamptz)
@@ -69,8 +75,11 @@ export async function insertResults(sql: Db, rows: readonly (AttemptedDelivery &
       returning account_id, mode, endpoint_id, id, status
     ), failed as (
       insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from ended where status = 'failed' on conflict do nothing
+    ), retried as (
+      insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
+      select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
+      from d where status is null on conflict do nothing
+      returning endpoint_id, id
     )
-    insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
-    select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
-    from d where status is null on conflict do nothing`
+    select endpoint_id, id from ended union all select endpoint_id, id from retried`
 }
