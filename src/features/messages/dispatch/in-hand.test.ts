@@ -42,3 +42,17 @@ test('what is about to be cancelled is taken out of memory, or told that it is o
     [true, true, false],
   )
 })
+
+test('a job ends once: ending it again neither miscounts its queue nor touches a new claim of the same message', () => {
+  const jobs = inHand()
+  const [first, other, again] = [job('one'), job('other'), job('one')]
+  for (const each of [first, other]) jobs.begin(each)
+  jobs.end(first)
+  jobs.begin(again)
+  jobs.unpersisted.begin(again, 0)
+
+  jobs.end(first)
+
+  assert.deepEqual([jobs.size, jobs.running, jobs.runningOf('acc_1:ch_1')], [2, 2, 2])
+  assert.deepEqual([jobs.has('one'), jobs.unpersisted.has('one')], [true, true])
+})

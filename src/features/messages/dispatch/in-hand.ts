@@ -17,7 +17,7 @@ export interface InHand {
   add(job: Job): void
   /** It does not wait: it is handed over, or ended. */
   begin(job: Job): void
-  /** It is written, or given back. */
+  /** It is written, or given back; of a job that has ended already, nothing changes. */
   end(job: Job): void
   /** Takes out of memory what waits there and the predicate names. */
   drop(predicate: (job: Job) => boolean): Job[]
@@ -29,6 +29,8 @@ export function inHand(): InHand {
   const waiting = backlog()
   const unpersisted = unpersistedSends()
   const ids = new Set<string>()
+  // the jobs themselves: one that ended may be claimed anew while someone still holds the old one
+  const running = new Set<Job>()
   const runningByQueue = new Map<string, number>()
   const drop = (predicate: (job: Job) => boolean): Job[] => {
     const dropped = waiting.drop(predicate)
@@ -53,9 +55,11 @@ export function inHand(): InHand {
     begin(job) {
       const queue = queueOf(job.row)
       ids.add(job.row.id)
+      running.add(job)
       runningByQueue.set(queue, (runningByQueue.get(queue) ?? 0) + 1)
     },
     end(job) {
+      if (!running.delete(job)) return
       const queue = queueOf(job.row)
       ids.delete(job.row.id)
       unpersisted.end(job.row.id)
