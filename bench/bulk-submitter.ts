@@ -48,14 +48,14 @@ export async function startSubmitter(service: Service, rows: number): Promise<Su
   const child = fork(import.meta.filename, [account_id, channel], { env: { ...env, DATABASE_URL: database_url }, execArgv: [...nodeFlags], stdio: 'inherit' })
   const died = once(child, 'exit').then(() => Promise.reject(new Error('the submitter ended')))
   died.catch(() => undefined)
-  const told = async () => ((await Promise.race([once(child, 'message'), died])) as [Submitted | { readonly error: string }])[0]
-  await told()
+  const nextAnswer = async () => ((await Promise.race([once(child, 'message'), died])) as [Submitted | { readonly error: string }])[0]
+  await nextAnswer()
   let submitted = 0
   return {
     async submit(count, within_ms) {
       child.send({ from: submitted, count, within_ms } satisfies Task)
       submitted += count
-      const answer = await told()
+      const answer = await nextAnswer()
       if ('error' in answer) throw new Error(`the submitter failed: ${answer.error}`)
       return answer
     },

@@ -28,9 +28,9 @@ const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 export async function startReceiver(): Promise<Receiver> {
   const child = fork(import.meta.filename, ['child'], { stdio: 'inherit', execArgv: [] })
   const ask = async <T>(question: string): Promise<T> => {
-    const told = once(child, 'message') as Promise<[T]>
+    const answer = once(child, 'message') as Promise<[T]>
     child.send(question)
-    return (await told)[0]
+    return (await answer)[0]
   }
   const port = await ask<number>('port')
   return {
@@ -103,6 +103,6 @@ function serveSocket(socket: Socket, onRequest: (body: Buffer) => void): void {
 
 if (process.send !== undefined && process.argv[2] === 'child') {
   const reply = receive()
-  process.on('message', (question) => void Promise.resolve(reply(question)).then((told) => process.send!(told)))
+  process.on('message', (question) => void Promise.resolve(reply(question)).then((answer) => process.send!(answer)))
   process.on('disconnect', () => process.exit(0))
 }

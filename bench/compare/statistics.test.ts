@@ -12,8 +12,8 @@ test('rounds alternate A B B A, and each pair keeps its sides apart', async () =
   const order: string[] = []
   const side = (name: string) => async () => `${name}${order.push(name)}`
 
-  const told: number[] = []
-  const pairs = await alternating(3, { before: side('A'), after: side('B') }, (_, n) => told.push(n))
+  const seen: number[] = []
+  const pairs = await alternating(3, { before: side('A'), after: side('B') }, (_, n) => seen.push(n))
 
   assert.deepEqual(order, ['A', 'B', 'B', 'A', 'A', 'B'])
   assert.deepEqual(pairs, [
@@ -21,7 +21,7 @@ test('rounds alternate A B B A, and each pair keeps its sides apart', async () =
     { before: 'A4', after: 'B3' },
     { before: 'A5', after: 'B6' },
   ])
-  assert.deepEqual(told, [0, 1, 2])
+  assert.deepEqual(seen, [0, 1, 2])
 })
 
 test('a round that fails fails the comparison', async () => {

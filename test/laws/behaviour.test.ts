@@ -56,7 +56,7 @@ test('every code that an operation answers, and every setting with a limit, is s
 })
 
 /** Figures of the code beside the words that tell them. */
-const told: readonly (readonly [page: string, words: string])[] = [
+const figures: readonly (readonly [page: string, words: string])[] = [
   ['conventions', `up to ${limits.body_bytes / 1024 ** 2} MB`],
   ['conventions', `deeper than ${limits.json_depth} levels`],
   ['conventions', `names at most ${limits.error_details_max}`],
@@ -87,7 +87,7 @@ const told: readonly (readonly [page: string, words: string])[] = [
 ]
 
 test('limits are told as the code has them', () => {
-  const wrong = told.filter(([page, words]) => !pages.get(page)!.includes(words))
+  const wrong = figures.filter(([page, words]) => !pages.get(page)!.includes(words))
 
   assert.deepEqual(wrong, [])
 })

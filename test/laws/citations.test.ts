@@ -36,8 +36,8 @@ const lineOf = (text: string, at: number): number => text.slice(0, at).split('\n
 const found = (files: readonly Source[], pattern: RegExp, wrong: (match: RegExpExecArray, file: Source) => string | null): string[] =>
   files.flatMap((file) =>
     [...file.text.matchAll(pattern)].flatMap((match) => {
-      const told = wrong(match, file)
-      return told === null ? [] : [`${file.path}:${lineOf(file.text, match.index)}: ${told}`]
+      const problem = wrong(match, file)
+      return problem === null ? [] : [`${file.path}:${lineOf(file.text, match.index)}: ${problem}`]
     }),
   )
 

@@ -9,7 +9,7 @@ const features = ['accounts', 'billing', 'channels', 'contacts', 'messages', 'we
 /** Files of the root by layer; `cli` and `reference` stand with `app`. */
 const rootFiles: Record<string, string> = { app: 'app', main: 'main', config: 'app', 'config-readers': 'app', openapi: 'app' }
 /** Through which files a feature may be reached: its service, and the shape that providers have. */
-const doors = ['service.ts', 'adapter.ts']
+const entrances = ['service.ts', 'adapter.ts']
 /** contract is data: it imports these packages and nothing else. `ajv` judges the schemas of reply samples. */
 const contractPackages = ['ajv', 'typebox', 'typebox/value', 'typebox/compile', 'typebox/format']
 
@@ -19,11 +19,11 @@ test('imports point left: lib, contract, platform, features, app, main', () => {
   assert.deepEqual(breaches.map(arrow), [])
 })
 
-test('features point left, and reach each other through their doors alone', () => {
+test('features point left, and reach each other through their services alone', () => {
   const breaches = edges().filter(({ from, to }) => {
     const [mine, theirs] = [featureOf(from), featureOf(to)]
     if (mine === undefined || theirs === undefined || mine === theirs) return false
-    return features.indexOf(mine) < features.indexOf(theirs) || !doors.includes(posix.basename(to))
+    return features.indexOf(mine) < features.indexOf(theirs) || !entrances.includes(posix.basename(to))
   })
 
   assert.deepEqual(breaches.map(arrow), [])

@@ -24,7 +24,7 @@ test('a message nobody can pay for is 402, and nothing is created', async (t) =>
 })
 
 test('an accepted message takes its price; a failed one gives it back once, before message.failed is told', async (t) => {
-  const { world, account, send, wallet, told } = await openShop(t, 3 * price)
+  const { world, account, send, wallet, events } = await openShop(t, 3 * price)
 
   const [good, bad, late] = [await send(delivered), await send(refused), await send(failsLater)]
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('an accepted message takes its price; a failed one gives it back once, befo
       was_refunded ? ['message_refund', 'message_charge'] : ['message_charge'],
     )
   }
-  const failures = (await told()).filter((event) => event.type === 'message.failed')
+  const failures = (await events()).filter((event) => event.type === 'message.failed')
   assert.deepEqual(
     failures.map((event) => event.object.billing.refunded),
     [true, true],
@@ -184,7 +184,7 @@ test('singles and batches at once never take a wallet below zero, and what faile
 })
 
 test('the events of money: balance.low, package.exhausted and package.expiring', async (t) => {
-  const { world, account, send, told } = await openShop(t, 1_000_000 + price)
+  const { world, account, send, events } = await openShop(t, 1_000_000 + price)
   const { billing } = world.services
   const { id } = await billing.grantPackage(world.pool, { account_id: account.id, credits: 1, channel_types: [], expires_at: null, name: 'One' })
   const waning = await billing.grantPackage(world.pool, {
@@ -194,7 +194,7 @@ test('the events of money: balance.low, package.exhausted and package.expiring',
     expires_at: world.clock.iso(7 * dayMs),
     name: 'Waning',
   })
-  const ofMoney = async () => (await told()).filter((event) => !event.type.startsWith('message.') && !event.type.startsWith('channel.'))
+  const ofMoney = async () => (await events()).filter((event) => !event.type.startsWith('message.') && !event.type.startsWith('channel.'))
 
   await world.chores()
   assert.deepEqual(
@@ -351,7 +351,7 @@ test('nobody sees the money of another account', async (t) => {
   assert.equal((await api.get(`/v1/balance_transactions?starting_after=${top_up.id}`)).status, 400)
 })
 
-interface Told {
+interface EmittedEvent {
   readonly type: string
   readonly object_id: string
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -366,8 +366,8 @@ async function openShop(t: Parameters<typeof startWorld>[0], credit_micros?: num
   const send = (to: string, more: object = {}, headers: Record<string, string> = {}) =>
     account.api.post('/v1/messages', { channel, to, type: 'text', text: { body: 'Hi' }, ...more }, headers)
   const wallet = async (): Promise<number> => (await account.api.get('/v1/balance')).body.wallet_micros
-  const told = async () => await world.pool<Told[]>`select type, object_id, object::json as object from events order by position, id`
-  return { world, account, channel, send, wallet, told }
+  const events = async () => await world.pool<EmittedEvent[]>`select type, object_id, object::json as object from events order by position, id`
+  return { world, account, channel, send, wallet, events }
 }
 
 async function connect(account: TestAccount, type: string, identifier: string): Promise<string> {

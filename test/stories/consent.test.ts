@@ -336,7 +336,7 @@ test('what a provider says about marketing alone leaves everything else open', a
   const account = await world.account()
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'test' as const }
   const ada = (await account.api.post('/v1/contacts', { phone })).body
-  const told = (status: 'opted_out' | 'opted_in') => ({
+  const signal = (status: 'opted_out' | 'opted_in') => ({
     ...tenant,
     channel_type: 'whatsapp',
     address: phone,
@@ -345,10 +345,10 @@ test('what a provider says about marketing alone leaves everything else open', a
     occurred_at: '2026-01-01T00:00:00.000Z',
   })
 
-  await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [told('opted_out')]))
+  await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [signal('opted_out')]))
   const stopped = (await account.api.get(`/v1/contacts/${ada.id}`)).body
   await world.invariants()
-  await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [told('opted_in')]))
+  await world.pool.begin((tx) => world.services.contacts.receiveProviderConsent(tx, [signal('opted_in')]))
   const resumed = (await account.api.get(`/v1/contacts/${ada.id}`)).body
 
   assert.deepEqual(stopped.consent.whatsapp, { status: 'unknown', source: 'provider', updated_at: '2026-01-01T00:00:00.000Z', marketing: 'opted_out' })

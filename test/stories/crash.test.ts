@@ -16,7 +16,7 @@ const seed = Number(process.env['POSTHORN_CRASH_SEED'] ?? 1)
 const rounds = Number(process.env['POSTHORN_CRASH_ROUNDS'] ?? 20)
 const senders = 8
 /** What each recipient comes to, as the event feed tells it. */
-const toldOf: Readonly<Record<string, readonly string[]>> = {
+const eventsOf: Readonly<Record<string, readonly string[]>> = {
   '+15005550006': ['message.delivered', 'message.sent'],
   '+15005550010': ['message.delivered', 'message.read', 'message.sent'],
   '+15005550001': ['message.failed'],
@@ -55,14 +55,14 @@ test(
       await load.moved()
     }
     const accepted = await load.stop()
-    const told = await whenFinal(service, key, accepted)
+    const events = await whenFinal(service, key, accepted)
     const reached = await whenDelivered(receiver.received, accepted)
     const doctor = await service.command('doctor', '--json')
-    const [unknown] = [...told.keys()].filter((id) => !accepted.has(id))
+    const [unknown] = [...events.keys()].filter((id) => !accepted.has(id))
 
     t.diagnostic(`${accepted.size} messages accepted over ${rounds} kills, seed ${seed}`)
-    for (const [id, to] of accepted) assert.deepEqual(told.get(id)?.toSorted(), toldOf[to], `${id} to ${to}`)
-    for (const [id, to] of accepted) assert.deepEqual([...(reached.get(id) ?? [])].toSorted(), toldOf[to], `${id} to ${to}, at the endpoint`)
+    for (const [id, to] of accepted) assert.deepEqual(events.get(id)?.toSorted(), eventsOf[to], `${id} to ${to}`)
+    for (const [id, to] of accepted) assert.deepEqual([...(reached.get(id) ?? [])].toSorted(), eventsOf[to], `${id} to ${to}, at the endpoint`)
     assert.equal(unknown, undefined, 'a message exists that no request was answered with')
     assert.equal(doctor.status, 0, doctor.stdout + doctor.stderr)
     assert.equal(await service.stop(), 0)
@@ -95,7 +95,7 @@ async function makeKey(service: ServiceProcess): Promise<string> {
 /** Senders that never give up on a message: the same key is repeated until it is accepted, over every death. */
 function startLoad(service: ServiceProcess, key: string) {
   const accepted = new Map<string, string>()
-  const recipients = Object.keys(toldOf)
+  const recipients = Object.keys(eventsOf)
   let next = 0
   let stopping = false
   let gaveUp = false
@@ -146,10 +146,10 @@ function startLoad(service: ServiceProcess, key: string) {
 
 /** Follows the feed until it has told the end of every accepted message; resolves to the types told, by message. */
 async function whenFinal(service: ServiceProcess, key: string, accepted: ReadonlyMap<string, string>): Promise<Map<string, string[]>> {
-  const told = new Map<string, string[]>()
+  const types = new Map<string, string[]>()
   const api = service.api(key)
   const seen = new Set<string>()
-  const notFinal = () => [...accepted].filter(([id, to]) => (told.get(id)?.length ?? 0) < toldOf[to]!.length)
+  const notFinal = () => [...accepted].filter(([id, to]) => (types.get(id)?.length ?? 0) < eventsOf[to]!.length)
   let cursor = ''
   const look = async () => {
     const page = await api.get(`/v1/events?order=asc&limit=100${cursor}`)
@@ -157,13 +157,13 @@ async function whenFinal(service: ServiceProcess, key: string, accepted: Readonl
     for (const event of page.body.data) {
       assert.ok(!seen.has(event.id), 'the feed repeats itself')
       seen.add(event.id)
-      told.set(event.data.object.id, [...(told.get(event.data.object.id) ?? []), event.type])
+      types.set(event.data.object.id, [...(types.get(event.data.object.id) ?? []), event.type])
       cursor = `&starting_after=${event.id}`
     }
     return notFinal()
   }
   await until('every message to be final', look, (missing) => missing.length === 0)
-  return told
+  return types
 }
 
 /** Waits until the endpoint has every event of every accepted message; resolves to the types it has, by message. Repeats are nothing to worry about. */
@@ -176,7 +176,7 @@ async function whenDelivered(received: readonly Received[], accepted: ReadonlyMa
       const types = reached.get(event.data.object.id) ?? new Set()
       reached.set(event.data.object.id, types.add(event.type))
     }
-    return [...accepted].filter(([id, to]) => (reached.get(id)?.size ?? 0) < toldOf[to]!.length)
+    return [...accepted].filter(([id, to]) => (reached.get(id)?.size ?? 0) < eventsOf[to]!.length)
   }
   await until('every event to reach the endpoint', look, (missing) => missing.length === 0)
   return reached

@@ -211,9 +211,9 @@ test('the service window is open until 24 hours after the last inbound message, 
   const { world, api } = await liveWorld(t)
   const creation = { type: 'whatsapp', provider: 'simulator', name: 'WA', identifier: '+4915100000002', credentials: { callback_secret: 'secret' } }
   const whatsapp = (await api.post('/v1/channels', creation)).body.id
-  const told = JSON.stringify({ reports: [{ kind: 'inbound', provider_id: 'in-1', from: '+4915112345678', type: 'text', content: { body: 'Hi' } }] })
-  const signature = createHmac('sha256', 'secret').update(told).digest('hex')
-  const taken = await api.send('POST', `/hooks/channels/${whatsapp}`, { 'x-simulator-signature': signature }, told)
+  const callback = JSON.stringify({ reports: [{ kind: 'inbound', provider_id: 'in-1', from: '+4915112345678', type: 'text', content: { body: 'Hi' } }] })
+  const signature = createHmac('sha256', 'secret').update(callback).digest('hex')
+  const taken = await api.send('POST', `/hooks/channels/${whatsapp}`, { 'x-simulator-signature': signature }, callback)
   await world.settle()
   const send = async (more: object = {}, headers: Record<string, string> = {}) =>
     (await api.post('/v1/messages', text(whatsapp, '+4915112345678', more), headers)).status

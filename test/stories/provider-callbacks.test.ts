@@ -111,9 +111,9 @@ test('what a provider writes that cannot be kept is kept as far as it can be, an
     answers.map(({ status }) => status),
     [200, 200, 200, 200, 200, 200],
   )
-  const told = (await api.get('/v1/messages?direction=inbound')).body.data.toReversed()
+  const messages = (await api.get('/v1/messages?direction=inbound')).body.data.toReversed()
   assert.deepEqual(
-    told.map((message: { content: unknown }) => JSON.stringify(message.content).replaceAll(/\[+null\]+/g, '[…]')),
+    messages.map((message: { content: unknown }) => JSON.stringify(message.content).replaceAll(/\[+null\]+/g, '[…]')),
     [
       '{"text":{"body":"half \uFFFD, none \uFFFD"}}',
       '{"text":{"body":"deep","more":[…]}}',
@@ -188,8 +188,8 @@ test('a receipt does not overtake an earlier one of its message that another pro
   })
   await world.settle()
 
-  const told = (await api.get(`/v1/events?object_id=${sent.body.id}&order=asc`)).body.data.map((event: { type: string }) => event.type)
+  const types = (await api.get(`/v1/events?object_id=${sent.body.id}&order=asc`)).body.data.map((event: { type: string }) => event.type)
   assert.deepEqual([meanwhile, await status()], ['sent', 'read'])
-  assert.deepEqual(told, ['message.sent', 'message.delivered', 'message.read'])
+  assert.deepEqual(types, ['message.sent', 'message.delivered', 'message.read'])
   await world.invariants()
 })

@@ -12,9 +12,9 @@ import { startWorld, type TestAccount } from '../kit/world.ts'
 
 const price = 7500
 /** Above the threshold of balance.low nothing needs a decision; below it everything takes the locking path. */
-const purses = { optimistic: 1_000_000_000, locking: 900_000 }
+const wallets = { optimistic: 1_000_000_000, locking: 900_000 }
 
-for (const [path, credit_micros] of Object.entries(purses)) {
+for (const [path, credit_micros] of Object.entries(wallets)) {
   test(`each row becomes one message, which keeps its key; a row that has one is known (${path} path)`, async (t) => {
     const { world, submitter, sent } = await shop(t, credit_micros)
 
@@ -88,7 +88,7 @@ test('a row that nobody can pay for stays pending, and is sent once somebody can
 })
 
 test('of processes that submit the same rows at once one makes each message', async (t) => {
-  const { world, submitter, sent } = await shop(t, purses.optimistic, 300)
+  const { world, submitter, sent } = await shop(t, wallets.optimistic, 300)
   const processes = await Promise.all(['two', 'three'].map((name) => startProcess(t, world, name)))
   const apps = [world.app, ...processes.map(({ app }) => app)]
 
@@ -105,7 +105,7 @@ test('of processes that submit the same rows at once one makes each message', as
 })
 
 test('a connection that is lost in the commit is followed by a look: what was stored is accepted, the rest is stored', async (t) => {
-  const { world, submitter, sent } = await shop(t, purses.optimistic)
+  const { world, submitter, sent } = await shop(t, wallets.optimistic)
   const other = openPool(world.database_url, { max: 2, application_name: 'other' })
   closing(t, () => other.end({ timeout: 1 }))
   const waiting = async () => await other<{ pid: number }[]>`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
@@ -125,7 +125,7 @@ test('a connection that is lost in the commit is followed by a look: what was st
 })
 
 test('bulk waits at its bound instead of being refused, and what is interactive goes before it', async (t) => {
-  const { world, sent } = await shop(t, purses.optimistic, bulkRowsMax * 2)
+  const { world, sent } = await shop(t, wallets.optimistic, bulkRowsMax * 2)
   const { api } = sent.account
   let done = 0
 
@@ -148,7 +148,7 @@ test('bulk waits at its bound instead of being refused, and what is interactive 
 test('a batch holds submissions of one submitter, and each settles rows of its own', async (t) => {
   const [one, two] = [testSubmitter('one'), testSubmitter('two')]
   const world = await startWorld(t, { submitters: [one.fragment, two.fragment] })
-  const account = await world.account({ mode: 'live', credit_micros: purses.optimistic })
+  const account = await world.account({ mode: 'live', credit_micros: wallets.optimistic })
   const tenant = { account_id: account.id as `acc_${string}`, mode: 'live' as const }
   const channel = await smsChannel(account)
   for (const submitter of [one, two]) await submitter.prepare(world.pool)
@@ -167,7 +167,7 @@ test('a batch holds submissions of one submitter, and each settles rows of its o
 })
 
 test('what a submitter gets wrong is told before anything is stored', async (t) => {
-  const { world, sent } = await shop(t, purses.optimistic)
+  const { world, sent } = await shop(t, wallets.optimistic)
 
   await assert.rejects(sent.submit(sent.keys, { kind: 'nobody' }), /no submitter has the kind nobody/)
   await assert.rejects(sent.submit([sent.keys[0]!, sent.keys[0]!]), /a submission key of its own/)

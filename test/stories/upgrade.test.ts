@@ -69,9 +69,9 @@ test('what waited in it is worked off afterwards: a message to send, a receipt t
       [waiting.sent, 'delivered'],
     ],
   )
-  const told = receiver.received.map(({ headers }) => headers['service-event-id'])
+  const delivered = receiver.received.map(({ headers }) => headers['service-event-id'])
   assert.deepEqual(
-    waiting.events.filter((id) => told.filter((one) => one === id).length !== 1),
+    waiting.events.filter((id) => delivered.filter((one) => one === id).length !== 1),
     [],
   )
   await world.invariants()

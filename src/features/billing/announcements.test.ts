@@ -26,12 +26,12 @@ test('the last credit tells package.exhausted once; a refund makes the package a
   )
   await charge(7500)
 
-  const told = await events()
+  const found = await events()
   assert.deepEqual(
-    told.map((event) => event.type),
+    found.map((event) => event.type),
     ['package.exhausted'],
   )
-  assert.deepEqual([told[0]!.object['status'], told[0]!.object['credits_remaining']], ['exhausted', 0])
+  assert.deepEqual([found[0]!.object['status'], found[0]!.object['credits_remaining']], ['exhausted', 0])
   await proven()
 })
 
@@ -90,14 +90,14 @@ test('a package that is granted for less than 7 days is announced at once, and o
 
   const { id } = await billing.grantPackage(pool, { account_id: tenant.account_id, channel_types: [], name: '', credits: 1, expires_at: clock.iso(1) })
 
-  const told = [['package.expiring', id]]
+  const once = [['package.expiring', id]]
   assert.deepEqual(
     (await events()).map((event) => [event.type, event.object_id]),
-    told,
+    once,
   )
   await chores()
   assert.deepEqual(
     (await events()).map((event) => [event.type, event.object_id]),
-    told,
+    once,
   )
 })

@@ -1,4 +1,4 @@
-/** SQL of the rule that chooses a grant: which can pay, for what, and which of them is used first. Everything that charges asks by it; charging.ts walks by the same rule in memory. */
+/** SQL of the rule that chooses a grant: which can pay, for what, and which of them is used first. Everything that charges asks by it; charging.ts allocates by the same rule in memory. */
 import type { Db } from '../../platform/database/sql.ts'
 
 /** True while a grant can pay for messages at `at` (ISO 8601); of the columns of `grants`. */

@@ -35,8 +35,8 @@ export async function tryConnection(clock: Clock, adapter: Adapter, connection: 
   if (answer.kind === 'refused') throw new Problem('upstream_rejected', `The provider refused the credentials: ${answer.message}`)
   if (answer.kind === 'unavailable')
     throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${answer.message} Try again with backoff.`)
-  const told = answer.kind === 'connected' ? answer.identifier : undefined
-  const identifier = connection.identifier === '' ? told : connection.identifier
+  const confirmed = answer.kind === 'connected' ? answer.identifier : undefined
+  const identifier = connection.identifier === '' ? confirmed : connection.identifier
   if (identifier === undefined) throw invalid('identifier', 'missing_field', 'Give the identifier of the sender; this provider does not tell it.')
   return identifier
 }

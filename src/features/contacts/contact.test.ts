@@ -92,9 +92,9 @@ test('every change of a consent is told, and an opt-out changes only by naming i
       const row = grown(before)
       const { row: next, transitions } = applyChange(row, one, context)
       for (const type of ['sms', 'whatsapp', 'telegram', 'whatsapp.marketing']) {
-        const told = transitions.filter((one) => one.channel_type === type).at(-1)
-        assert.equal(statusOf(next.consent, type), told?.status ?? statusOf(row.consent, type))
-        if (!Object.hasOwn(one.consent ?? {}, type.split('.')[0]!)) assert.equal(told, undefined)
+        const last = transitions.filter((one) => one.channel_type === type).at(-1)
+        assert.equal(statusOf(next.consent, type), last?.status ?? statusOf(row.consent, type))
+        if (!Object.hasOwn(one.consent ?? {}, type.split('.')[0]!)) assert.equal(last, undefined)
       }
     }),
   )

@@ -7,12 +7,9 @@ import { endJobs } from './dispatch/store.ts'
 import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
 import { getMessage } from './queries/reading.ts'
 import type { MessageRow } from './rows.ts'
-import type { Followers } from './transitions/followers.ts'
 import { applyTransitions, type TransitionDeps } from './transitions/transitions.ts'
 
-export interface CancellingDeps extends TransitionDeps, Withdrawing {
-  readonly followers: Followers
-}
+export type CancellingDeps = TransitionDeps & Withdrawing
 
 const cancelled = { code: 'cancelled', message: 'The message was cancelled before it was handed over.', provider_code: null }
 
@@ -24,9 +21,9 @@ export async function cancelMessage(deps: CancellingDeps, sql: Db, tenant: Tenan
   if (deps.withdraw([id]).has(id)) throw notCancelled('being handed over')
   const row = await transact(sql, async (tx) => {
     const { account_id, mode } = tenant
-    const moved = await applyTransitions(deps, tx, [{ account_id, mode, message_id: id, transition: 'cancel', at: isoTime(clock.now()), error: cancelled }])
-    if (moved.size > 0) await endJobs(tx, [id])
-    return moved.get(id)
+    const changed = await applyTransitions(deps, tx, [{ account_id, mode, message_id: id, transition: 'cancel', at: isoTime(clock.now()), error: cancelled }])
+    if (changed.size > 0) await endJobs(tx, [id])
+    return changed.get(id)
   })
   if (row === undefined) throw notCancelled((await getMessage(sql, tenant, id)).status)
   deps.platform.notify('fan-out')

@@ -1,4 +1,4 @@
-/** The door of webhooks: endpoints, their deliveries, and what posts to them. */
+/** The service of webhooks, and all that other features may know of them: endpoints, their deliveries, and what posts to them. */
 import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Platform } from '../../platform/platform.ts'

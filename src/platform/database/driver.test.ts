@@ -16,17 +16,17 @@ test('a transaction that fills the pipeline of a connection has that connection 
   const options = { max: 2, max_pipeline: 1 }
   const sql = postgres(database_url, options)
   closing(t, () => sql.end({ timeout: 1 }))
-  await pool`create table told (n int)`
+  await pool`create table kept (n int)`
   await Promise.all([sql`select 1`, sql`select 1`])
 
   const busy = [sql`select 1`.execute(), sql`select 1`.execute()]
-  const transactions = [1, 2].map((n) => sql.begin(async (tx) => await tx`insert into told values (${n})`))
+  const transactions = [1, 2].map((n) => sql.begin(async (tx) => await tx`insert into kept values (${n})`))
   await Promise.all([...busy, ...transactions])
-  await Promise.all([3, 4].map((n) => sql`insert into told values (${n})`))
+  await Promise.all([3, 4].map((n) => sql`insert into kept values (${n})`))
 
-  const told = await pool<{ n: number }[]>`select n from told order by n`
+  const kept = await pool<{ n: number }[]>`select n from kept order by n`
   assert.deepEqual(
-    told.map(({ n }) => n),
+    kept.map(({ n }) => n),
     [1, 2, 3, 4],
   )
 })

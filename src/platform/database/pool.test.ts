@@ -67,7 +67,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
   const { database_url } = await startPlatform(t)
   const [pool, killer] = [openPool(database_url, { max: 1 }), openPool(database_url, { max: 1 })]
   closing(t, () => Promise.all([pool.end({ timeout: 1 }), killer.end({ timeout: 1 })]))
-  await pool`create table told (word text)`
+  await pool`create table kept (word text)`
 
   for (const during of ['query', 'pause'] as const) {
     const { promise: died, resolve: die } = Promise.withResolvers<void>()
@@ -79,12 +79,12 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
       await killing
       await within('the next transaction to be under way', died)
       // this transaction is dead, and goes on all the same
-      late.push(tx`insert into told values ('dead')`.catch((error: Error) => error.message))
+      late.push(tx`insert into kept values ('dead')`.catch((error: Error) => error.message))
       await Promise.all(late)
     })
     await assert.rejects(first, /CONNECTION_CLOSED|terminating connection|ECONNRESET/)
     await pool.begin(async (tx) => {
-      await tx`insert into told values (${during})`
+      await tx`insert into kept values (${during})`
       die()
       await until('the dead transaction to go on', () => late.length > 0)
       await tx`select 1`
@@ -93,7 +93,7 @@ test('a transaction whose connection dies is refused, and neither it nor its lef
   }
 
   assert.deepEqual(
-    (await pool<{ word: string }[]>`select word from told`).map(({ word }) => word),
+    (await pool<{ word: string }[]>`select word from kept`).map(({ word }) => word),
     ['query', 'pause'],
   )
 })

@@ -208,10 +208,10 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
 /** What the schema refuses, and with it what the handler would refuse of the rest: of a value of the wrong type nothing else can be said. */
 function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found
-  const told = new Set(found.map(({ param }) => param))
-  const mistyped = new Set([...told].filter((param) => !param.includes('.')).map((param) => param.split('[', 1)[0]))
+  const named = new Set(found.map(({ param }) => param))
+  const mistyped = new Set([...named].filter((param) => !param.includes('.')).map((param) => param.split('[', 1)[0]))
   const rest = Object.fromEntries(Object.entries(given).filter(([field]) => !mistyped.has(field)))
-  return [...found, ...inspect(rest).filter(({ param }) => !told.has(param))]
+  return [...found, ...inspect(rest).filter(({ param }) => !named.has(param))]
 }
 
 function operate(

@@ -62,13 +62,13 @@ function readCallback(callback: Callback, { credentials }: Connection): { report
   const secret = credentials['callback_secret']
   const signature = callback.headers['x-simulator-signature'] ?? ''
   if (typeof secret !== 'string' || !sameText(hmacHex(secret, callback.body), signature)) return null
-  let told: unknown
+  let parsed: unknown
   try {
-    told = JSON.parse(Buffer.from(callback.body).toString('utf8'))
+    parsed = JSON.parse(Buffer.from(callback.body).toString('utf8'))
   } catch {
     return { reports: [] } // signed nonsense: acknowledged, kept raw, and nothing to apply
   }
-  const reports = (told as { reports?: unknown } | null)?.reports
+  const reports = (parsed as { reports?: unknown } | null)?.reports
   return { reports: Array.isArray(reports) ? reports.flatMap(reportOf) : [] }
 }
 

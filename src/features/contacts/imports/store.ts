@@ -148,7 +148,7 @@ export async function releaseJob(sql: Db, import_id: string, process_id: string,
     where import_id = ${import_id} and process_id = ${process_id}`
 }
 
-/** Counts a turn that failed; true when there were too many in a row. */
+/** Counts a pass that failed; true when there were too many in a row. */
 export async function countFailure(sql: Db, import_id: string, process_id: string, failures_max: number): Promise<boolean> {
   const [row] = await sql<{ failures: number }[]>`
     update contact_import_jobs set failures = failures + 1 where import_id = ${import_id} and process_id = ${process_id} returning failures`

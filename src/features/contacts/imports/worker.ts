@@ -9,12 +9,12 @@ import { withRaces } from '../lock-set.ts'
 import { applyPiece, cutPiece, type CutPiece } from './piece.ts'
 import * as store from './store.ts'
 
-/** Pieces of one turn. */
-const piecesPerTurn = 20
+/** Pieces of one pass. */
+const piecesPerPass = 20
 /** Pieces applied at once: while PostgreSQL works on one, this process prepares the other. */
 const atOnce = 2
 const leaseMs = 60_000
-/** Turns that may fail in a row before an import is given up: what is wrong then will not pass. */
+/** Passes that may fail in a row before an import is given up: what is wrong then will not pass. */
 const failuresMax = 20
 const failed = {
   code: 'internal_error',
@@ -45,8 +45,8 @@ export const importsLane = (platform: Platform): Lane => ({
   },
 })
 
-/** What the pieces of a turn share. */
-interface Turn {
+/** What the pieces of a pass share. */
+interface Pass {
   readonly row: ContactImportRow
   readonly running: Map<Promise<void>, CutPiece>
   readonly failures: unknown[]
@@ -54,11 +54,11 @@ interface Turn {
   expect_new: boolean
 }
 
-/** One turn of an import; resolves to the pieces applied, or 1 where it only ended. */
+/** One pass of an import; resolves to the pieces applied, or 1 where it only ended. */
 async function work(platform: Platform, row: ContactImportRow, stopping: AbortSignal | undefined): Promise<number> {
-  const turn: Turn = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
-  const { running, failures } = turn
-  const started = await startPieces(platform, turn, stopping).catch((error: unknown) => {
+  const pass: Pass = { row, running: new Map(), failures: [], expect_new: row.updated === 0 }
+  const { running, failures } = pass
+  const started = await startPieces(platform, pass, stopping).catch((error: unknown) => {
     failures.push(error)
     return { pieces: 0, ended: false }
   })
@@ -69,10 +69,10 @@ async function work(platform: Platform, row: ContactImportRow, stopping: AbortSi
 }
 
 /** Starts pieces in order, as many at once as may be; `ended` when none is left to start. */
-async function startPieces(platform: Platform, turn: Turn, stopping: AbortSignal | undefined): Promise<{ pieces: number; ended: boolean }> {
-  const { row, running, failures } = turn
+async function startPieces(platform: Platform, pass: Pass, stopping: AbortSignal | undefined): Promise<{ pieces: number; ended: boolean }> {
+  const { row, running, failures } = pass
   let after = -1
-  for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
+  for (let pieces = 0; pieces < piecesPerPass; pieces++) {
     if (stopping?.aborted === true) return { pieces, ended: false }
     const next = await store.nextPiece(platform.pool, row.id, after)
     if (next === null) return { pieces, ended: true }
@@ -80,12 +80,12 @@ async function startPieces(platform: Platform, turn: Turn, stopping: AbortSignal
     after = piece.number
     while (running.size >= atOnce || [...running.values()].some((other) => dependsOn(piece, other))) await Promise.race(running.keys())
     if (failures.length > 0) return { pieces, ended: false }
-    const task: Promise<void> = apply(platform, turn, piece)
+    const task: Promise<void> = apply(platform, pass, piece)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => running.delete(task))
     running.set(task, piece)
   }
-  return { pieces: piecesPerTurn, ended: false }
+  return { pieces: piecesPerPass, ended: false }
 }
 
 /** Of two rows for one contact the later one has the last word; and what the first piece makes of attributes holds for all. */
@@ -96,12 +96,12 @@ function dependsOn(piece: CutPiece, earlier: CutPiece): boolean {
   return false
 }
 
-async function apply(platform: Platform, turn: Turn, piece: CutPiece): Promise<void> {
-  const { row, expect_new } = turn
+async function apply(platform: Platform, pass: Pass, piece: CutPiece): Promise<void> {
+  const { row, expect_new } = pass
   const done = await withRaces(platform.pool, async (tx) => {
     // another process may have taken the import over while this one stood still
     if (!(await store.holdJob(tx, row.id, platform.process_id))) return null
     return await applyPiece(platform, tx, row, piece, { at: isoTime(platform.clock.now()), expect_new })
   })
-  if (done !== null) turn.expect_new = done.updated === 0
+  if (done !== null) pass.expect_new = done.updated === 0
 }

@@ -200,8 +200,8 @@ async function requestsOfParts(tx: Db, receipts: readonly { reference: Reference
   const requests: TransitionRequest[] = []
   for (const { reference, receipt } of receipts) {
     if (receipt.transition === 'fail') requests.push(requestOf(reference, receipt, 'fail', at))
-    const told = await raisePart(tx, reference, receipt.transition)
-    const least = partSteps[Math.min(...told.map((step) => (step === null ? -1 : partSteps.indexOf(step))))]
+    const steps = await raisePart(tx, reference, receipt.transition)
+    const least = partSteps[Math.min(...steps.map((step) => (step === null ? -1 : partSteps.indexOf(step))))]
     if (least === 'deliver' || least === 'open') requests.push(requestOf(reference, receipt, least, at))
   }
   return requests

@@ -38,6 +38,6 @@ test('no step of a message is earlier than the one before it, although a process
       ['queued', 0],
     ],
   )
-  const told = (await api.get('/v1/events?type=message.read')).body.data[0]
-  assert.deepEqual([told.created_at, told.data.object.updated_at], [body.read_at, body.read_at])
+  const event = (await api.get('/v1/events?type=message.read')).body.data[0]
+  assert.deepEqual([event.created_at, event.data.object.updated_at], [body.read_at, body.read_at])
 })

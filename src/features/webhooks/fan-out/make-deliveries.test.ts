@@ -8,7 +8,7 @@ import { startPlatform } from '../../../../test/kit/world.ts'
 import { passesFilters } from './filters.ts'
 import { encodeHandoff } from './handoff.ts'
 import { deliveryId, kindOf, makeDeliveries, type FedEvent, type Subscription } from './make-deliveries.ts'
-import { isLater } from './subscriptions.ts'
+import { isLater } from './since.ts'
 
 /** The filters as a function of the database, which decided until the program did. */
 const filtersInSql = `

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { EndpointFilters } from '../../../contract/resources/webhook-endpoint.ts'
 import { passesFilters } from './filters.ts'
 import type { NewDelivery, Offer } from './handoff.ts'
-import { isLater, type Since } from './subscriptions.ts'
+import { isLater, type Since } from './since.ts'
 
 /** An event as the fan-out reads it, in the order of the feed. */
 export interface FedEvent {
