@@ -84,6 +84,18 @@ test('files that comments and documents name exist', () => {
   assert.deepEqual(wrong, [])
 })
 
+test('files that documents name without all of their folders exist', () => {
+  const paths = sources('{src,test,bench,scripts}/**/*.{ts,mjs}', '*.ts').map(({ path }) => `/${path}`)
+  const checked = documents.filter(({ path }) => path !== 'CHANGELOG.md')
+
+  assert.deepEqual(
+    found(checked, /(?<![\w/.*-])(?:[\w-]+\/)*[a-z][\w.-]*\.(?:ts|mjs)\b/g, ([name]) =>
+      paths.some((path) => path.endsWith(`/${name}`)) ? null : `there is no ${name}`,
+    ),
+    [],
+  )
+})
+
 /** The text with everything but comments blanked, line for line. */
 const commentsOf = (text: string): string => {
   const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)(?:\/\/|--).*$/gm)]

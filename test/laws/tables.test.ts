@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { root, sources, withoutComments } from './sources.ts'
+import { root, sources, templates, withoutComments, type Source } from './sources.ts'
 
 /** Every table, by its owner. Where another one's statement needs it, the owner exports a fragment through its service. */
 const owners: Readonly<Record<string, string>> = {
@@ -42,7 +42,9 @@ test('a table is named by its owner alone', () => {
 })
 
 test('in features SQL stands in stores, in sql/ and in invariants', () => {
-  const elsewhere = files().filter(({ path, code }) => path.startsWith('src/features/') && !stores.test(path) && /\b(?:sql|tx|pool)(?:<[^`]*?>)?`/.test(code))
+  const elsewhere = files().filter(
+    ({ path, text }) => path.startsWith('src/features/') && !stores.test(path) && /\b(?:sql|tx|pool)(?:<[^`]*?>)?`/.test(withoutComments(text)),
+  )
 
   assert.deepEqual(
     elsewhere.map(({ path }) => path),
@@ -50,21 +52,39 @@ test('in features SQL stands in stores, in sql/ and in invariants', () => {
   )
 })
 
-const files = () =>
-  sources('src/**/*.{ts,sql}')
-    .filter(({ path }) => !path.endsWith('.test.ts'))
-    .map(({ path, text }) => ({ path, code: path.endsWith('.sql') ? text.replaceAll(/--.*$/gm, '') : withoutComments(text) }))
+test('a store opens no transaction: it writes in the one that it is given', () => {
+  const opening = files().filter(({ path, text }) => /(?:^|\/)(?:store|[a-z-]+-store)\.ts$/.test(path) && /\btransact\(|\.begin\(/.test(withoutComments(text)))
+
+  assert.deepEqual(
+    opening.map(({ path }) => path),
+    [],
+  )
+})
+
+test('a table is seen wherever a statement names it, in a fragment within a fragment too', () => {
+  const seen = (text: string) => foreignIn({ path: 'src/features/messages/store.ts', text })
+
+  assert.deepEqual(seen('const one = sql`select 1 from wallets`'), ['src/features/messages/store.ts wallets'])
+  assert.deepEqual(seen('const one = sql`select 1 ${some ? sql`from messages join grants` : sql``} where x`'), ['src/features/messages/store.ts grants'])
+  assert.deepEqual(seen("const no = '`'; const one = sql`select ${a({ b: `c` })} ${sql`${sql`insert into wallets`}`}`"), [
+    'src/features/messages/store.ts wallets',
+  ])
+  assert.deepEqual(seen('/** As in `this. */ const one = /[`{]/; const two = tx`update wallets set x = 1`'), ['src/features/messages/store.ts wallets'])
+  assert.deepEqual(seen('const one = sql`select 1 from messages`; from(`wallets`)'), [])
+})
+
+const files = () => sources('src/**/*.{ts,sql}').filter(({ path }) => !path.endsWith('.test.ts'))
+
+const foreign = (): string[] => files().flatMap(foreignIn)
 
 /** `file table` for each table that a file names without owning or reading it. */
-function foreign(): string[] {
-  return files().flatMap(({ path, code }) => {
-    const owner = /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? 'platform'
-    const statements = path.endsWith('.sql') ? [code] : [...code.matchAll(/`([^`]*)`/g)].map((match) => match[1]!)
-    return [...ownerOf].flatMap(([table, its]) => {
-      if (its === owner) return []
-      const uses = (words: string) => statements.some((statement) => new RegExp(`\\b(?:${words})\\s+(?:only\\s+)?${table}\\b`).test(statement))
-      if (uses('into|update|delete from')) return [`${path} ${table}`]
-      return uses('from|join|using|table') && read[table]?.by.includes(owner) !== true ? [`${path} ${table}`] : []
-    })
+function foreignIn({ path, text }: Source): string[] {
+  const owner = /^src\/features\/([^/]+)\//.exec(path)?.[1] ?? 'platform'
+  const statements = path.endsWith('.sql') ? [text.replaceAll(/--.*$/gm, '')] : templates(text).map((template) => template.text)
+  return [...ownerOf].flatMap(([table, its]) => {
+    if (its === owner) return []
+    const uses = (words: string) => statements.some((statement) => new RegExp(`\\b(?:${words})\\s+(?:only\\s+)?${table}\\b`).test(statement))
+    if (uses('into|update|delete from')) return [`${path} ${table}`]
+    return uses('from|join|using|table') && read[table]?.by.includes(owner) !== true ? [`${path} ${table}`] : []
   })
 }
