@@ -76,6 +76,12 @@ const documents: MarkdownPages = {
   elsewhere: { 'reference/content': '/docs/content#' },
 }
 
+/** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/submitting.md). */
+const productSubmitters: readonly SubmitterFragment[] = []
+
+/** Who counts or continues by what becomes of messages: a line each (docs/decisions/transitions.md). */
+const productFollowers: readonly Follower[] = []
+
 /** What an app is made of; what is left out gets its production value. */
 export interface AppParts {
   readonly pool: Pool
@@ -89,9 +95,9 @@ export interface AppParts {
   readonly roles?: readonly Role[]
   /** Shared rate limits; absent: limits of this process. */
   readonly limiter?: RateLimiter
-  /** Who follows what becomes of messages; absent: nobody. */
+  /** Those of tests and benchmarks, beside the product's. */
   readonly followers?: readonly Follower[]
-  /** Who submits messages and has rows of its own that change with them; absent: nobody but requests. */
+  /** As `followers`. */
   readonly submitters?: readonly SubmitterFragment[]
 }
 
@@ -121,16 +127,18 @@ export interface App {
 }
 
 /** Every feature, in the order of their imports. One line each: a new feature is added here and in the lists below, and nowhere else. */
-function compose(platform: Platform, { followers: given = [], submitters = [] }: AppParts, dispatches: boolean, alone: () => boolean) {
+function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone: () => boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
   const channels = channelService(platform)
   const contacts = contactService(platform)
   const imports = importService(platform)
-  const followers = followersOf(platform, given)
+  const following = [...productFollowers, ...(parts.followers ?? [])]
+  const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
+  const followers = followersOf(platform, following)
   const providerIds = providerIdCache()
   const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, inMemory: dispatches, alone })
-  const ingest = groupCommit({ platform, billing, followers, submitters: submittersOf(submitters), handoff: dispatch, emitted: contacts.messagesAccepted })
+  const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, emitted: contacts.messagesAccepted })
   const messages = messageService({
     platform,
     channels,
@@ -159,7 +167,7 @@ function compose(platform: Platform, { followers: given = [], submitters = [] }:
       fanOutLane(platform, deliver.consumer),
       deliver.lane,
       importsLane(platform),
-      ...given.map((follower) => followerLane(platform, follower)),
+      ...following.map((follower) => followerLane(platform, follower)),
     ],
   }
 }
