@@ -7,7 +7,7 @@ import type { CommitDeps } from './commit-deps.ts'
 import { acceptUnderLocks } from './locking.ts'
 import { insertMessages } from './locking-store.ts'
 import type { Moment } from './rows.ts'
-import { answerAll, isDecided, undecided, type Unit, type UnavailableReason } from './submission.ts'
+import { isDecided, undecided, type Unit, type UnavailableReason } from './submission.ts'
 
 /** One way to accept units: it commits, and leaves the outcomes in them. */
 export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>
@@ -28,7 +28,7 @@ export async function recovering(deps: CommitDeps, units: readonly Unit[], momen
       if (!raced && state !== undefined && /^2[23]/.test(state)) return await afterDataError(deps, open, moment, path, error)
       if (!raced && !connectionLost(error)) throw error
       if (!raced) await afterLostConnection(deps, open, error)
-      open = open.filter((unit) => !unit.answered && !isDecided(unit))
+      open = open.filter((unit) => !isDecided(unit))
       if (repeat >= repeatsMax && open.length > 0) throw error
     }
   }
@@ -86,8 +86,10 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
   giveUp(units, 'uncertain')
 }
 
+/** Gives what is still open an outcome; what was decided and committed stays so. */
 function giveUp(units: readonly Unit[], reason: UnavailableReason): void {
-  for (const unit of units) answerAll(unit, { kind: 'unavailable', reason })
+  const outcome = { kind: 'unavailable', reason } as const
+  for (const { unit, index } of undecided(units)) unit.outcomes[index] = outcome
 }
 
 /** Decides the rows whose messages stand in the database; true when there was one. */
