@@ -64,7 +64,7 @@ export const settingsTable = {
   HOST: { read: text, fallback: '127.0.0.1', about: 'The address to listen on.' },
   PORT: { read: whole(0, 65_535), fallback: '8080', about: 'The port to listen on; 0 takes a free one.' },
   POSTHORN_BASE_URL: { read: baseUrlOf, fallback: undefined, about: 'The address under which clients reach the service. Default: `http://HOST:PORT`.' },
-  POSTHORN_DATA_DIR: { read: text, fallback: './data', about: 'The folder of the embedded database, the secret key and media.' },
+  POSTHORN_DATA_DIR: { read: text, fallback: './data', about: 'The folder of the embedded database and the secret key.' },
   POSTHORN_SECRET_KEY: {
     read: secretKey,
     fallback: undefined,
