@@ -1,6 +1,4 @@
 /** The lane `dispatch`: a scheduler that claims what is due, an executor that hands it to the providers, and a completer that writes what came of it. */
-import { limits } from '../../../contract/limits.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import type { Handoff } from '../ingest/rows.ts'
@@ -13,7 +11,7 @@ import { channelLeases } from './leases.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
-import { takeOverJobs } from './store.ts'
+import { takeOver } from './take-over.ts'
 import type { Withdrawing } from './unpersisted-sends.ts'
 
 export interface DispatcherDeps extends TransitionDeps {
@@ -35,7 +33,6 @@ export interface Dispatcher extends Handoff, Withdrawing, Pick<Eligibility, 'rec
   stop(): Promise<void>
 }
 
-const takeOverEveryMs = 1000
 const patienceMs = 50
 /** A message whose provider takes longer to answer is `sending` in the table meanwhile. */
 const persistAfterMs = 300
@@ -50,32 +47,22 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const completing = completer({ ...deps, jobs })
   const executing = executor({ ...deps, jobs, rates, eligibility: consent, complete: completing.complete })
   const scheduling = scheduler({ ...deps, jobs, leases, rates, expire: executing.expire })
-  const takingOver = { last_ms: 0 }
-
-  async function takeOver(): Promise<void> {
-    const now = clock.now()
-    if (now - takingOver.last_ms < takeOverEveryMs) return
-    takingOver.last_ms = now
-    await scheduling.sweep()
-    await leases.renew()
-    const taken = await takeOverJobs(platform.pool, deps.followers, process_id, isoTime(now), isoTime(now - limits.process_silent_ms))
-    if (taken > 0) platform.log.warn({ jobs: taken }, 'took over messages that another process had claimed')
-  }
+  const takingOver = takeOver({ ...deps, scheduling, leases })
 
   return {
     lane: {
       name: 'dispatch',
       idle_ms: 500,
       async tick() {
-        await takeOver()
+        const takenOver = await takingOver.some()
         await executing.persistSends(clock.now() - persistAfterMs)
         const claimed = await scheduling.claim()
         const ready = scheduling.ready()
-        if (ready.length === 0 && jobs.size === 0) return claimed
+        if (ready.length === 0 && jobs.size === 0) return takenOver + claimed
         const work = ready.length === 0 ? completing.drained() : executing.handOver(ready).then(() => completing.drained())
         // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
         await Promise.race([work, clock.sleep(patienceMs)])
-        return ready.length === 0 ? claimed : ready.length
+        return takenOver + (ready.length === 0 ? claimed : ready.length)
       },
     },
     process_id,
@@ -85,7 +72,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
     withdraw: (message_ids) => jobs.withdraw(message_ids, clock.now()),
     recheck: consent.recheck,
     persistSends: () => executing.persistSends(clock.now()),
-    takeOver,
+    takeOver: takingOver.all,
     async stop() {
       await scheduling.stop()
       completing.stop()

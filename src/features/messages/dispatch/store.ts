@@ -90,12 +90,24 @@ export async function hastenJobs(sql: Db, queues: readonly string[], at: string)
   await sql`update dispatch_jobs set due_at = ${at} where process_id is null and queue = any(${[...queues]}::text[]) and due_at > ${at}`
 }
 
+/** What was taken over. */
+export interface TakenOver {
+  readonly jobs: number
+  /** The origins of the messages that changed to `sending` by it. */
+  readonly origin_types: readonly string[]
+}
+
 /**
  * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
  * repeated: it is `sending` from here on, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
- * moment, such as a process that was believed dead, is left for the next time.
+ * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
+ * that takes over tens of thousands would outlast the time that statements have.
  */
-export async function takeOverJobs(sql: Db, followers: Followers, process_id: string, at: string, beat_cutoff: string): Promise<number> {
+export async function takeOverJobs(
+  sql: Db,
+  followers: Followers,
+  { process_id, at, beat_cutoff, jobs_max }: { process_id: string; at: string; beat_cutoff: string; jobs_max: number },
+): Promise<TakenOver> {
   // which of them are followed only their rows tell
   const transitions =
     followers.pairs.length === 0
@@ -108,11 +120,11 @@ export async function takeOverJobs(sql: Db, followers: Followers, process_id: st
     )})`
   const left = sql`j.process_id is not null and (j.due_at <= ${at}
         or (j.process_id <> ${process_id} and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})))`
-  const [row] = await sql<{ jobs: number }[]>`
+  const [row] = await sql<TakenOver[]>`
     with held as materialized (
       select h.id from dispatch_jobs j cross join lateral (
         select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
-      ) h where ${left}
+      ) h where ${left} limit ${jobs_max}
     ),
     taken as (
       update dispatch_jobs j set due_at = ${at}, process_id = null from held where j.message_id = held.id and ${left}
@@ -123,8 +135,8 @@ export async function takeOverJobs(sql: Db, followers: Followers, process_id: st
       where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
       returning m.account_id, m.mode, m.id, m.submission_key, m.origin_type, m.origin_id, m.updated_at
     )${transitions}
-    select count(*) as jobs from taken`
-  return row!.jobs
+    select (select count(*) from taken) as jobs, array(select distinct origin_type from marked) as origin_types`
+  return row!
 }
 
 /** Gives back what this process has claimed but will not hand over, uncounted. */

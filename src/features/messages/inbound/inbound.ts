@@ -10,7 +10,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
-import { insertMessages } from '../ingest/locking-store.ts'
+import { insertMessages, type PaidRow } from '../ingest/locking-store.ts'
 import type { Followers } from '../transitions/followers.ts'
 import { insertInbound, insertReferences } from './store.ts'
 
@@ -32,15 +32,23 @@ export interface InboundDeps {
   readonly followers: Followers
 }
 
-/** Stores inbound messages in the transaction `tx`; resolves to the rows stored, those told before left out. */
-export async function storeInbound({ platform, contacts, followers }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<MessageRow[]> {
+/** What inbound messages have left. */
+export interface StoredInbound {
+  /** Those stored; those told before are left out. */
+  readonly rows: readonly MessageRow[]
+  /** What the service answers by itself: whoever commits wakes their followers and `dispatch`. */
+  readonly replies: readonly { readonly origin_type: string }[]
+}
+
+/** Stores inbound messages in the transaction `tx`. */
+export async function storeInbound({ platform, contacts, followers }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<StoredInbound> {
   const at = isoTime(platform.clock.now())
   const fresh = await onlyFresh(
     tx,
     given.map((inbound) => ({ inbound, id: platform.ids('msg') })),
     at,
   )
-  if (fresh.length === 0) return []
+  if (fresh.length === 0) return { rows: [], replies: [] }
   const facts = fresh.map(({ inbound, id }): InboundFact => ({
     account_id: inbound.account_id,
     mode: inbound.mode,
@@ -68,7 +76,7 @@ export async function storeInbound({ platform, contacts, followers }: InboundDep
       created_at: at,
     })),
   )
-  await sendReplies(
+  const replies = await sendReplies(
     platform,
     followers,
     tx,
@@ -79,7 +87,7 @@ export async function storeInbound({ platform, contacts, followers }: InboundDep
     at,
   )
   await platform.reactions.publish(tx, 'inbound_stored', facts)
-  return rows
+  return { rows, replies }
 }
 
 /** Those that are told for the first time; what has no provider's id is. */
@@ -145,45 +153,42 @@ async function sendReplies(
   tx: Db,
   replies: readonly { inbound: NewInbound; row: MessageRow; text: string }[],
   at: string,
-): Promise<void> {
-  if (replies.length === 0) return
-  await insertMessages(
-    tx,
-    followers,
-    replies.map(({ inbound, row, text }, n) => {
-      const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
-      return {
-        n,
-        id: platform.ids('msg'),
-        account_id: inbound.account_id,
-        mode: inbound.mode,
-        channel_id: inbound.channel.id,
-        channel_type: inbound.channel.type,
-        to: inbound.from,
-        from: inbound.channel.identifier,
-        type: 'text',
-        content: { body: text },
-        reference: null,
-        metadata: {},
-        origin_type: 'inbound',
-        origin_id: row.id,
-        submission_key: null,
-        reply_to: row.id,
-        segments: sms?.segments ?? null,
-        encoding: sms?.encoding ?? null,
-        priority: 'high',
-        rank: 0,
-        send_at: null,
-        expires_at: null,
-        queue: `${inbound.account_id}:${inbound.channel.id}`,
-        due_at: at,
-        process_id: null,
-        contact_id: row.contact_id,
-        billing_source: 'wallet',
-        amount_micros: 0,
-        package_grant_id: null,
-      }
-    }),
-    at,
-  )
+): Promise<StoredInbound['replies']> {
+  if (replies.length === 0) return []
+  const rows = replies.map(({ inbound, row, text }, n): PaidRow => {
+    const sms = inbound.channel.type === 'sms' ? smsEncoding(text) : null
+    return {
+      n,
+      id: platform.ids('msg'),
+      account_id: inbound.account_id,
+      mode: inbound.mode,
+      channel_id: inbound.channel.id,
+      channel_type: inbound.channel.type,
+      to: inbound.from,
+      from: inbound.channel.identifier,
+      type: 'text',
+      content: { body: text },
+      reference: null,
+      metadata: {},
+      origin_type: 'inbound',
+      origin_id: row.id,
+      submission_key: null,
+      reply_to: row.id,
+      segments: sms?.segments ?? null,
+      encoding: sms?.encoding ?? null,
+      priority: 'high',
+      rank: 0,
+      send_at: null,
+      expires_at: null,
+      queue: `${inbound.account_id}:${inbound.channel.id}`,
+      due_at: at,
+      process_id: null,
+      contact_id: row.contact_id,
+      billing_source: 'wallet',
+      amount_micros: 0,
+      package_grant_id: null,
+    }
+  })
+  await insertMessages(tx, followers, rows, at)
+  return rows
 }

@@ -37,9 +37,10 @@ export async function simulateInbound(deps: InboundDeps & { channels: ChannelSer
     reply_to,
     provider_id: null,
   }
-  const [row] = await transact(sql, (tx) => storeInbound(deps, tx, [inbound]))
+  const { rows, replies } = await transact(sql, (tx) => storeInbound(deps, tx, [inbound]))
   deps.platform.notify('fan-out', 'dispatch')
-  return row!
+  deps.followers.wake(replies)
+  return rows[0]!
 }
 
 /** The sandbox channel that it comes to. */

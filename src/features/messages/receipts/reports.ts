@@ -6,7 +6,7 @@ import type { InboundMessage, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { tenantOf } from '../dispatch/job.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
-import { storeInbound, type InboundDeps, type NewInbound } from '../inbound/inbound.ts'
+import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
@@ -36,12 +36,14 @@ const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
 const waitMaxMs = 3600_000
 
-/** What became of reports: how many were looked at, and the messages that changed by them. */
+/** What became of reports: how many were looked at, the messages that changed by them, and what is sent in answer. */
 interface Applied {
   readonly reports: number
   readonly changed: readonly MessageRow[]
+  /** What is to be sent in answer to inbound messages. */
+  readonly replies: StoredInbound['replies']
 }
-const nothing: Applied = { reports: 0, changed: [] }
+const nothing: Applied = { reports: 0, changed: [], replies: [] }
 
 export function reportsLane(deps: ReportDeps): Lane {
   const { platform } = deps
@@ -57,7 +59,8 @@ export function reportsLane(deps: ReportDeps): Lane {
       })
       const rest = quick.reports === due.length ? nothing : await applyRest(deps, now)
       if (quick.reports + rest.reports > 0) platform.notify('fan-out')
-      deps.followers.wake([...quick.changed, ...rest.changed])
+      if (rest.replies.length > 0) platform.notify('dispatch')
+      deps.followers.wake([...quick.changed, ...rest.changed, ...rest.replies])
       return quick.reports + rest.reports
     },
   }
@@ -73,10 +76,12 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
   }
   const due = await listDueReports(pool, isoTime(now), batchMax)
   const changed: MessageRow[] = []
+  const replies: Applied['replies'][number][] = []
   for (const row of due) {
     try {
       const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeReport(tx, row), now))
       changed.push(...applied.changed)
+      replies.push(...applied.replies)
     } catch (error) {
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
       await transact(pool, async (tx) => {
@@ -86,7 +91,7 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
       })
     }
   }
-  return { reports: due.length, changed }
+  return { reports: due.length, changed, replies }
 }
 
 /** What is due, under locks, in one transaction. */
@@ -107,7 +112,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   if (rows.length === 0) return nothing
   const receipts = rows.filter((row) => row.report.kind === 'receipt')
   const { late, changed } = await applyReceipts(deps, tx, receipts, isoTime(now))
-  await applyInbound(
+  const replies = await applyInbound(
     deps,
     tx,
     rows.filter((row) => row.report.kind === 'inbound'),
@@ -119,7 +124,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     tx,
     rows.filter(({ id }) => !kept.has(id)),
   )
-  return { reports: rows.length, changed }
+  return { reports: rows.length, changed, replies }
 }
 
 const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
@@ -137,7 +142,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
     return [{ ...writeOf(deps.platform, step), report_id: id, place }]
   })
   const written = await writeReceipts(deps.platform.pool, deps.followers, receipts)
-  return { reports: written.size, changed: [...written].map((id) => rows.get(id)!) }
+  return { reports: written.size, changed: [...written].map((id) => rows.get(id)!), replies: [] }
 }
 
 /** Applies receipts; resolves to those whose message is not known yet, and to the messages that changed. */
@@ -207,7 +212,7 @@ async function requestsOfParts(tx: Db, receipts: readonly { reference: Reference
   return requests
 }
 
-async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<Applied['replies']> {
   const inbound: NewInbound[] = []
   for (const { account_id, mode, channel_id, report } of rows) {
     const channel = await deps.channels.find({ account_id, mode }, channel_id)
@@ -226,7 +231,7 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
       reply_to: reply_to === null ? null : await findMessageId(tx, channel_id, reply_to),
     })
   }
-  await storeInbound(deps, tx, inbound)
+  return (await storeInbound(deps, tx, inbound)).replies
 }
 
 /** Later and later: their messages may become known, or what spoils them may pass. */
