@@ -5,7 +5,7 @@ import { queueHandoffs } from '../fan-out/handoff-store.ts'
 import type { EndpointSession } from './endpoint-session.ts'
 import type { OpenHandoffs } from './open-handoffs.ts'
 import { asLane } from './queue-store.ts'
-import { recordHandedOff, recordingSets, recordQueued, type Outcome, type RecordingSet } from './recorder.ts'
+import { recordHandedOff, recordingSets, recordQueued, type AttemptOutcome, type RecordingSet } from './recorder.ts'
 import type { EndpointSessions } from './sessions.ts'
 
 export interface CompleterDeps {
@@ -26,7 +26,7 @@ const againMs = 250
 
 export class Completer {
   readonly #deps: CompleterDeps
-  #outcomes: Outcome[] = []
+  #outcomes: AttemptOutcome[] = []
   /** Batches that go to the queue. */
   readonly #leaving = new Set<number>()
   #writing: Promise<void> | undefined
@@ -37,7 +37,7 @@ export class Completer {
     this.#deps = deps
   }
 
-  add(outcome: Outcome): void {
+  add(outcome: AttemptOutcome): void {
     this.#outcomes.push(outcome)
     // what ends within a moment is recorded together; what hangs is not waited for
     if (this.#outcomes.length >= recordedTogether) this.soon()

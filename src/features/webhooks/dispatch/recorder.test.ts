@@ -7,7 +7,7 @@ import { encodeHandoff } from '../fan-out/handoff.ts'
 import { Completer } from './completer.ts'
 import type { EndpointSession } from './endpoint-session.ts'
 import type { OpenHandoffs } from './open-handoffs.ts'
-import { recordHandedOff, recordingSets, recordQueued, type Outcome } from './recorder.ts'
+import { recordHandedOff, recordingSets, recordQueued, type AttemptOutcome } from './recorder.ts'
 
 const tenant = { account_id: 'acc_1', mode: 'test' } as const
 const whd = (n: number) => `whd_${String(n).padStart(26, '0')}`
@@ -21,7 +21,7 @@ async function start(t: TestContext) {
     values (${tenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', ${at})`
   await pool`insert into webhook_leases (endpoint_id, process_id, failures) values ('we_1', 'p', 0)`
   /** The outcome of an attempt: one that failed is attempted again. */
-  const outcome = (n: number, failed: boolean, more: { batch?: number; response_status?: number } = {}): Outcome => {
+  const outcome = (n: number, failed: boolean, more: { batch?: number; response_status?: number } = {}): AttemptOutcome => {
     const key = { endpoint_id: 'we_1', id: whd(n) }
     const shared = { ...tenant, event_type: 'message.sent' }
     const group = more.batch === undefined ? undefined : { batch: more.batch, endpoint_id: 'we_1', ...shared, created_at: at }

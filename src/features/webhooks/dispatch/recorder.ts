@@ -9,7 +9,7 @@ import { asLane } from './queue-store.ts'
 import * as store from './recording-store.ts'
 
 /** An attempt that has ended and is not recorded. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly session: EndpointSession
   readonly job: DeliveryJob
   readonly failed: boolean
@@ -18,15 +18,15 @@ export interface Outcome {
 
 /** Attempts that are recorded together. */
 export interface RecordingSet {
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly AttemptOutcome[]
   /** Of all that ended with them, in the order in which they did. */
   readonly tallies: ReadonlyMap<string, FailureTally>
 }
 
 /** Parts outcomes into sets: successes first, so that failures after them are counted anew; what was handed off apart from what was queued. */
-export function recordingSets(outcomes: readonly Outcome[]): RecordingSet[] {
+export function recordingSets(outcomes: readonly AttemptOutcome[]): RecordingSet[] {
   const tallies = tallyFailures(outcomes.map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
-  const isHandedOff = ({ job }: Outcome) => job.group !== undefined
+  const isHandedOff = ({ job }: AttemptOutcome) => job.group !== undefined
   const sets = [false, true].flatMap((failed) => {
     const own = outcomes.filter((outcome) => outcome.failed === failed)
     return [own.filter(isHandedOff), own.filter((outcome) => !isHandedOff(outcome))]
@@ -35,7 +35,7 @@ export function recordingSets(outcomes: readonly Outcome[]): RecordingSet[] {
 }
 
 /** Each failure counts in the set that it is recorded with. */
-function talliesOf(set: readonly Outcome[], all: ReadonlyMap<string, FailureTally>): Map<string, FailureTally> {
+function talliesOf(set: readonly AttemptOutcome[], all: ReadonlyMap<string, FailureTally>): Map<string, FailureTally> {
   const own = tallyFailures(set.map(({ job, failed }) => ({ endpoint_id: job.endpoint_id, failed, circuit: job.circuit })))
   const least = (endpoint_id: string, { closed, open }: FailureTally): FailureTally => ({
     closed: Math.min(closed, all.get(endpoint_id)?.closed ?? 0),
