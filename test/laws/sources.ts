@@ -46,7 +46,7 @@ function lengthPassedOver(code: string, at: number): number {
   return 0
 }
 
-/** The outermost template literals of a source text. */
+/** The outermost template literals of a source text. Throws where they do not close: then something was taken for a backtick or a brace that is none. */
 export function templates(code: string): Template[] {
   const found: Template[] = []
   const starts: number[] = []
@@ -79,5 +79,6 @@ export function templates(code: string): Template[] {
       braces.pop()
     } else if (char === '}') braces.push(braces.pop()! - 1)
   }
+  if (inTemplate || braces.length > 1 || braces[0] !== 0) throw new Error(`template literals do not close: ${code.slice(0, 80)}`)
   return found
 }
