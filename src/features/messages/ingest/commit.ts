@@ -5,7 +5,7 @@ import { recovering } from './recovery.ts'
 import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { momentAt, rowOf, type Moment, type RowMaker } from './rows.ts'
-import { answer, isDecided, type Outcome, type Unit } from './submission.ts'
+import { answer, isDecided, reject, type Outcome, type Unit } from './submission.ts'
 
 /** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
@@ -25,10 +25,10 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
   } catch (error) {
     for (const unit of units) {
       finish(deps, unit, moment)
-      if (!unit.answered) unit.pending.reject(error)
+      if (!unit.answered) reject(unit, error)
     }
   }
-  for (const unit of units) if (!unit.answered) unit.pending.reject(new Error('a submission was left undecided'))
+  for (const unit of units) if (!unit.answered) reject(unit, new Error('a submission was left undecided'))
 }
 
 /** Makes the rows of a unit, numbered from `first`; returns the number of the next. */

@@ -107,7 +107,7 @@ function submit(pump: Pump, submission: Submission): Promise<readonly Outcome[]>
     lane === 'bulk' ? (pump.stopping ? 'stopping' : undefined) : pump.interactive.rows + items.length > interactiveRowsMax ? 'full' : undefined
   if (refused !== undefined) return Promise.resolve(items.map(() => ({ kind: 'unavailable', reason: refused })))
   const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome[]>()
-  const pending: Pending = { submission, outcomes: items.map(() => undefined), open: items.length, resolve, reject }
+  const pending: Pending = { submission, outcomes: items.map(() => undefined), open: items.length, rejected: false, resolve, reject }
   if (lane === 'interactive') {
     pump.interactive.units.push(unitOf(pending, items, 0))
     pump.interactive.rows += items.length
@@ -185,6 +185,7 @@ async function commitPiece(pump: Pump): Promise<void> {
   pump.last = 'bulk'
   admit(bulk)
   await commit(pump.deps, batch)
+  if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)
   const took = performance.now() - began
   bulk.restsUntil = began + took * (1 + restFactor)
   // a piece that was not full tells little about a full one
@@ -228,6 +229,14 @@ function admit(bulk: Bulk): void {
     entry.admitted = until
     if (until < items.length) bulk.outside.push(entry)
   }
+}
+
+/** Forgets what is left of bulk submissions that were rejected: their submitters count on nothing more. */
+function dropRejected(bulk: Bulk): void {
+  bulk.units = bulk.units.filter(({ pending }) => !pending.rejected)
+  bulk.outside = bulk.outside.filter(({ pending }) => !pending.rejected)
+  bulk.rows = bulk.units.reduce((sum, { items }) => sum + items.length, 0)
+  admit(bulk)
 }
 
 const rowsOutside = ({ outside }: Bulk): number => outside.reduce((sum, { pending, admitted }) => sum + pending.submission.items.length - admitted, 0)

@@ -32,7 +32,7 @@ function accept(units: readonly Unit[], ...ids: string[]): void {
 function unitWith(...ids: string[]): Unit {
   const items = ids.map(() => ({ message: {} }) as Pending['submission']['items'][number])
   const submission = { origin: { type: 'api', id: null }, lane: 'interactive', items } as const
-  const unit = unitOf({ submission, outcomes: [], open: items.length, resolve: () => undefined, reject: () => undefined }, items, 0)
+  const unit = unitOf({ submission, outcomes: [], open: items.length, rejected: false, resolve: () => undefined, reject: () => undefined }, items, 0)
   for (const id of ids) unit.rows.push({ id, account_id: 'acc_1', mode: 'live', poisoned: false } as AcceptRow)
   return unit
 }

@@ -60,6 +60,8 @@ export interface Pending {
   readonly outcomes: (Outcome | undefined)[]
   /** Items that have no outcome yet. */
   open: number
+  /** Once true, what of it is not committed is not to be. */
+  rejected: boolean
   readonly resolve: (outcomes: readonly Outcome[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -93,6 +95,12 @@ export function answer(unit: Unit, outcomes: readonly Outcome[]): void {
   for (let index = 0; index < outcomes.length; index++) pending.outcomes[unit.first + index] = outcomes[index]
   pending.open -= outcomes.length
   if (pending.open === 0) pending.resolve(pending.outcomes as Outcome[])
+}
+
+/** Ends a submission for what nobody expected. */
+export function reject({ pending }: Unit, error: unknown): void {
+  pending.rejected = true
+  pending.reject(error)
 }
 
 /** Gives all items of a unit one outcome. */

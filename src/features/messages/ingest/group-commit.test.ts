@@ -1,0 +1,57 @@
+/** The pump when something fails that nobody expected; the database answers as it is told. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CommitDeps } from './commit-deps.ts'
+import { groupCommit } from './group-commit.ts'
+import type { Submission, SubmissionLane } from './submission.ts'
+import { submittersOf } from './submitters.ts'
+
+const broken = new Error('nobody expected this')
+
+test('of a bulk submission that was rejected nothing more is committed, and others go on', async () => {
+  const database = databaseThat(() => Promise.reject(broken))
+  const pump = groupCommit(database.deps())
+
+  await Promise.all([assert.rejects(pump.submit(messages('bulk', 3000)), broken), assert.rejects(pump.submit(messages('bulk', 40)), broken)])
+  await pump.stop()
+
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+  assert.ok(database.asked() <= 2, `${database.asked()} statements`)
+})
+
+const messages = (lane: SubmissionLane, count: number): Submission => ({
+  origin: { type: 'api', id: null },
+  lane,
+  items: Array.from({ length: count }, () => ({
+    message: { account_id: 'acc_1', mode: 'live', channel_type: 'sms', priority: 'normal', price_micros: 1, send_at: null, expires_in_seconds: null },
+  })) as unknown as Submission['items'],
+})
+
+/** A database that answers every statement in this way, and what the pump has with it; parts of statements are no statements. */
+function databaseThat(answers: () => Promise<unknown>) {
+  let asked = 0
+  const ask = () => {
+    asked++
+    return answers()
+  }
+  // oxlint-disable-next-line unicorn/no-thenable
+  const pool = () => ({ then: (resolve: () => void, reject: () => void) => ask().then(resolve, reject) })
+  const platform = {
+    pool,
+    clock: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
+    ids: () => 'msg_1',
+    metrics: { group_commit_rows: { observe: () => undefined }, messages_accepted: { inc: () => undefined } },
+    log: { error: () => undefined },
+    notify: () => undefined,
+  }
+  const handoff = { takes: () => true, process_id: 'process_1', lease_ms: 1000, offer: () => undefined }
+  const deps = {
+    platform,
+    billing: { entryId: () => 'txn_1' },
+    followers: { pairs: [], follow: () => false, wake: () => undefined },
+    submitters: submittersOf([]),
+    handoff,
+    emitted: () => undefined,
+  }
+  return { asked: () => asked, deps: (more: object = {}) => ({ ...deps, ...more }) as unknown as CommitDeps }
+}
