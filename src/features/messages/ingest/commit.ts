@@ -11,11 +11,11 @@ import { answer, isDecided, reject, type Outcome, type Unit } from './submission
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
   const { platform, handoff, billing } = deps
   const moment = momentAt(platform.clock.now(), handoff.lease_ms)
-  const maker = { ids: platform.ids, entryId: billing.entryId, handoff }
-  let n = 0
-  for (const unit of units) n = makeRows(maker, unit, n, moment)
-  platform.metrics.group_commit_rows.observe(n)
   try {
+    const maker = { ids: platform.ids, entryId: billing.entryId, handoff }
+    let n = 0
+    for (const unit of units) n = makeRows(maker, unit, n, moment)
+    platform.metrics.group_commit_rows.observe(n)
     const quick = units.filter((unit) => !needsLocks(unit))
     if (quick.length > 0) await recovering(deps, quick, moment, acceptOptimistically)
     for (const unit of quick) finish(deps, unit, moment)
@@ -23,12 +23,9 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
     if (rest.length > 0) await recovering(deps, rest, moment, acceptUnderLocks)
     for (const unit of rest) finish(deps, unit, moment)
   } catch (error) {
-    for (const unit of units) {
-      finish(deps, unit, moment)
-      if (!unit.answered) reject(unit, error)
-    }
+    for (const unit of units) fail(deps, unit, moment, error)
   }
-  for (const unit of units) if (!unit.answered) reject(unit, new Error('a submission was left undecided'))
+  for (const unit of units) if (!unit.answered) fail(deps, unit, moment, new Error('a submission was left undecided'))
 }
 
 /** Makes the rows of a unit, numbered from `first`; returns the number of the next. */
@@ -43,13 +40,34 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
 const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
 
 /** Answers a unit whose outcomes are all known and committed, and hands its messages on. */
-function finish({ platform, handoff, followers, emitted }: CommitDeps, unit: Unit, moment: Moment): void {
+function finish(deps: CommitDeps, unit: Unit, moment: Moment): void {
   if (unit.answered || !isDecided(unit)) return
-  const outcomes = unit.outcomes as Outcome[]
+  answer(unit, unit.outcomes as Outcome[])
+  handOn(deps, unit, moment)
+}
+
+/** Rejects a unit that could not be decided; what of it was committed is handed on all the same. */
+function fail(deps: CommitDeps, unit: Unit, moment: Moment, error: unknown): void {
+  finish(deps, unit, moment)
+  if (unit.answered) return
+  reject(unit, error)
+  handOn(deps, unit, moment)
+}
+
+/** Tells everybody who goes on with accepted messages. Never throws: who is not told finds them in the tables. */
+function handOn(deps: CommitDeps, unit: Unit, moment: Moment): void {
+  try {
+    announce(deps, unit, moment)
+  } catch (error) {
+    deps.platform.log.error({ err: error }, 'accepted messages could not be handed on; they are found in the table')
+  }
+}
+
+function announce({ platform, handoff, followers, emitted }: CommitDeps, unit: Unit, moment: Moment): void {
   const accepted: MessageRow[] = []
   const inMemory: MessageRow[] = []
-  for (const [index, outcome] of outcomes.entries()) {
-    if (outcome.kind !== 'accepted') continue
+  for (const [index, outcome] of unit.outcomes.entries()) {
+    if (outcome?.kind !== 'accepted') continue
     accepted.push(outcome.row)
     if (unit.rows[index]!.process_id === handoff.process_id) inMemory.push(outcome.row)
   }
@@ -60,5 +78,4 @@ function finish({ platform, handoff, followers, emitted }: CommitDeps, unit: Uni
     followers.wake(accepted)
     emitted(accepted)
   }
-  answer(unit, outcomes)
 }

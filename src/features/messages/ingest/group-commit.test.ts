@@ -1,12 +1,13 @@
 /** The pump when something fails that nobody expected; the database answers as it is told. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import type { CommitDeps } from './commit-deps.ts'
 import { groupCommit } from './group-commit.ts'
 import type { Submission, SubmissionLane } from './submission.ts'
 import { submittersOf } from './submitters.ts'
 
 const broken = new Error('nobody expected this')
+const accepted = { n: 0, verdict: 'accepted', contact_id: null, package_grant_id: null }
 
 test('of a bulk submission that was rejected nothing more is committed, and others go on', async () => {
   const database = databaseThat(() => Promise.reject(broken))
@@ -17,6 +18,42 @@ test('of a bulk submission that was rejected nothing more is committed, and othe
 
   assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
   assert.ok(database.asked() <= 2, `${database.asked()} statements`)
+})
+
+test('a batch whose rows cannot be made is rejected, and the pump goes on', async () => {
+  const database = databaseThat(() => Promise.resolve([accepted]))
+  const handoff = { process_id: 'process_1', lease_ms: 1000, offer: () => undefined, takes: mock.fn(() => true) }
+  handoff.takes.mock.mockImplementationOnce(() => {
+    throw broken
+  })
+  const pump = groupCommit(database.deps({ handoff }))
+
+  await assert.rejects(pump.submit(messages('interactive', 1)), broken)
+  const next = await pump.submit(messages('interactive', 1))
+  await pump.stop()
+
+  assert.deepEqual(
+    next.map(({ kind }) => kind),
+    ['accepted'],
+  )
+})
+
+test('what was accepted is answered though nobody can be told of it, and the pump goes on', async () => {
+  const database = databaseThat(() => Promise.resolve([accepted]))
+  const emitted = mock.fn(() => {
+    throw broken
+  })
+  const pump = groupCommit(database.deps({ emitted }))
+
+  const first = await pump.submit(messages('interactive', 1))
+  const next = await pump.submit(messages('interactive', 1))
+  await pump.stop()
+
+  assert.equal(emitted.mock.callCount(), 2)
+  assert.deepEqual(
+    [...first, ...next].map(({ kind }) => kind),
+    ['accepted', 'accepted'],
+  )
 })
 
 const messages = (lane: SubmissionLane, count: number): Submission => ({

@@ -50,6 +50,9 @@ const pieceRowsMin = 50
 /** After a piece bulk rests as many times as long as the piece took: commits of other processes on the same wallet get their turn. */
 const restFactor = 1
 
+/** What fails outside a commit may fail at once again. */
+const errorRestMs = 100
+
 interface Queue {
   units: Unit[]
   rows: number
@@ -138,9 +141,14 @@ async function run(pump: Pump): Promise<void> {
   for (;;) {
     const next = nextOf(pump, performance.now())
     if (next === 'nothing') break
-    if (next === 'rest') await rest(pump)
-    else if (next === 'interactive') await commitInteractive(pump)
-    else await commitPiece(pump)
+    try {
+      if (next === 'rest') await rest(pump)
+      else if (next === 'interactive') await commitInteractive(pump)
+      else await commitPiece(pump)
+    } catch (error) {
+      pump.deps.platform.log.error({ err: error }, 'a batch of messages failed as a whole; the next one goes on')
+      await pause(errorRestMs)
+    }
   }
   pump.running = false
   for (const resolve of pump.idle.splice(0)) resolve()

@@ -98,7 +98,9 @@ export function answer(unit: Unit, outcomes: readonly Outcome[]): void {
 }
 
 /** Ends a submission for what nobody expected. */
-export function reject({ pending }: Unit, error: unknown): void {
+export function reject(unit: Unit, error: unknown): void {
+  unit.answered = true
+  const { pending } = unit
   pending.rejected = true
   pending.reject(error)
 }
