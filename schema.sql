@@ -924,6 +924,8 @@ CREATE OR REPLACE FUNCTION public.webhook_record_handed_off(p_process text, p_ba
  SET enable_nestloop TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+declare
+  failing text[];
 begin
   perform set_config('synchronous_commit', 'off', true);
   -- a statement of its own: the next one sees whatever was done to the batches until they were locked
@@ -942,7 +944,12 @@ begin
     select unnest(text_column(p_groups))::int as n, unnest(text_column(p_ids)) as id, unnest(text_column(p_event_ids)) as event_id,
       unnest(text_column(p_response_statuses))::int as response_status, unnest(text_column(p_durations))::int as duration_ms) d
   join groups g on g.n = d.n;
-  update webhook_leases set failures = 0 where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0;
+  -- in the order in which everybody locks leases; nearly always there are none
+  select array_agg(l.endpoint_id) into failing
+  from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0 order by endpoint_id for update) l;
+  if failing is not null then
+    update webhook_leases set failures = 0 where endpoint_id = any (failing);
+  end if;
   if p_ended <> '' then
     delete from webhook_handoffs where process_id = p_process and id = any (text_column(p_ended)::bigint[]);
   end if;
@@ -953,6 +960,8 @@ CREATE OR REPLACE FUNCTION public.webhook_record_queued(p_endpoint_ids text, p_i
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  failing text[];
 begin
   perform set_config('synchronous_commit', 'off', true);
   with gone as (
@@ -965,5 +974,10 @@ begin
   )
   insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
   select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', attempts, response_status, duration_ms, created_at from gone;
-  update webhook_leases set failures = 0 where endpoint_id = any (text_column(p_endpoint_ids)) and failures > 0;
+  -- in the order in which everybody locks leases; nearly always there are none
+  select array_agg(l.endpoint_id) into failing
+  from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_endpoint_ids)) and failures > 0 order by endpoint_id for update) l;
+  if failing is not null then
+    update webhook_leases set failures = 0 where endpoint_id = any (failing);
+  end if;
 end $function$;

@@ -1,5 +1,5 @@
 /** SQL of the leases on endpoints: which process makes the attempts at one, and how many have failed in a row. */
-import { textColumn, type Db } from '../../../platform/database/sql.ts'
+import { textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
 
 export interface LeaseOptions {
   readonly process_id: string
@@ -22,15 +22,19 @@ export async function takeLeases(sql: Db, endpoint_ids: readonly string[], { pro
   return rows.map((row) => row.endpoint_id)
 }
 
+/** Those of these endpoints of which `condition` holds, locked in the one order that everybody uses: an update alone locks as it comes across them. */
+const lockedOf = (sql: Db, endpoint_ids: readonly string[], condition: Fragment) => sql`
+  select endpoint_id from webhook_leases where endpoint_id = any(${[...endpoint_ids]}::text[]) and ${condition} order by endpoint_id for update`
+
 /** Prolongs leases; those not returned are lost. */
 export async function renewLeases(sql: Db, process_id: string, endpoint_ids: readonly string[], lease_until: string): Promise<string[]> {
   const rows = await sql<{ endpoint_id: string }[]>`
-    update webhook_leases set lease_until = ${lease_until} where process_id = ${process_id} and endpoint_id = any(${[...endpoint_ids]}::text[]) returning endpoint_id`
+    update webhook_leases set lease_until = ${lease_until} where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)}) returning endpoint_id`
   return rows.map((row) => row.endpoint_id)
 }
 
 export async function releaseLeases(sql: Db, process_id: string, endpoint_ids: readonly string[]): Promise<void> {
-  await sql`update webhook_leases set process_id = null where process_id = ${process_id} and endpoint_id = any(${[...endpoint_ids]}::text[])`
+  await sql`update webhook_leases set process_id = null where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`process_id = ${process_id}`)})`
 }
 
 /** Failed attempts in a row of an endpoint. */
@@ -54,7 +58,7 @@ export async function writeFailures(sql: Db, counts: readonly FailureCount[]): P
 
 /** The failures in a row of these endpoints are over. */
 export async function clearFailures(sql: Db, endpoint_ids: readonly string[]): Promise<void> {
-  await sql`update webhook_leases set failures = 0 where endpoint_id = any(${[...endpoint_ids]}::text[]) and failures > 0`
+  await sql`update webhook_leases set failures = 0 where endpoint_id in (${lockedOf(sql, endpoint_ids, sql`failures > 0`)})`
 }
 
 export async function failuresOf(sql: Db, endpoint_id: string): Promise<number> {

@@ -10,6 +10,8 @@ create or replace function webhook_record_handed_off(
   p_groups text, p_ids text, p_event_ids text, p_response_statuses text, p_durations text
 ) returns void
 language plpgsql set enable_seqscan = off set enable_nestloop = off set plan_cache_mode = force_generic_plan as $$
+declare
+  failing text[];
 begin
   perform set_config('synchronous_commit', 'off', true);
   -- a statement of its own: the next one sees whatever was done to the batches until they were locked
@@ -28,7 +30,12 @@ begin
     select unnest(text_column(p_groups))::int as n, unnest(text_column(p_ids)) as id, unnest(text_column(p_event_ids)) as event_id,
       unnest(text_column(p_response_statuses))::int as response_status, unnest(text_column(p_durations))::int as duration_ms) d
   join groups g on g.n = d.n;
-  update webhook_leases set failures = 0 where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0;
+  -- in the order in which everybody locks leases; nearly always there are none
+  select array_agg(l.endpoint_id) into failing
+  from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0 order by endpoint_id for update) l;
+  if failing is not null then
+    update webhook_leases set failures = 0 where endpoint_id = any (failing);
+  end if;
   if p_ended <> '' then
     delete from webhook_handoffs where process_id = p_process and id = any (text_column(p_ended)::bigint[]);
   end if;

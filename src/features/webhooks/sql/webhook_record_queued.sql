@@ -4,6 +4,8 @@
 -- is passed over. Failures in a row of these endpoints are over. Commits without waiting for the disk; fails (23505) where one of them is on record already.
 create or replace function webhook_record_queued(p_endpoint_ids text, p_ids text, p_attempts text, p_response_statuses text, p_durations text) returns void
 language plpgsql set enable_seqscan = off as $$
+declare
+  failing text[];
 begin
   perform set_config('synchronous_commit', 'off', true);
   with gone as (
@@ -16,5 +18,10 @@ begin
   )
   insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
   select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', attempts, response_status, duration_ms, created_at from gone;
-  update webhook_leases set failures = 0 where endpoint_id = any (text_column(p_endpoint_ids)) and failures > 0;
+  -- in the order in which everybody locks leases; nearly always there are none
+  select array_agg(l.endpoint_id) into failing
+  from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_endpoint_ids)) and failures > 0 order by endpoint_id for update) l;
+  if failing is not null then
+    update webhook_leases set failures = 0 where endpoint_id = any (failing);
+  end if;
 end $$;
