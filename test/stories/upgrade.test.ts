@@ -41,10 +41,26 @@ test('a database between the two is refused with one line that says what to do',
   await old`delete from schema_migrations where number > 45`
 
   await assert.rejects(migrate(old, fakeClock()), (error: unknown) => {
-    assert.ok(error instanceof OperatorError)
+    assert.ok(error instanceof OperatorError && error.subject === 'database')
     assert.match(error.message, /0045_webhook_delivery_key\.sql.*0059_entry_order\.sql.*empty database/)
     return !error.message.includes('\n')
   })
+})
+
+test('it is not brought forward while a process of the version before runs, and is once that is silent', async (t) => {
+  const old = await database(t)
+  await makeBefore(old)
+  const clock = fakeClock()
+  await old`insert into processes (id, roles, started_at, beat_at) values ('old.1', '{api}', ${clock.iso(-60_000)}, ${clock.iso(-9_000)})`
+
+  await assert.rejects(migrate(old, clock), (error: unknown) => {
+    assert.ok(error instanceof OperatorError && error.subject === 'database')
+    assert.match(error.message, /old\.1.*stop them first/)
+    return !error.message.includes('\n')
+  })
+  await clock.advance(2_000)
+
+  assert.equal((await migrate(old, clock)).applied[0], 'upgrade/0059.sql')
 })
 
 test('what waited in it is worked off afterwards: a message to send, a receipt to apply, deliveries in the queue and in the hands of a dead process', async (t) => {

@@ -3,6 +3,7 @@
  * squashed migrations are on record as if they had made it (docs/decisions/squashed-migrations.md).
  */
 import { readFile } from 'node:fs/promises'
+import { limits } from '../../contract/limits.ts'
 import { isoTime, type Clock } from '../../lib/clock.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Db } from './sql.ts'
@@ -30,11 +31,13 @@ export function needsUpgrade(applied: readonly AppliedMigration[]): boolean {
   if (last === before.last) return true
   throw new OperatorError(
     `The database was made by a development version whose last migration is ${last}. Start the version whose last migration is ${before.last} on it once, then this one; or begin with an empty database.`,
+    'database',
   )
 }
 
-/** Makes the differences, and puts the squashed migrations on record. The caller holds the lock of migrations. */
+/** Makes the differences, and puts the squashed migrations on record. The caller holds the lock of migrations. Throws `OperatorError` while processes of the version before run. */
 export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigration[]): Promise<AppliedMigration[]> {
+  await refuseRunning(sql, clock)
   const text = await readFile(file, 'utf8')
   await sql.unsafe(text).catch((error: unknown) => {
     throw new Error(`migrations/${upgradeName} failed: ${String(error)}`, { cause: error })
@@ -44,4 +47,17 @@ export async function upgrade(sql: Db, clock: Clock, known: readonly AppliedMigr
   for (const { number, name, checksum } of squashed)
     await sql`insert into schema_migrations (number, name, checksum, applied_at) values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`
   return squashed
+}
+
+/** The processes of the version before know none of the new names. */
+async function refuseRunning(sql: Db, clock: Clock): Promise<void> {
+  const alive_since = isoTime(clock.now() - limits.process_silent_ms)
+  const running = await sql<{ id: string }[]>`select id from processes where beat_at > ${alive_since} order by id`
+  if (running.length === 0) return
+  const names = running.map(({ id }) => id).join(', ')
+  const seconds = limits.process_silent_ms / 1000
+  throw new OperatorError(
+    `Processes of the version before are still running (${names}): stop them first, then start this one. One that was killed counts as running for ${seconds} seconds.`,
+    'database',
+  )
 }
