@@ -34,7 +34,7 @@ import { providerIdCache } from './features/messages/dispatch/provider-ids.ts'
 import { reportsLane } from './features/messages/receipts/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
-import { followerLane, followersOf, type Follower } from './features/messages/transitions/followers.ts'
+import { followerLane, followersOf, type Follower, type Followers } from './features/messages/transitions/followers.ts'
 import { dispatcher } from './features/messages/dispatch/dispatcher.ts'
 import { feedRoutes } from './features/webhooks/feed/routes.ts'
 import { feedService } from './features/webhooks/feed/service.ts'
@@ -160,6 +160,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     ingest,
     dispatch,
     deliver,
+    followers,
     lanes: [
       dispatch.lane,
       reconnectLane(platform, channels),
@@ -198,11 +199,11 @@ const choresOf = (platform: Platform, { billing, contacts, imports }: Services):
   ...webhookChores(platform),
 ]
 
-const invariantsOf = (platform: Platform): Invariant[] => [
+const invariantsOf = (platform: Platform, followers: Followers): Invariant[] => [
   ...billingInvariants,
   ...contactInvariants(platform),
   ...importInvariants,
-  ...messageInvariants,
+  ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
   ...webhookInvariants,
 ]
 
@@ -233,7 +234,7 @@ export function buildApp(parts: AppParts): App {
     ingest: features.ingest,
     lanes,
     chores,
-    invariants: invariantsOf(platform),
+    invariants: invariantsOf(platform, features.followers),
     lane(name) {
       const found = lanes.find((lane) => lane.name === name)
       if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)

@@ -193,6 +193,17 @@ test('several followers of one origin each get what became of its messages, and 
   assert.deepEqual([await first.total(world.pool), await second.total(world.pool), await other.total(world.pool)], [1, 2, 0])
 })
 
+test('rows of a follower that was taken out of the program are a finding that names it', async (t) => {
+  const world = await startWorld(t, { followers: [testFollower('here').follower] })
+  const { api } = await world.account()
+  await api.post('/v1/messages', text('ch_test_sms', '+15005550006'))
+  await world.pool`insert into message_transitions select (jsonb_populate_record(t, '{"follower":"gone"}')).* from message_transitions t`
+
+  const breaches = await Promise.all(world.app.invariants.map((invariant) => invariant.breaches(world.pool)))
+
+  assert.match(breaches.flat().join(' '), /^Nobody folds the rows of the follower gone \(1\)/)
+})
+
 test('two processes fold, one is killed in the middle of it, and the counters are exact at every look', async (t) => {
   const { world, counting, trial } = await followed(t)
   const dying = await startProcess(t, world, 'dying')

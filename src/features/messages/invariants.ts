@@ -14,7 +14,8 @@ const invariant = (name: string, find: (sql: Db) => Promise<readonly { id: strin
   breaches: async (sql) => (await find(sql)).map(({ id }) => sentence(id)),
 })
 
-export const messageInvariants: readonly Invariant[] = [
+/** `followers`: the names of those who follow messages in this program. */
+export const messageInvariants = (followers: readonly string[]): readonly Invariant[] => [
   invariant(
     'every waiting message has its job',
     (sql) => sql`
@@ -56,6 +57,12 @@ export const messageInvariants: readonly Invariant[] = [
       select t.message_id as id from message_transitions t left join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
       where m.id is null or array_position(${outboundStatuses}::text[], m.status) < array_position(${outboundStatuses}::text[], t.status) limit ${sampleMax}`,
     (id) => `${id} is told to followers as further than it is.`,
+  ),
+  invariant(
+    'whoever has messages still to fold is part of this program',
+    (sql) =>
+      sql`select follower || ' (' || count(*) || ')' as id from message_transitions where follower <> all (${[...followers]}::text[]) group by follower limit ${sampleMax}`,
+    (id) => `Nobody folds the rows of the follower ${id}: it was taken out or renamed. Put it back until they are folded, or remove them.`,
   ),
   invariant(
     'each second counts its messages by status',
