@@ -4,7 +4,7 @@ import type { ChannelService } from '../../channels/service.ts'
 import type { Handoff } from '../ingest/rows.ts'
 import type { TransitionDeps } from '../transitions/transitions.ts'
 import { completer } from './completer.ts'
-import { eligibility, type Eligibility } from './eligibility.ts'
+import { consentRecheck, type ConsentRecheck } from './recheck.ts'
 import { executor } from './executor.ts'
 import { inHand } from './in-hand.ts'
 import { channelLeases } from './leases.ts'
@@ -23,7 +23,7 @@ export interface DispatcherDeps extends TransitionDeps {
   readonly alone: () => boolean
 }
 
-export interface Dispatcher extends Handoff, Withdrawing, Pick<Eligibility, 'recheck'> {
+export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
   readonly lane: Lane
   /** Writes `sending` for every message that is being handed over and does not say so. */
   persistSends(): Promise<void>
@@ -43,9 +43,9 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const jobs = inHand()
   const leases = channelLeases(platform)
   const rates = channelRates()
-  const consent = eligibility(platform, channels)
+  const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
-  const executing = executor({ ...deps, jobs, rates, eligibility: consent, complete: completing.complete })
+  const executing = executor({ ...deps, jobs, rates, consent, complete: completing.complete })
   const scheduling = scheduler({ ...deps, jobs, leases, rates, expire: executing.expire })
   const takingOver = takeOver({ ...deps, scheduling, leases })
 

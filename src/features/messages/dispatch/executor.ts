@@ -6,7 +6,7 @@ import { isUp, type ChannelRow, type ChannelService } from '../../channels/servi
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import type { Completer } from './completer.ts'
 import type { Ended } from './completion.ts'
-import type { Eligibility } from './eligibility.ts'
+import type { ConsentRecheck } from './recheck.ts'
 import type { InHand } from './in-hand.ts'
 import { tenantOf, validUntil, type Job } from './job.ts'
 import type { ChannelRates } from './rates.ts'
@@ -17,7 +17,7 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService
   readonly jobs: InHand
   readonly rates: ChannelRates
-  readonly eligibility: Eligibility
+  readonly consent: ConsentRecheck
   readonly complete: Completer['complete']
   /** While it is true no other process takes requests or works. */
   readonly alone: () => boolean
@@ -90,7 +90,7 @@ async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void>
 async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {
   const { platform, channels, rates } = deps
   const now = platform.clock.now()
-  const blocked = await deps.eligibility.blockedAmong(jobs)
+  const blocked = await deps.consent.blockedAmong(jobs)
   const ready: Ready[] = []
   const down: Job[] = []
   for (const job of jobs) {

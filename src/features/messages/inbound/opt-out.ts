@@ -4,7 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { addressKeyOf, recipientsOf } from '../../contacts/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
-import type { Eligibility } from '../dispatch/eligibility.ts'
+import type { ConsentRecheck } from '../dispatch/recheck.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { Withdrawing } from '../dispatch/unpersisted-sends.ts'
 import { listWaiting } from './store.ts'
@@ -12,7 +12,7 @@ import { listWaiting } from './store.ts'
 const blocked = { code: 'recipient_blocked', message: 'The recipient opted out before the message was handed over.', provider_code: null }
 
 export const cancelForOptOut =
-  (deps: TransitionDeps & Withdrawing & Pick<Eligibility, 'recheck'>) =>
+  (deps: TransitionDeps & Withdrawing & Pick<ConsentRecheck, 'recheck'>) =>
   async (sql: Db, facts: readonly ConsentFact[]): Promise<void> => {
     for (const { account_id } of facts) deps.recheck(account_id)
     const recipients = facts.flatMap(({ account_id, mode, channel_type, address }) =>

@@ -11,14 +11,14 @@ const recheckAfterMs = 2000
 const recheckForMs = 5000
 const recheckedMax = 10_000
 
-export interface Eligibility {
+export interface ConsentRecheck {
   /** Somebody has just opted out of messages of this account: for a while none of them goes out unasked. */
   recheck(account_id: string): void
   /** The ids of those messages whose recipients have opted out or are blocked; what answers an inbound message passes. */
   blockedAmong(jobs: readonly Job[]): Promise<Set<string>>
 }
 
-export function eligibility(platform: Platform, channels: ChannelService): Eligibility {
+export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
   const isToBeChecked = ({ row, claimed }: Job, now: number): boolean =>
     row.origin_type !== 'inbound' && (claimed || now - Date.parse(row.created_at) > recheckAfterMs || (recheckedUntil_ms.get(row.account_id) ?? 0) > now)
