@@ -65,6 +65,19 @@ test('memory takes what a channel sends within three seconds, of the channels th
   assert.equal(made.takes(item('ch_slow')), false)
 })
 
+test('messages of a slow channel that are accepted together share its room, and what was not accepted after all leaves it', async (t) => {
+  const { rates, made, offer, item } = await scheduling(t)
+  rates.set('ch_slow', 2)
+  const granted = () => Array.from({ length: 20 }, () => made.takes(item('ch_slow'))).filter(Boolean).length
+
+  const first = granted()
+  offer('ch_slow', 4)
+  const second = granted()
+  await made.sweep()
+
+  assert.deepEqual([first, second, granted()], [6, 2, 2])
+})
+
 test('a channel gets half of the places in flight that the others leave, so that there is room for the next', async (t) => {
   const { jobs, rates, made, offer } = await scheduling(t)
   for (const channel of ['ch_a', 'ch_b', 'ch_c']) {

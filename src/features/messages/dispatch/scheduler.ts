@@ -62,6 +62,8 @@ export interface Scheduler {
 interface State extends SchedulerDeps {
   readonly held: HeldQueues
   readonly wakes: RateWakes
+  /** How many messages of a queue and priority are being accepted for memory and are not in it yet; only of channels with a rate. */
+  readonly coming: Map<string, number>
   stopping: boolean
   /** When the table was looked at last. */
   looked_ms: number
@@ -71,13 +73,22 @@ interface State extends SchedulerDeps {
 
 export function scheduler(deps: SchedulerDeps): Scheduler {
   const { platform, channels, jobs } = deps
-  const state: State = { ...deps, held: heldQueues(platform, channels), wakes: rateWakes(platform), stopping: false, looked_ms: 0, cursor: '' }
+  const state: State = {
+    ...deps,
+    held: heldQueues(platform, channels),
+    wakes: rateWakes(platform),
+    coming: new Map(),
+    stopping: false,
+    looked_ms: 0,
+    cursor: '',
+  }
   return {
     takes(item) {
       if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
-      return item.sandbox || (deps.leases.holds(item.channel_id) && capacityOf(state, item, item.priority) > 0)
+      return item.sandbox || (deps.leases.holds(item.channel_id) && hasRoomFor(state, item))
     },
     offer(rows, lease_until_ms) {
+      state.coming.clear()
       for (const row of rows)
         if (!jobs.unpersisted.refuses(row.id)) jobs.add({ row, attempts: 0, claimed: false, due_ms: Date.parse(row.created_at), lease_until_ms })
       platform.notify('dispatch')
@@ -85,6 +96,8 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     claim: () => claim(state),
     ready: () => ready(state),
     async sweep() {
+      // of what failed to be accepted nothing comes
+      state.coming.clear()
       const now = platform.clock.now()
       deps.expire(jobs.drop((job) => job.row.expires_at !== null && validUntil(job) <= now))
       await giveBack(
@@ -117,6 +130,17 @@ export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Jo
 /** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
 const capacityOf = ({ rates, jobs }: SchedulerDeps, row: { account_id: string; channel_id: string }, priority: Priority): number =>
   Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
+
+/** Counts what it grants, so that one piece of messages of a slow channel does not find the same room for each of them. */
+function hasRoomFor(state: State, item: Offered): boolean {
+  const room = capacityOf(state, item, item.priority)
+  if (room === Infinity) return true
+  const key = `${queueOf(item)} ${item.priority}`
+  const coming = state.coming.get(key) ?? 0
+  if (coming >= room) return false
+  state.coming.set(key, coming + 1)
+  return true
+}
 
 async function claim(state: State): Promise<number> {
   const { pool, clock, process_id } = state.platform
