@@ -104,6 +104,34 @@ test('of processes that submit the same rows at once one makes each message', as
   await world.invariants()
 })
 
+test('a row that is submitted twice in one piece becomes one message, and the rows beside it are accepted', async (t) => {
+  const { world, submitter, sent } = await shop(t, wallets.optimistic, 40)
+  const { messages } = world.services
+  const tenant = { account_id: sent.account.id as `acc_${string}`, mode: 'live' as const }
+  const message = await messages.check(tenant, { channel: sent.channel, to: '+19995550006', type: 'text', text: { body: 'Once' } })
+  const submit = (keys: readonly string[]) =>
+    messages.submit({
+      origin: { type: 'campaign', id: 'cmp_test' },
+      lane: 'bulk',
+      items: keys.map((submission_key) => ({ message, submission_key })),
+      alongside: { kind: 'test' },
+    })
+
+  const [first, second] = await Promise.all([submit(sent.keys), submit(sent.keys.slice(30))])
+
+  const rows = await submitter.rows(world.pool)
+  assert.deepEqual(
+    first.map(idOf),
+    rows.map(({ message_id }) => message_id),
+  )
+  assert.deepEqual(
+    second,
+    rows.slice(30).map(({ message_id }) => ({ kind: 'known', message_id })),
+  )
+  assert.equal((await messagesOf(world)).length, sent.keys.length)
+  await world.invariants()
+})
+
 test('a connection that is lost in the commit is followed by a look: what was stored is accepted, the rest is stored', async (t) => {
   const { world, submitter, sent } = await shop(t, wallets.optimistic)
   const other = openPool(world.database_url, { max: 2, application_name: 'other' })

@@ -1,6 +1,6 @@
 /** What a batch does about failures, with a path that fails as it is told and a database that answers as it is told. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { recovering, type Path } from './recovery.ts'
@@ -9,6 +9,7 @@ import { undecided, unitOf, type Outcome, type Pending, type Unit } from './subm
 
 const moment = momentAt(Date.parse('2026-01-01T00:00:00.000Z'), 10_000)
 const refusedCode = 'ECONNREFUSED'
+const lostCode = 'CONNECTION_CLOSED'
 
 test('what was decided and committed stays so when the database is gone for the rest', async () => {
   const unit = unitWith('a', 'b', 'c')
@@ -21,6 +22,63 @@ test('what was decided and committed stays so when the database is gone for the 
 
   assert.deepEqual(unit.outcomes.map(wordOf), ['accepted', 'accepted', 'unreachable'])
   assert.equal(unit.answered, false)
+})
+
+test('a failure that no row is to blame for is told, though a part was decided already', { timeout: 10_000 }, async () => {
+  const unit = unitWith('a', 'b')
+  const fault = failure('22003')
+  const path: Path = (_, units) => {
+    accept(units, 'a')
+    return Promise.reject(fault)
+  }
+  // each row is stored without fault, and taken back
+  const begin = async (work: (tx: unknown) => Promise<unknown>) => await work(() => Promise.resolve([]))
+  const deps = depsWith(Object.assign(() => Promise.resolve([{ id: 'a' }]), { begin }))
+
+  await assert.rejects(recovering(deps, [unit], moment, path), fault)
+
+  assert.deepEqual(unit.outcomes.map(wordOf), ['accepted', undefined])
+})
+
+test('what was lost in its commit stays uncertain when the repeat cannot reach the database', async () => {
+  const [unit, failures] = [unitWith('a'), [failure(lostCode), failure(refusedCode)]]
+  const path: Path = () => Promise.reject(failures.shift()!)
+  let looks = 0
+
+  // the first look finds nothing, and then nobody answers
+  await recovering(
+    depsWith(() => (looks++ === 0 ? Promise.resolve([]) : Promise.reject(failure(refusedCode)))),
+    [unit],
+    moment,
+    path,
+  )
+
+  assert.equal(failures.length, 0)
+  assert.deepEqual(unit.outcomes.map(wordOf), ['uncertain'])
+})
+
+test('units of a batch that always fail together are parted, and the others are accepted', async () => {
+  const ids = Array.from({ length: 64 }, (_, at) => `${at}`)
+  const units = ids.map((id) => unitWith(id))
+  const path = mock.fn<Path>((_, batch) => {
+    const wanted = undecided(batch).map(({ row }) => row.id)
+    if (wanted.includes('3') && wanted.includes('50')) return Promise.reject(failure('40001'))
+    accept(batch, ...wanted)
+    return Promise.resolve()
+  })
+
+  await recovering(depsWith(), units, moment, path)
+
+  assert.ok(units.every(({ outcomes }) => outcomes[0]?.kind === 'accepted'))
+  assert.ok(path.mock.callCount() < 30, `${path.mock.callCount()} attempts`)
+})
+
+test('a unit that races alone at every repeat is told so', async () => {
+  const path = mock.fn<Path>(() => Promise.reject(failure('40001')))
+
+  await assert.rejects(recovering(depsWith(), [unitWith('a'), unitWith('b')], moment, path), /40001/)
+
+  assert.ok(path.mock.callCount() < 30, `${path.mock.callCount()} attempts`)
 })
 
 /** What a path decides of these rows. */
@@ -39,8 +97,9 @@ function unitWith(...ids: string[]): Unit {
 
 /** Every look into the database comes to what `look` does; by default nothing stands there. */
 function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise.resolve([])): CommitDeps {
+  const followers = { pairs: [], follow: () => false, wake: () => undefined }
   const platform = { pool: look, clock: { now: () => moment.at_ms, sleep: () => Promise.resolve() }, log: { warn: () => undefined, error: () => undefined } }
-  return { platform } as unknown as CommitDeps
+  return { platform, followers } as unknown as CommitDeps
 }
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code })

@@ -7,7 +7,7 @@ import type { CommitDeps } from './commit-deps.ts'
 import { acceptUnderLocks } from './locking.ts'
 import { insertMessages } from './locking-store.ts'
 import type { Moment } from './rows.ts'
-import { isDecided, undecided, type Unit, type UnavailableReason } from './submission.ts'
+import { isDecided, undecided, type Unit } from './submission.ts'
 
 /** One way to accept units: it commits, and leaves the outcomes in them. */
 export type Path = (deps: CommitDeps, units: readonly Unit[], moment: Moment) => Promise<void>
@@ -18,6 +18,10 @@ const lookupEveryMs = 250
 
 /** Runs one path over units until it has been through, or their outcomes say why it cannot be. Rejects for what nobody expected. */
 export async function recovering(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
+  await repeating(deps, units, moment, path, repeatsMax)
+}
+
+async function repeating(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path, repeats: number): Promise<void> {
   let open = units
   for (let repeat = 0; open.length > 0; repeat++) {
     try {
@@ -29,9 +33,20 @@ export async function recovering(deps: CommitDeps, units: readonly Unit[], momen
       if (!raced && !connectionLost(error)) throw error
       if (!raced) await afterLostConnection(deps, open, error)
       open = open.filter((unit) => !isDecided(unit))
-      if (repeat >= repeatsMax && open.length > 0) throw error
+      if (repeat < (raced ? repeats : repeatsMax) || open.length === 0) continue
+      if (!raced || open.length === 1) throw error
+      return await apart(deps, open, moment, path)
     }
   }
+}
+
+/**
+ * What raced at every repeat may be two units of the same batch that want one row of their submitter: they are halved until they are apart, each half tried once. The
+ * later of them then finds the row taken.
+ */
+async function apart(deps: CommitDeps, units: readonly Unit[], moment: Moment, path: Path): Promise<void> {
+  const half = Math.ceil(units.length / 2)
+  for (const part of [units.slice(0, half), units.slice(half)]) await repeating(deps, part, moment, path, part.length === 1 ? repeatsMax : 0)
 }
 
 /** The batch is halved until the bad unit stands alone; of that, rows that the database refuses by themselves are refused alone. */
@@ -44,10 +59,12 @@ async function afterDataError(deps: CommitDeps, units: readonly Unit[], moment: 
   }
   if (only === undefined) return
   // a repeat after a lost connection whose first attempt was committed late
-  if ((await findStored(deps, [only])) && isDecided(only)) return
+  const found = await findStored(deps, [only])
+  if (isDecided(only)) return
   const poisoned = await poisonedRows(deps, only, moment)
-  if (poisoned.length === 0 && only.outcomes.every((outcome) => outcome === undefined)) throw error
-  deps.platform.log.warn({ err: error, messages: poisoned }, 'a message broke a rule of the database and was refused alone')
+  // no row is to blame, and a repeat would only fail again
+  if (!found && poisoned.length === 0) throw error
+  if (poisoned.length > 0) deps.platform.log.warn({ err: error, messages: poisoned }, 'a message broke a rule of the database and was refused alone')
   await recovering(deps, [only], moment, acceptUnderLocks)
 }
 
@@ -72,7 +89,8 @@ async function poisonedRows({ platform, followers }: CommitDeps, unit: Unit, mom
 
 /** Nobody knows whether the batch was committed: what stands in the database is decided, the rest may be tried again. Where nobody can be asked, the units are answered so. */
 async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], error: unknown): Promise<void> {
-  if (neverSent(error)) return giveUp(units, 'unreachable')
+  if (!neverSent(error)) for (const unit of units) unit.mayBeStored = true
+  if (!units.some(({ mayBeStored }) => mayBeStored)) return giveUp(units)
   for (let attempt = 0; attempt < lookupsMax; attempt++) {
     try {
       await findStored(deps, units)
@@ -83,27 +101,29 @@ async function afterLostConnection(deps: CommitDeps, units: readonly Unit[], err
     }
   }
   deps.platform.log.error({ err: error }, 'the database went away during a commit and stayed away')
-  giveUp(units, 'uncertain')
+  giveUp(units)
 }
 
 /** Gives what is still open an outcome; what was decided and committed stays so. */
-function giveUp(units: readonly Unit[], reason: UnavailableReason): void {
-  const outcome = { kind: 'unavailable', reason } as const
-  for (const { unit, index } of undecided(units)) unit.outcomes[index] = outcome
+function giveUp(units: readonly Unit[]): void {
+  for (const { unit, index } of undecided(units)) unit.outcomes[index] = { kind: 'unavailable', reason: unit.mayBeStored ? 'uncertain' : 'unreachable' }
 }
 
-/** Decides the rows whose messages stand in the database; true when there was one. */
+/** Decides the open rows whose messages stand in the database; true when there was one. */
 async function findStored({ platform: { pool } }: CommitDeps, units: readonly Unit[]): Promise<boolean> {
-  const places = units.flatMap((unit) => unit.rows.map((row, index) => ({ unit, row, index })))
+  const places = undecided(units)
   const stored = new Map<string, MessageRow>()
   for (const group of Map.groupBy(places, ({ row }) => `${row.account_id}|${row.mode}`).values()) {
     const { account_id, mode } = group[0]!.row
     const ids = group.map(({ row }) => row.id)
     for (const message of await findMessages(pool, { account_id: account_id as `acc_${string}`, mode }, ids)) stored.set(message.id, message)
   }
+  let found = false
   for (const { unit, row, index } of places) {
     const message = stored.get(row.id)
-    if (message !== undefined) unit.outcomes[index] = { kind: 'accepted', row: message }
+    if (message === undefined) continue
+    unit.outcomes[index] = { kind: 'accepted', row: message }
+    found = true
   }
-  return stored.size > 0
+  return found
 }

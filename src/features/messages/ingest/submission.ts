@@ -76,6 +76,8 @@ export interface Unit {
   readonly rows: AcceptRow[]
   readonly outcomes: (Outcome | undefined)[]
   answered: boolean
+  /** An attempt to store it was lost on its way, and may yet turn out to be committed. */
+  mayBeStored: boolean
 }
 
 export const unitOf = (pending: Pending, items: readonly SubmissionItem[], first: number): Unit => ({
@@ -85,6 +87,7 @@ export const unitOf = (pending: Pending, items: readonly SubmissionItem[], first
   rows: [],
   outcomes: items.map(() => undefined),
   answered: false,
+  mayBeStored: false,
 })
 
 /** Tells the submission what became of a unit, once. */
