@@ -1,6 +1,7 @@
 /** The pump when something fails that nobody expected; the database answers as it is told. */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { limits } from '../../../contract/limits.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { groupCommit } from './group-commit.ts'
 import type { Submission, SubmissionLane } from './submission.ts'
@@ -54,6 +55,16 @@ test('what was accepted is answered though nobody can be told of it, and the pum
     [...first, ...next].map(({ kind }) => kind),
     ['accepted', 'accepted'],
   )
+})
+
+test('an interactive submission that no batch could hold is refused before anything is stored', () => {
+  const database = databaseThat(() => Promise.resolve([accepted]))
+  const pump = groupCommit(database.deps())
+
+  assert.throws(() => pump.submit(messages('interactive', limits.group_commit_rows_max + 1)), /at most/)
+
+  assert.equal(database.asked(), 0)
+  assert.equal(pump.load().interactive, 0)
 })
 
 const messages = (lane: SubmissionLane, count: number): Submission => ({

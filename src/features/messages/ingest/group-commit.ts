@@ -128,6 +128,8 @@ function submit(pump: Pump, submission: Submission): Promise<readonly Outcome[]>
 
 /** What a submitter got wrong is a bug, and is told before anything is stored. */
 function checkSubmission({ submitters }: CommitDeps, { lane, items, alongside }: Submission): void {
+  if (lane === 'interactive' && items.length > limits.group_commit_rows_max)
+    throw new Error(`an interactive submission has at most ${limits.group_commit_rows_max} messages, since it is committed as a whole`)
   if (alongside === undefined) return
   const { columns } = submitters.require(alongside.kind)
   const missing = columns.find((name) => alongside.values?.[name] === undefined)
