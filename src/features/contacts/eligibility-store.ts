@@ -14,8 +14,6 @@ export interface RecipientKey {
   readonly suppression: string
   /** Only inside the customer service window. */
   readonly windowed: boolean
-  /** For what confirms an opt-out to the one who has just opted out. */
-  readonly ignores_suppression: boolean
 }
 
 /** Why a recipient may not be written to, or null. */
@@ -42,7 +40,7 @@ export const eligibilityOf = (sql: Db, { at, windows }: { readonly at: string; r
           : sql``
       }`,
   verdict: sql`
-          when not i.ignores_suppression and (s.address_hash is not null or a.blocked) then 'recipient_blocked'
+          when s.address_hash is not null or a.blocked then 'recipient_blocked'
           ${windows ? sql`when i.windowed and w.address is null then 'policy_violation'` : sql``}`,
   contact_id: sql`a.contact_id`,
 })
@@ -56,13 +54,13 @@ export interface Eligibility {
 export async function findEligibility(sql: Db, recipients: readonly RecipientKey[], at: string): Promise<Eligibility[]> {
   if (recipients.length === 0) return []
   const { joins, verdict, contact_id } = eligibilityOf(sql, { at, windows: recipients.some(({ windowed }) => windowed) })
-  const rows = recipients.map(({ account_id, mode, channel_id, channel_type, kind, address, suppression, windowed, ignores_suppression }, n) => {
-    return { n, account_id, mode, channel_id, channel_type, kind, address, suppression, windowed, ignores_suppression }
+  const rows = recipients.map(({ account_id, mode, channel_id, channel_type, kind, address, suppression, windowed }, n) => {
+    return { n, account_id, mode, channel_id, channel_type, kind, address, suppression, windowed }
   })
   return await sql<Eligibility[]>`
     select case ${verdict} end as verdict, ${contact_id} as contact_id
     from json_to_recordset(${jsonRows(rows)}::text::json) as i(n int, account_id text, mode text, channel_id text, channel_type text, kind text, address text,
-      suppression text, windowed boolean, ignores_suppression boolean)
+      suppression text, windowed boolean)
     ${joins}
     order by i.n`
 }

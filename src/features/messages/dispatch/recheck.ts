@@ -50,6 +50,5 @@ async function suppressionsOf({ secrets }: Platform, channels: ChannelService, r
     ...key,
     suppression: suppressionHash(secrets, tenant, channel_type, key.address),
     windowed: false,
-    ignores_suppression: false,
   }))
 }

@@ -23,6 +23,6 @@ export async function ineligible(platform: Platform, message: CheckedMessage): P
 }
 
 async function verdictOf({ pool, clock }: Platform, message: CheckedMessage): Promise<Ineligible | null> {
-  const [found] = await findEligibility(pool, [{ ...message, ignores_suppression: false }], isoTime(clock.now()))
+  const [found] = await findEligibility(pool, [message], isoTime(clock.now()))
   return found!.verdict
 }

@@ -33,7 +33,7 @@ const inputOf = (sql: Db, { rows, submitter }: AcceptBatch, keyed: boolean) => {
     select n::int, id, txn, account_id, mode, channel_id, channel_type, "to", "from", type, content::json, reference, metadata::json, price::bigint, origin_type, origin_id, reply_to,
       segments::smallint, encoding, priority, rank::smallint,
       send_at::timestamptz, expires_at::timestamptz, queue, due_at::timestamptz, process_id, kind, address, suppression,
-      windowed::boolean, ignores_suppression::boolean${keyed ? sql`, submission_key` : sql``}${columns((name) => sql`, ${sql(name)}`)}
+      windowed::boolean${keyed ? sql`, submission_key` : sql``}${columns((name) => sql`, ${sql(name)}`)}
     from (
       select unnest(text_column(${column((row) => row.n)})) as n, unnest(text_column(${column((row) => row.id)})) as id, unnest(text_column(${column((row) => row.txn)})) as txn,
         unnest(text_column(${column((row) => row.account_id)})) as account_id, unnest(text_column(${column((row) => row.mode)})) as mode,
@@ -48,8 +48,7 @@ const inputOf = (sql: Db, { rows, submitter }: AcceptBatch, keyed: boolean) => {
         unnest(text_column(${column((row) => row.send_at)})) as send_at, unnest(text_column(${column((row) => row.expires_at)})) as expires_at,
         unnest(text_column(${column((row) => row.due_at)})) as due_at, unnest(text_column(${column((row) => row.process_id)})) as process_id,
         unnest(text_column(${column((row) => row.kind)})) as kind, unnest(${texts((row) => row.address)}::text[]) as address,
-        unnest(text_column(${column((row) => row.suppression)})) as suppression, unnest(text_column(${column((row) => row.windowed)})) as windowed,
-        unnest(text_column(${column((row) => row.ignores_suppression)})) as ignores_suppression${
+        unnest(text_column(${column((row) => row.suppression)})) as suppression, unnest(text_column(${column((row) => row.windowed)})) as windowed${
           keyed ? sql`, unnest(${texts((row) => row.submission_key)}::text[]) as submission_key` : sql``
         }${columns((name) => sql`, unnest(${texts((row) => row.alongside[name] ?? null)}::text[]) as ${sql(name)}`)}
     ) t`

@@ -40,7 +40,6 @@ export interface AcceptRow {
   readonly address: string
   readonly suppression: string
   readonly windowed: boolean
-  readonly ignores_suppression: boolean
   /** Values of the columns of its submitter. */
   readonly alongside: Readonly<Record<string, string>>
   /** The database refuses it by itself, whatever stands beside it. */
@@ -125,7 +124,6 @@ export function rowOf({ ids, entryId, handoff }: RowMaker, { message, origin, su
     address: message.address,
     suppression: message.suppression,
     windowed: message.windowed,
-    ignores_suppression: false,
     alongside: alongside ?? nothing,
     poisoned: false,
   }
