@@ -202,6 +202,35 @@ test('what a submitter gets wrong is told before anything is stored', async (t) 
   assert.deepEqual(await messagesOf(world), [])
 })
 
+test('who stops marketing while a message of a submitter waits for its commit does not get it', async (t) => {
+  const submitter = testSubmitter()
+  const world = await startWorld(t, { submitters: [submitter.fragment] })
+  const account = await world.account()
+  const tenant = { account_id: account.id as `acc_${string}`, mode: 'test' as const }
+  await submitter.prepare(world.pool)
+  const [key] = await submitter.add(world.pool, tenant, 1)
+  const templates = (await account.api.get('/v1/channels/ch_test_whatsapp/templates')).body.data as { name: string; category: string }[]
+  const { name } = templates.find(({ category }) => category === 'MARKETING')!
+  const ada = (await account.api.post('/v1/contacts', { phone: '+4915112345678' })).body
+  const body = { channel: 'ch_test_whatsapp', to: '+4915112345678', type: 'template', template: { name, language: { code: 'en_US' } } }
+
+  const message = await world.services.messages.check(tenant, body)
+  await account.api.patch(`/v1/contacts/${ada.id}`, { consent: { whatsapp: { marketing: 'opted_out' } } })
+  // as long as somebody's opt-out lets the whole account be asked again, and longer
+  await world.clock.advance(10_000)
+  const [outcome] = await world.services.messages.submit({
+    origin: { type: 'campaign', id: 'cmp_test' },
+    lane: 'bulk',
+    items: [{ message, submission_key: key! }],
+    alongside: { kind: 'test' },
+  })
+  await world.settle()
+
+  const { status, error } = (await account.api.get(`/v1/messages/${idOf(outcome!)}`)).body
+  assert.deepEqual([status, error.code], ['failed', 'recipient_blocked'])
+  await world.invariants()
+})
+
 /** A world with a submitter, and an account that has so much money and so many rows. */
 async function shop(t: TestContext, credit_micros: number, count = 12) {
   const submitter = testSubmitter()

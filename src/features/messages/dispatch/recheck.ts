@@ -20,8 +20,10 @@ export interface ConsentRecheck {
 
 export function consentRecheck(platform: Platform, channels: ChannelService): ConsentRecheck {
   const recheckedUntil_ms = new Map<string, number>()
+  // what has a submitter may have waited for its commit since it was checked
   const isToBeChecked = ({ row, claimed }: Job, now: number): boolean =>
-    row.origin_type !== 'inbound' && (claimed || now - Date.parse(row.created_at) > recheckAfterMs || (recheckedUntil_ms.get(row.account_id) ?? 0) > now)
+    row.origin_type !== 'inbound' &&
+    (claimed || row.submission_key !== null || now - Date.parse(row.created_at) > recheckAfterMs || (recheckedUntil_ms.get(row.account_id) ?? 0) > now)
   return {
     recheck(account_id) {
       if (recheckedUntil_ms.size >= recheckedMax) recheckedUntil_ms.clear()
