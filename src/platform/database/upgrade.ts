@@ -29,10 +29,8 @@ export function needsUpgrade(applied: readonly AppliedMigration[]): boolean {
   if (applied[0]?.name !== before.first) return false
   const last = applied.at(-1)!.name
   if (last === before.last) return true
-  throw new OperatorError(
-    `The database was made by a development version whose last migration is ${last}. Start the version whose last migration is ${before.last} on it once, then this one; or begin with an empty database.`,
-    'database',
-  )
+  const first = last < before.last ? `Start the version whose last migration is ${before.last} on it once, then this one; or begin` : 'Begin'
+  throw new OperatorError(`The database was made by a development version whose last migration is ${last}. ${first} with an empty database.`, 'database')
 }
 
 /** Makes the differences, and puts the squashed migrations on record. The caller holds the lock of migrations. Throws `OperatorError` while processes of the version before run. */
