@@ -42,6 +42,6 @@ export const jsonRows = (rows: readonly object[]): string => JSON.stringify(rows
 /**
  * One column of a set-wise statement, as text: `select unnest(text_column(${textColumn(values)})) as name, …`. For values that hold
  * no line break and are not empty: ids, words, times, numbers, and JSON as `JSON.stringify` writes it. Costs the database a third of
- * what `jsonRows` does. In the select list, not after `from`: there every column would be kept as a table of its own first.
+ * what `jsonRows` does. A column without any value is empty: beside columns that have some, its rows are null. In the select list, not after `from`: there every column would be kept as a table of its own first.
  */
-export const textColumn = (values: readonly (string | number | boolean | null)[]): string => values.join('\n')
+export const textColumn = (values: readonly (string | number | boolean | null)[]): string => (values.every((value) => value === null) ? '' : values.join('\n'))

@@ -2,6 +2,7 @@
 import { acceptUnderLocks } from './locking.ts'
 import { acceptOptimistically } from './optimistic.ts'
 import { recovering } from './recovery.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { momentAt, rowOf, type Moment, type RowMaker } from './rows.ts'
@@ -18,14 +19,15 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
     platform.metrics.group_commit_rows.observe(n)
     const quick = units.filter((unit) => !needsLocks(unit))
     if (quick.length > 0) await recovering(deps, quick, moment, acceptOptimistically)
-    for (const unit of quick) finish(deps, unit, moment)
+    finish(deps, quick, moment)
     const rest = units.filter((unit) => !unit.answered)
     if (rest.length > 0) await recovering(deps, rest, moment, acceptUnderLocks)
-    for (const unit of rest) finish(deps, unit, moment)
+    finish(deps, rest, moment)
   } catch (error) {
-    for (const unit of units) fail(deps, unit, moment, error)
+    fail(deps, units, moment, error)
   }
-  for (const unit of units) if (!unit.answered) fail(deps, unit, moment, new Error('a submission was left undecided'))
+  const undecided = units.filter((unit) => !unit.answered)
+  if (undecided.length > 0) fail(deps, undecided, moment, new Error('a submission was left undecided'))
 }
 
 /** Makes the rows of a unit, numbered from `first`; returns the number of the next. */
@@ -39,43 +41,55 @@ function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): n
 /** True where the submitter stores what is made of all outcomes. */
 const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?.valueFrom !== undefined
 
-/** Answers a unit whose outcomes are all known and committed, and hands its messages on. */
-function finish(deps: CommitDeps, unit: Unit, moment: Moment): void {
-  if (unit.answered || !isDecided(unit)) return
-  answer(unit, unit.outcomes as Outcome[])
-  handOn(deps, unit, moment)
+/** Answers the units whose outcomes are all known and committed, and hands their messages on. */
+function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
+  const decided = units.filter((unit) => !unit.answered && isDecided(unit))
+  for (const unit of decided) answer(unit, unit.outcomes as Outcome[])
+  handOn(deps, decided, moment)
 }
 
-/** Rejects a unit that could not be decided; what of it was committed is handed on all the same. */
-function fail(deps: CommitDeps, unit: Unit, moment: Moment, error: unknown): void {
-  finish(deps, unit, moment)
-  if (unit.answered) return
-  reject(unit, error)
-  handOn(deps, unit, moment)
+/** Rejects the units that could not be decided; what of them was committed is handed on all the same. */
+function fail(deps: CommitDeps, units: readonly Unit[], moment: Moment, error: unknown): void {
+  finish(deps, units, moment)
+  const failed = units.filter((unit) => !unit.answered)
+  for (const unit of failed) reject(unit, error)
+  handOn(deps, failed, moment)
 }
 
-/** Tells everybody who goes on with accepted messages. Never throws: who is not told finds them in the tables. */
-function handOn(deps: CommitDeps, unit: Unit, moment: Moment): void {
+/** Tells everybody who goes on with accepted messages, once for all of a commit. Never throws: who is not told finds them in the tables. */
+function handOn(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   try {
-    announce(deps, unit, moment)
+    announce(deps, units, moment)
   } catch (error) {
     deps.platform.log.error({ err: error }, 'accepted messages could not be handed on; they are found in the table')
   }
 }
 
-function announce({ platform, handoff, followers, emitted }: CommitDeps, unit: Unit, moment: Moment): void {
+function announce({ platform, handoff, followers, emitted }: CommitDeps, units: readonly Unit[], moment: Moment): void {
   const accepted: MessageRow[] = []
   const inMemory: MessageRow[] = []
-  for (const [index, outcome] of unit.outcomes.entries()) {
-    if (outcome?.kind !== 'accepted') continue
-    accepted.push(outcome.row)
-    if (unit.rows[index]!.process_id === handoff.process_id) inMemory.push(outcome.row)
+  for (const unit of units) {
+    for (const [index, outcome] of unit.outcomes.entries()) {
+      if (outcome?.kind !== 'accepted') continue
+      accepted.push(outcome.row)
+      if (unit.rows[index]!.process_id === handoff.process_id) inMemory.push(outcome.row)
+    }
   }
-  if (accepted.length > 0) {
-    for (const row of accepted) platform.metrics.messages_accepted.inc({ channel_type: row.channel_type, mode: row.mode })
-    if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
-    if (accepted.length > inMemory.length) platform.notify('dispatch')
-    followers.wake(accepted)
-    emitted(accepted)
+  if (accepted.length === 0) return
+  countAccepted(platform, accepted)
+  if (inMemory.length > 0) handoff.offer(inMemory, moment.lease_until_ms)
+  if (accepted.length > inMemory.length) platform.notify('dispatch')
+  followers.wake(accepted)
+  emitted(accepted)
+}
+
+function countAccepted({ metrics }: Platform, accepted: readonly MessageRow[]): void {
+  const counts = new Map<string, { channel_type: string; mode: string; count: number }>()
+  for (const { channel_type, mode } of accepted) {
+    const key = `${mode} ${channel_type}`
+    const known = counts.get(key)
+    if (known === undefined) counts.set(key, { channel_type, mode, count: 1 })
+    else known.count += 1
   }
+  for (const { channel_type, mode, count } of counts.values()) metrics.messages_accepted.inc({ channel_type, mode }, count)
 }

@@ -27,7 +27,7 @@ export interface AcceptBatch {
 const inputOf = (sql: Db, { rows, submitter }: AcceptBatch, keyed: boolean) => {
   const column = (of: (row: AcceptRow) => string | number | boolean | null) => textColumn(rows.map(of))
   // what a caller wrote freely may hold anything
-  const texts = (of: (row: AcceptRow) => string | null) => rows.map(of)
+  const texts = (of: (row: AcceptRow) => string | null) => (rows.every((row) => of(row) === null) ? [] : rows.map(of))
   const columns = (part: (name: string) => Fragment) => (submitter === null ? sql`` : forColumns(sql, submitter, part))
   return sql`
     select n::int, id, txn, account_id, mode, channel_id, channel_type, "to", "from", type, content::json, reference, metadata::json, price::bigint, origin_type, origin_id, reply_to,
