@@ -7,6 +7,8 @@ export interface Lane {
   tick(stopping?: AbortSignal): Promise<number>
   /** Milliseconds to wait when a pass found nothing; `wake` ends the wait. */
   readonly idle_ms: number
+  /** Milliseconds between two passes, whatever there is to do: for work that costs less the more of it is done at once. */
+  readonly rest_ms?: number
 }
 
 export interface Loop {
@@ -41,6 +43,7 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
         try {
           if ((await lane.tick(signal)) > 0) woken = true
           failures = 0
+          if (lane.rest_ms !== undefined) await clock.sleep(lane.rest_ms, signal)
         } catch (error) {
           onError(error, lane.name)
           await clock.sleep(Math.min(100 * 2 ** failures, 5000), signal)

@@ -39,7 +39,9 @@ export interface Followers {
 }
 
 const names = /^[a-z]+(-[a-z]+)*$/
-const rowsMax = 1000
+/** A fold is a transaction of its own: many rows at a time, some times a second. What is not folded yet counts in every poll. */
+const rowsMax = 2000
+const foldEveryMs = 100
 
 /** Refuses names that are written twice or cannot name a lane. */
 export function followersOf({ notify }: Pick<Platform, 'notify'>, given: readonly Follower[]): Followers {
@@ -65,6 +67,7 @@ const laneOf = (follower: string): string => `follow-${follower}`
 export const followerLane = ({ pool }: Pick<Platform, 'pool'>, follower: Follower): Lane => ({
   name: laneOf(follower.name),
   idle_ms: 1000,
+  rest_ms: foldEveryMs,
   tick: () =>
     transact(pool, async (tx) => {
       const rows = await takeTransitions(tx, follower.name, rowsMax)
