@@ -44,11 +44,11 @@ const fullRequests = 24
 const spacingMs = 6
 
 /** A piece of bulk holds the wallet for about this long; everybody else's commits wait behind it. */
-const pieceMs = 5
+const pieceMs = 4
 /** Fewer would be all fixed cost: on a machine that is busy with other things every piece takes long, whatever it holds. */
-const pieceRowsMin = 50
+const pieceRowsMin = 20
 /** After a piece bulk rests as many times as long as the piece took: commits of other processes on the same wallet get their turn. */
-const restFactor = 1
+const restFactor = 4
 
 /** What fails outside a commit may fail at once again. */
 const errorRestMs = 100
