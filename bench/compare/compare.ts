@@ -1,4 +1,4 @@
-/** Compares this checkout with another commit: one load generator, a service process and a database on each side, and rounds in turn. */
+/** Compares this checkout with another commit: one load generator, on each side a service process and a database, started anew several times, and rounds in turn. */
 import { thisCheckout, type Checkout } from '../checkout.ts'
 import { startDriver, type Driver } from '../drive.ts'
 import { amount } from '../figures.ts'
@@ -44,29 +44,48 @@ const roundSeconds = { full: 2.5, quick: 1 }
 const warmUpSeconds = { full: 4, quick: 1.5 }
 /** A moment in which the machine is busy must not make a round endless: it ends after this many times its length, with fewer messages. */
 const overtime = 2
+/** What the compiler makes of a process differs from start to start by as much as what is looked for, so the pairs are spread over several. */
+const pairsOfStart = 4
 /** Fewer than may wait in the queue of a channel: where no worker takes them, all messages of all rounds do. */
 const waitingMax = 400_000
 
 /** Compares on one path. Rejects when a side refuses requests or loses a message. */
 export async function compare(name: PathName, before: Checkout, options: CompareOptions): Promise<Comparison> {
   const { pairs, say } = options
-  const path = paths[name]
-  say(`${name}: starting both sides`)
   using driver = startDriver()
+  const rounds: Pair<PathRound>[] = []
+  let most = 0
+  while (rounds.length < pairs) {
+    say(`${name}: starting both sides`)
+    const told = (pair: Pair<PathRound>, n: number) =>
+      say(
+        `${name}: pair ${rounds.length + n + 1} of ${pairs}, CPU ${amount(ratios([pair], cpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`,
+      )
+    const start = await startRounds(name, driver, before, { ...options, pairs: Math.min(pairsOfStart, pairs - rounds.length) }, told)
+    most = Math.max(most, start.messages)
+    rounds.push(...start.rounds)
+  }
+  return comparisonOf(name, most, rounds, gates[options.followed])
+}
+
+/** Rounds of processes that were started for them. */
+async function startRounds(
+  name: PathName,
+  driver: Driver,
+  before: Checkout,
+  options: CompareOptions,
+  told: (pair: Pair<PathRound>, n: number) => void,
+): Promise<{ messages: number; rounds: Pair<PathRound>[] }> {
+  const path = paths[name]
   await using old = await startPath(path, { checkout: before })
   await using current = await startPath(path, { checkout: thisCheckout, ...followedProgram(options.followed) })
   await prepareCounts(current.service, options.followed)
-  say(`${name}: warming up`)
   const messages = await warmUp(driver, { before: old, after: current }, options)
   const seconds = roundSeconds[options.quick ? 'quick' : 'full'] * overtime
-  const rounds = await alternating(
-    pairs,
-    { before: () => pathRound(driver, old, { seconds, messages }), after: () => pathRound(driver, current, { seconds, messages }) },
-    (pair, n) =>
-      say(`${name}: pair ${n + 1} of ${pairs}, CPU ${amount(ratios([pair], cpu)[0]!)} ×, rate ${amount(ratios([pair], (round) => round.rate)[0]!)} ×`),
-  )
+  const sides = { before: () => pathRound(driver, old, { seconds, messages }), after: () => pathRound(driver, current, { seconds, messages }) }
+  const rounds = await alternating(options.pairs, sides, told)
   await verifyCounts(current.service, options.followed)
-  return comparisonOf(name, messages, rounds, gates[options.followed])
+  return { messages, rounds }
 }
 
 /** Lets the compilers of both sides come to rest. Resolves to how many messages the slower side manages in the time of a round. */
