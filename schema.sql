@@ -417,14 +417,14 @@ create table message_transitions (
   follower text collate "C" not null,
   account_id text collate "C" not null,
   mode text not null,
-  message_id text collate "C" not null,
-  submission_key text collate "C",
   origin_type text not null,
   origin_id text collate "C",
   was text,
   status text not null,
-  at timestamp with time zone not null
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
+  message_ids text[] collate "C" not null,
+  submission_keys text[] collate "C" not null,
+  ats timestamp with time zone[] not null
+) with (toast_tuple_target=8160, vacuum_truncate=off, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=1000);
 CREATE INDEX message_transitions_origin ON public.message_transitions USING btree (follower, origin_id);
 
 create table messages (

@@ -21,9 +21,9 @@ export const counter = (followed: Exclude<Followed, 'none'>): Follower => ({
   async fold(tx, rows) {
     const sums = new Map<string, number>()
     const add = (status: string, messages: number) => sums.set(status, (sums.get(status) ?? 0) + messages)
-    for (const { was, status } of rows) {
-      if (was !== null) add(was, -1)
-      add(status, 1)
+    for (const { was, status, message_ids } of rows) {
+      if (was !== null) add(was, -message_ids.length)
+      add(status, message_ids.length)
     }
     const statuses = [...sums.keys()].toSorted()
     await tx`
@@ -44,8 +44,8 @@ export async function verifyCounts({ pool }: Service, followed: Followed): Promi
   const [found] = await pool<{ counted: string; expected: string }[]>`
     with folded as (
       select status, messages from bench_counts
-      union all select status, count(*) from message_transitions group by status
-      union all select was, -count(*) from message_transitions where was is not null group by was
+      union all select status, sum(cardinality(message_ids)) from message_transitions group by status
+      union all select was, -sum(cardinality(message_ids)) from message_transitions where was is not null group by was
     ), counted as (
       select status, sum(messages)::bigint as messages from folded group by status having sum(messages) <> 0
     ), expected as (

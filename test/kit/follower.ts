@@ -77,9 +77,9 @@ export function testFollower(name = 'test', origins: readonly OriginType[] = ori
 
 /** One message less of the status that was, one more of the status that is. */
 async function addCounts(tx: Db, follower: string, rows: readonly TransitionRow[]): Promise<void> {
-  const changes = rows.flatMap(({ account_id, mode, origin_type, origin_id, was, status }) => [
-    { account_id, mode, origin_type, origin_id, status, messages: 1 },
-    ...(was === null ? [] : [{ account_id, mode, origin_type, origin_id, status: was, messages: -1 }]),
+  const changes = rows.flatMap(({ account_id, mode, origin_type, origin_id, was, status, message_ids: { length } }) => [
+    { account_id, mode, origin_type, origin_id, status, messages: length },
+    ...(was === null ? [] : [{ account_id, mode, origin_type, origin_id, status: was, messages: -length }]),
   ])
   await tx`
     insert into follower_counts as c (follower, account_id, mode, origin_type, origin_id, status, messages)
@@ -91,7 +91,7 @@ async function addCounts(tx: Db, follower: string, rows: readonly TransitionRow[
 
 /** How far each message is: the furthest of what is told, whatever came before. */
 async function raiseRanks(tx: Db, follower: string, rows: readonly TransitionRow[]): Promise<void> {
-  const ranks = rows.map(({ message_id, status }) => ({ message_id, rank: rankOf[status] }))
+  const ranks = rows.flatMap(({ message_ids, status }) => message_ids.map((message_id) => ({ message_id, rank: rankOf[status] })))
   await tx`
     insert into follower_items as i (follower, message_id, rank)
     select ${follower}, message_id, max(rank) from json_to_recordset(${JSON.stringify(ranks)}::text::json) as t(message_id text, rank int)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { testFollower, type TestFollower } from '../kit/follower.ts'
+import { fakeClock } from '../kit/clock.ts'
 import { startProcess } from '../kit/process.ts'
 import { until, within } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
@@ -183,7 +184,7 @@ test('several followers of one origin each get what became of its messages, and 
   await rest(world)
 
   const rows = await world.pool<{ follower: string; origin_type: string; changes: string }[]>`
-    select follower, origin_type, string_agg(coalesce(was, 'new') || ' to ' || status, ', ' order by at, was nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
+    select follower, origin_type, string_agg(coalesce(was, 'new') || ' to ' || status, ', ' order by ats, was nulls first) as changes from message_transitions group by 1, 2 order by 1, 2`
   assert.deepEqual(
     rows.map(({ follower, origin_type, changes: what }) => `${follower} ${origin_type}: ${what}`),
     ['first api: new to queued, queued to delivered', 'second api: new to queued, queued to delivered', 'second inbound: new to queued, queued to delivered'],
@@ -264,8 +265,8 @@ test('while messages move and processes fold at the same time, every look finds 
 test('a follower has a name that a lane can have, and no other has it', () => {
   const named = (...names: string[]) => names.map((name) => testFollower(name).follower)
 
-  assert.throws(() => followersOf({ notify: () => undefined }, named('Campaign 1')), /cannot be called Campaign 1/)
-  assert.throws(() => followersOf({ notify: () => undefined }, named('runs', 'runs')), /one name/)
+  assert.throws(() => followersOf({ notify: () => undefined, clock: fakeClock() }, named('Campaign 1')), /cannot be called Campaign 1/)
+  assert.throws(() => followersOf({ notify: () => undefined, clock: fakeClock() }, named('runs', 'runs')), /one name/)
 })
 
 /** Holds the first fold open, with its rows counted and its transaction not ended, and tells when it is there. */

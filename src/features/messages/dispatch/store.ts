@@ -115,7 +115,7 @@ export async function takeOverJobs(
       : sql`,
     transition as (${transitionsFrom(
       sql,
-      followers,
+      followers.pairs,
       sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
     )})`
   const left = sql`j.process_id is not null and (j.due_at <= ${at}

@@ -96,7 +96,7 @@ function databaseThat(answers: () => Promise<unknown>) {
   const deps = {
     platform,
     billing: { entryId: () => 'txn_1' },
-    followers: { pairs: [], follow: () => false, wake: () => undefined },
+    followers: { pairs: [], pairsOf: () => [], wake: () => undefined },
     submitters: submittersOf([]),
     handoff,
     emitted: () => undefined,

@@ -48,10 +48,12 @@ export type PaidRow = Omit<AcceptRow, 'alongside' | 'poisoned' | 'suppression' |
 /** Writes messages, their jobs, and what their followers are told. */
 export async function insertMessages(tx: Db, followers: Followers, rows: readonly PaidRow[], at: string): Promise<void> {
   if (rows.length === 0) return
-  const transition = followers.follow(rows)
-    ? tx`,
-    transition as (${acceptedTransitions(tx, followers, tx`select account_id, mode, id, submission_key, origin_type, origin_id from i`, at)})`
-    : tx``
+  const pairs = followers.pairsOf(rows)
+  const transition =
+    pairs.length === 0
+      ? tx``
+      : tx`,
+    transition as (${acceptedTransitions(tx, pairs, tx`select account_id, mode, id, submission_key, origin_type, origin_id from i`, at)})`
   await tx`
     with i as materialized (
       select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(n int, id text, account_id text, mode text, channel_id text, channel_type text, "to" text, "from" text, type text,

@@ -73,11 +73,12 @@ const alongsideOf = (sql: Db, { submitter, moment }: AcceptBatch, keyed: boolean
 
 /** What followers of these messages are told: nothing where nobody follows them. */
 const followedBy = (sql: Db, { rows, followers, moment }: AcceptBatch, keyed: boolean) => {
-  if (!followers.follow(rows)) return sql``
+  const pairs = followers.pairsOf(rows)
+  if (pairs.length === 0) return sql``
   const key = keyed ? sql`submission_key` : sql`null::text as submission_key`
   const source = sql`select account_id, mode, id, ${key}, origin_type, origin_id from decided where accepted`
   return sql`,
-    transition as (${acceptedTransitions(sql, followers, source, moment.at)})`
+    transition as (${acceptedTransitions(sql, pairs, source, moment.at)})`
 }
 
 /** Accepts what it can of a batch, in one statement and so in one transaction; a batch without keys, windows or followers has no need to ask for them. */

@@ -97,7 +97,7 @@ function unitWith(...ids: string[]): Unit {
 
 /** Every look into the database comes to what `look` does; by default nothing stands there. */
 function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise.resolve([])): CommitDeps {
-  const followers = { pairs: [], follow: () => false, wake: () => undefined }
+  const followers = { pairs: [], pairsOf: () => [], wake: () => undefined }
   const platform = { pool: look, clock: { now: () => moment.at_ms, sleep: () => Promise.resolve() }, log: { warn: () => undefined, error: () => undefined } }
   return { platform, followers } as unknown as CommitDeps
 }

@@ -32,31 +32,37 @@ interface Followed {
 export interface Followers {
   /** Each follower with each origin kind that it follows. */
   readonly pairs: readonly FollowedOrigin[]
-  /** True when the origin of one of these messages is followed: only then a statement pays for it. */
-  follow(messages: readonly Followed[]): boolean
+  /** Those of `pairs` that follow one of these messages; where there is none a statement pays nothing. */
+  pairsOf(messages: readonly Followed[]): readonly FollowedOrigin[]
   /** Wakes the lanes of those who follow one of these messages; after the commit that changed them. */
   wake(messages: readonly Followed[]): void
 }
 
 const names = /^[a-z]+(-[a-z]+)*$/
-/** A fold is a transaction of its own: many rows at a time, some times a second. What is not folded yet counts in every poll. */
-const rowsMax = 2000
-const foldEveryMs = 100
+/** A fold is a transaction of its own: many messages at a time, some times a second. What is not folded yet counts in every poll. */
+const rowsMax = 500
+const messagesMax = 5000
+const foldEveryMs = 250
+/** Whoever is woken folds, rests, and looks again: what comes within half of the rest is found then without being told. */
+const wakeEveryMs = foldEveryMs / 2
 
 /** Refuses names that are written twice or cannot name a lane. */
-export function followersOf({ notify }: Pick<Platform, 'notify'>, given: readonly Follower[]): Followers {
+export function followersOf({ notify, clock }: Pick<Platform, 'notify' | 'clock'>, given: readonly Follower[]): Followers {
   for (const { name } of given) if (!names.test(name)) throw new Error(`a follower cannot be called ${name}`)
   if (new Set(given.map(({ name }) => name)).size < given.length) throw new Error('two followers have one name')
   const pairs = given.flatMap(({ name, origins }) => origins.map((origin_type) => ({ follower: name, origin_type })))
-  const followed = new Set<string>(pairs.map(({ origin_type }) => origin_type))
-  const follow = (messages: readonly Followed[]) => followed.size > 0 && messages.some(({ origin_type }) => followed.has(origin_type))
+  /** When each lane was woken last. */
+  const woken = new Map<string, number>()
+  const pairsOf = (messages: readonly Followed[]) => pairs.filter((pair) => messages.some(({ origin_type }) => origin_type === pair.origin_type))
   return {
     pairs,
-    follow,
+    pairsOf,
     wake(messages) {
-      if (!follow(messages)) return
-      const seen = new Set<string>(messages.map(({ origin_type }) => origin_type))
-      notify(...new Set(pairs.flatMap(({ follower, origin_type }) => (seen.has(origin_type) ? [laneOf(follower)] : []))))
+      const now = clock.now()
+      const lanes = new Set(pairsOf(messages).map(({ follower }) => laneOf(follower)))
+      for (const lane of lanes) if (Math.abs(now - (woken.get(lane) ?? 0)) < wakeEveryMs) lanes.delete(lane)
+      for (const lane of lanes) woken.set(lane, now)
+      if (lanes.size > 0) notify(...lanes)
     },
   }
 }
@@ -70,7 +76,7 @@ export const followerLane = ({ pool }: Pick<Platform, 'pool'>, follower: Followe
   rest_ms: foldEveryMs,
   tick: () =>
     transact(pool, async (tx) => {
-      const rows = await takeTransitions(tx, follower.name, rowsMax)
+      const rows = await takeTransitions(tx, follower.name, { rows_max: rowsMax, messages_max: messagesMax })
       if (rows.length > 0) await follower.fold(tx, rows)
       return rows.length
     }),

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from '../../../platform/database/sql.ts'
+import { fakeClock } from '../../../../test/kit/clock.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from './followers.ts'
 import { writeAcceptances, writeTransitions, type Acceptance } from './store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
-const nobody = followersOf({ notify: () => undefined }, [])
+const nobody = followersOf({ notify: () => undefined, clock: fakeClock() }, [])
 const at = '2026-01-01T00:00:00.000Z'
 
 /** Messages that are being sent, each with its job. */

@@ -93,14 +93,16 @@ const emittedEvents = (sql: Db) =>
   )
 
 /** What a statement adds for followers: nothing where nobody follows one of its messages. */
-const followed = (sql: Db, followers: Followers, writes: readonly TransitionWrite[]) =>
-  followers.follow(writes)
-    ? {
-        columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.was, m.status`,
-        cte: sql`,
-    transition as (${transitionsFrom(sql, followers, sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, was, status, at from changed`)})`,
-      }
-    : { columns: sql``, cte: sql`` }
+const followed = (sql: Db, followers: Followers, writes: readonly TransitionWrite[]) => {
+  const pairs = followers.pairsOf(writes)
+  if (pairs.length === 0) return { columns: sql``, cte: sql`` }
+  const changed = sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, was, status, at from changed`
+  return {
+    columns: sql`, m.submission_key, m.origin_type, m.origin_id, t.was, m.status`,
+    cte: sql`,
+    transition as (${transitionsFrom(sql, pairs, changed)})`,
+  }
+}
 
 /** Messages as they are now; those that do not exist are left out. */
 export async function readRows(tx: Db, wanted: readonly { account_id: string; mode: string; message_id: string }[]): Promise<MessageRow[]> {
