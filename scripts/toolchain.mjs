@@ -1,6 +1,5 @@
 /** Makes the checkout ready and runs the pinned Node in it. Plain JavaScript: it must run under whatever Node (20 or newer) the machine has. */
 import { spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,7 +10,6 @@ import { nodeFlags } from './node-flags.mjs'
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const modules = join(root, 'node_modules')
-const marker = join(modules, '.posthorn-lock')
 const pinnedNode = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const installLock = join(root, '.install.lock')
 const watchParentMs = 250
@@ -83,16 +81,15 @@ function isAlive(pid) {
   }
 }
 
+/** Whether every package is there in the version that the lock file names; those for other platforms may be missing. */
 function isInstalled() {
-  if (!existsSync(join(modules, '.package-lock.json'))) return false
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === lockHash()) return true
-  return statSync(join(modules, '.package-lock.json')).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
+  const installed = packagesOf(join(modules, '.package-lock.json'))
+  return Object.entries(packagesOf(join(root, 'package-lock.json'))).every(
+    ([path, { version, optional }]) => path === '' || installed[path]?.version === version || (optional && installed[path] === undefined),
+  )
 }
 
-const lockHash = () =>
-  createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
+const packagesOf = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : {})
 
 /** Under a lock, so that two starts at once do not remove each other's files. */
 async function install() {
@@ -107,7 +104,6 @@ async function install() {
       shell: process.platform === 'win32',
     })
     if (done.status !== 0) fail('npm ci failed (see above). With the network back, run it in this folder, then try again.')
-    writeFileSync(marker, lockHash())
   } finally {
     unlock()
   }
