@@ -73,6 +73,7 @@ const requestsFinishWithinMs = 5_000
 const documents: MarkdownPages = {
   root: join(import.meta.dirname, '../docs'),
   folders: [{ path: '/docs/behaviour', folder: 'reference/behaviour' }],
+  documents: [{ path: '/docs/threat-model', file: 'reference/threat-model.md' }],
   elsewhere: { 'reference/content': '/docs/content#' },
 }
 

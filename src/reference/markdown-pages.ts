@@ -1,4 +1,4 @@
-/** Folders of Markdown in this repository, served as pages. Which ones there are and where they stand is for the caller to say. */
+/** Markdown of this repository, served as pages: whole folders, and documents that stand alone. Which ones there are and where they stand is for the caller to say. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -13,16 +13,29 @@ export interface MarkdownFolder {
   readonly folder: string
 }
 
+export interface MarkdownDocument {
+  /** Where it is served: `/docs/threat-model`. */
+  readonly path: string
+  /** From the folder of documents, with slashes: `reference/threat-model.md`. */
+  readonly file: string
+}
+
 export interface MarkdownPages {
   /** The folder of documents on the disk. */
   readonly root: string
   readonly folders: readonly MarkdownFolder[]
+  /** Those that stand alone. */
+  readonly documents: readonly MarkdownDocument[]
   /** Folders of documents that are served otherwise, by the start of their pages' addresses: `reference/content` is `/docs/content#`. */
   readonly elsewhere: Readonly<Record<string, string>>
 }
 
 /** Pages are read and rendered at the first request for them, for most processes are never asked. */
 export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): void {
+  for (const document of pages.documents) {
+    const made = once(() => documentPage(pages, document))
+    server.get(document.path, { exposeHeadRoute: true }, async (_request, reply) => sendPage(reply, await made()))
+  }
   for (const folder of pages.folders) {
     const index = once(() => indexOf(pages, folder))
     const made = new Map<string, () => Promise<string>>()
@@ -35,13 +48,14 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
           name,
           once(() => pageOf(pages, folder, found, name)),
         )
-      const text = await made.get(name)!()
-      return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(text)
+      return sendPage(reply, await made.get(name)!())
     }
     server.get(folder.path, { exposeHeadRoute: true }, (_request, reply) => serve(reply, 'README'))
     server.get(`${folder.path}/:page`, { exposeHeadRoute: true }, (request, reply) => serve(reply, (request.params as { page: string }).page))
   }
 }
+
+const sendPage = (reply: FastifyReply, text: string): FastifyReply => reply.headers(pageHeaders).type('text/html; charset=utf-8').send(text)
 
 /** What is asked for at once is made once; what failed is made anew. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -73,31 +87,45 @@ async function indexOf(pages: MarkdownPages, folder: MarkdownFolder): Promise<In
 async function pageOf(pages: MarkdownPages, folder: MarkdownFolder, index: Index, name: string): Promise<string> {
   // loaded here, for no start needs it
   const { renderMarkdown } = await import('./markdown.ts')
-  const rendered = renderMarkdown(await read(pages, folder, name), linksFrom(pages, folder))
+  const rendered = renderMarkdown(await read(pages, folder, name), linksFrom(pages, folder.folder))
   const title = name === 'README' ? rendered.title : `${rendered.title} · ${index.title}`
   return page(title, navigation(folder, index, name, rendered), `<article class="prose">${rendered.html}</article>`)
 }
 
-function navigation({ path }: MarkdownFolder, { title, names, titles }: Index, current: string, { sections }: Rendered): string {
-  const entry = (href: string, text: string, here = false) => `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`
+async function documentPage(pages: MarkdownPages, { file }: MarkdownDocument): Promise<string> {
+  const { renderMarkdown } = await import('./markdown.ts')
+  const rendered = renderMarkdown(await readFile(join(pages.root, file), 'utf8'), linksFrom(pages, posix.dirname(file)))
+  const start = `<div class="short"><h2>Start</h2><ul>${entry('/docs', 'Reference')}</ul></div>`
+  return page(rendered.title, start + onThisPage(rendered), `<article class="prose">${rendered.html}</article>`)
+}
+
+const entry = (href: string, text: string, here = false): string => `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`
+
+function navigation({ path }: MarkdownFolder, { title, names, titles }: Index, current: string, rendered: Rendered): string {
   const start = `<div class="short"><h2>Start</h2><ul>${entry('/docs', 'Reference')}${entry(path, title, current === 'README')}</ul></div>`
   const all = `<h2>Pages</h2><ul>${names.map((name) => entry(`${path}/${name}`, titles.get(name)!, name === current)).join('')}</ul>`
-  const numbered = sections.map(({ id, title: heading }) => entry(`#${id}`, /^\d/.test(id) ? `${id}. ${heading}` : heading))
-  return `${start}${all}${numbered.length === 0 ? '' : `<h2>On this page</h2><ul>${numbered.join('')}</ul>`}`
+  return start + all + onThisPage(rendered)
+}
+
+function onThisPage({ sections }: Rendered): string {
+  const numbered = sections.map(({ id, title }) => entry(`#${id}`, /^\d/.test(id) ? `${id}. ${title}` : title))
+  return numbered.length === 0 ? '' : `<h2>On this page</h2><ul>${numbered.join('')}</ul>`
 }
 
 /** A fragment as `#3-retries`, which GitHub understands, is the section with this number. */
 const anchorOf = (fragment: string): string => /^(\d+)-/.exec(fragment)?.[1] ?? fragment
 
-/** Links between documents lead to where those are served. */
-function linksFrom({ folders, elsewhere }: MarkdownPages, from: MarkdownFolder): LinkTo {
+/** Links between documents lead to where those are served; `from` is the folder of the one that holds them. */
+function linksFrom({ folders, documents, elsewhere }: MarkdownPages, from: string): LinkTo {
   const starts = { ...Object.fromEntries(folders.map(({ path, folder }) => [folder, `${path}/`])), ...elsewhere }
   return (href) => {
     if (/^https?:\/\//.test(href)) return href
     const [file = '', fragment] = href.split('#')
     const anchor = fragment === undefined ? '' : `#${anchorOf(fragment)}`
     if (file === '') return anchor
-    const target = posix.join(from.folder, file)
+    const target = posix.join(from, file)
+    const alone = documents.find((document) => document.file === target)
+    if (alone !== undefined) return alone.path + anchor
     const start = starts[posix.dirname(target)]
     if (start === undefined || !target.endsWith('.md')) return undefined
     const name = posix.basename(target, '.md')

@@ -5,14 +5,16 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { startWorld } from '../kit/world.ts'
 
+/** Beside the pages of the decided behaviour. */
+const alone = ['/docs/threat-model']
 const names = readdirSync(join(import.meta.dirname, '../../docs/reference/behaviour')).map((file) => file.replace(/\.md$/, ''))
+const paths = [...names.map((name) => (name === 'README' ? '/docs/behaviour' : `/docs/behaviour/${name}`)), ...alone]
 
 test('every page of the decided behaviour is served, loads nothing and runs nothing', async (t) => {
   const world = await startWorld(t)
   const api = world.api()
 
-  for (const name of names) {
-    const path = name === 'README' ? '/docs/behaviour' : `/docs/behaviour/${name}`
+  for (const path of paths) {
     const { status, headers, body } = await api.get(path)
 
     assert.equal(status, 200, path)
@@ -40,8 +42,7 @@ test('every link on the pages leads to a page and to an anchor on it, and no anc
   }
 
   let anchors = 0
-  for (const name of names) {
-    const path = name === 'README' ? '/docs/behaviour' : `/docs/behaviour/${name}`
+  for (const path of paths) {
     const html = await read(path)
     const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length, `${path}: an id stands twice`)
