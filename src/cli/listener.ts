@@ -48,7 +48,7 @@ const backoffMs = { first: 1_000, max: 30_000 }
 /** Takes up where an earlier listener with this key, service and address left off; the first one begins with what happens next. */
 export async function makeListener(options: ListenerOptions): Promise<Listener> {
   const file = join(options.folder, `${hash('sha256', [options.key, options.base_url, options.forward_to].join('\n'), 'hex').slice(0, 24)}.json`)
-  await makeFolder(options.folder, 0o700).catch((error: Error) => {
+  await makeFolder(options.folder).catch((error: Error) => {
     throw notKept(options.folder, error)
   })
   const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: null }

@@ -2,21 +2,21 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** Does nothing where the folder is there. Rejects with the error of the first folder that cannot be made. */
-export async function makeFolder(path: string, mode = 0o777): Promise<void> {
+/** Does nothing where the folder is there; what is made is its user's alone. Rejects with the error of the first folder that cannot be made. */
+export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path)
-  const made = await makeOne(folder, mode)
+  const made = await makeOne(folder)
   if (made === undefined) return
   if (made.code !== 'ENOENT' || dirname(folder) === folder) throw made
-  await makeFolder(dirname(folder), mode)
-  const again = await makeOne(folder, mode)
+  await makeFolder(dirname(folder))
+  const again = await makeOne(folder)
   if (again !== undefined) throw again
 }
 
 /** The error, where the folder is not there afterwards. */
-async function makeOne(folder: string, mode: number): Promise<NodeJS.ErrnoException | undefined> {
+async function makeOne(folder: string): Promise<NodeJS.ErrnoException | undefined> {
   try {
-    await mkdir(folder, { mode })
+    await mkdir(folder, { mode: 0o700 })
     return undefined
   } catch (error) {
     const failed = error as NodeJS.ErrnoException

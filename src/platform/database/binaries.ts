@@ -132,11 +132,13 @@ async function unprivilegedUser(): Promise<User | undefined> {
 
 const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Promise<Programs | undefined>> = {
   async uid(bin, dataDir, user) {
+    const reached = await succeeds(join(bin, 'postgres'), ['--version'], user)
+    // a descriptor needs no way through the parents
+    if (process.platform === 'linux') return reached ? byDescriptor(bin, user, 'uid') : undefined
     const mode = (await stat(dataDir)).mode & 0o777
     // others may pass through the folder to the cluster, not look into it
     if ((mode & 0o011) !== 0o011) await chmod(dataDir, mode | 0o011)
-    const reached = await succeeds('/bin/sh', ['-c', 'cd "$2" && exec "$1" --version', 'sh', join(bin, 'postgres'), dataDir], user)
-    if (!reached) return undefined
+    if (!(await succeeds('/bin/sh', ['-c', 'cd "$2" && exec "$1" --version', 'sh', join(bin, 'postgres'), dataDir], user))) return undefined
     return {
       ...direct(bin),
       owner: user,
@@ -167,22 +169,25 @@ const detourBy: Record<Detour, (bin: string, dataDir: string, user: User) => Pro
     if (owned.uid !== 0 || !owned.isDirectory() || (owned.mode & 0o022) !== 0) return undefined
     const copied = join(await copyOnce(dirname(bin), join(shared, 'native')), 'bin')
     if (!(await succeeds(join(copied, 'postgres'), ['--version'], user))) return undefined
-    return {
-      bin: copied,
-      owner: user,
-      detour: 'copy',
-      async start(program, folder, args, stdio, detached) {
-        const opened = await open(folder, 'r')
-        try {
-          const withFolder: StdioOptions = [...stdio, opened.fd]
-          return spawn(join(copied, program), args('/proc/self/fd/3'), { ...user, stdio: withFolder, detached, env: environment, cwd: '/' })
-        } finally {
-          await opened.close()
-        }
-      },
-    }
+    return byDescriptor(copied, user, 'copy')
   },
 }
+
+/** Runs the programs as this user, who is handed the cluster as an open folder. */
+const byDescriptor = (bin: string, user: User, detour: Detour): Programs => ({
+  bin,
+  owner: user,
+  detour,
+  async start(program, folder, args, stdio, detached) {
+    const opened = await open(folder, 'r')
+    try {
+      const withFolder: StdioOptions = [...stdio, opened.fd]
+      return spawn(join(bin, program), args('/proc/self/fd/3'), { ...user, stdio: withFolder, detached, env: environment, cwd: '/' })
+    } finally {
+      await opened.close()
+    }
+  },
+})
 
 function succeeds(program: string, args: string[], user: Partial<User> = {}): Promise<boolean> {
   return run(program, args, { ...user, cwd: '/', timeout: 10_000 }).then(

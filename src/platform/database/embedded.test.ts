@@ -150,6 +150,7 @@ for (const detour of ['uid', 'namespace', 'copy'] as const satisfies Detour[]) {
       closing(t, () => second.stop())
 
       assert.equal((await ask(t, second.url, 'select x from kept')).length, 1)
+      if (process.platform === 'linux') assert.equal((await stat(dataDir)).mode & 0o777, 0o700)
     },
   )
 }

@@ -111,7 +111,7 @@ interface Held extends Address {
 
 async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embedded> {
   const dataDir = resolve(options.dataDir)
-  await makeFolder(dataDir, 0o700).catch((error: Error) => {
+  await makeFolder(dataDir).catch((error: Error) => {
     throw new OperatorError(`The data folder cannot be made: ${error.message}. Set POSTHORN_DATA_DIR to a folder that can be written.`)
   })
   const holder: Holder = { options, folder: join(dataDir, 'postgres'), programs: await findPrograms(dataDir, options.detours), clock: systemClock() }

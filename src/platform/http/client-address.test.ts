@@ -25,9 +25,11 @@ test('an entry must be an address or a range in plain notation', () => {
       ' 10.0.0.1',
       '010.0.0.1',
       '10.0.0.010/8',
+      '1.2.3.4/08',
+      '10.0.0.0/00',
       '00.0.0.0/0',
       'fe80::1%eth0',
     ].map(isAddressRange),
-    Array.from({ length: 13 }, () => false),
+    Array.from({ length: 15 }, () => false),
   )
 })

@@ -19,8 +19,9 @@ function parseRange(entry: string): [Address, number] | undefined {
   }
 }
 
-/** True for text that an address list takes. */
-export const isAddressRange = (entry: string): boolean => isPlain(entry.replace(/\/\d{1,3}$/, '')) && !entry.includes('%') && parseRange(entry) !== undefined
+/** True for text that an address list takes. A length with a zero before it is no number that everybody reads alike. */
+export const isAddressRange = (entry: string): boolean =>
+  isPlain(entry.replace(/\/(0|[1-9]\d{0,2})$/, '')) && !entry.includes('%') && parseRange(entry) !== undefined
 
 /** ipaddr.js also reads octal (`010.0.0.1` is 8.0.0.1) and short forms such as `10.1`: what says something else than its writer meant is no address here. */
 const isPlain = (address: string): boolean => isIP(address) !== 0
