@@ -6,6 +6,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>
   /** The time as the API writes it, `ms` from now. */
   iso(ms?: number): string
+  /** When those wake who sleep now: whoever is to wake at a time must be asleep before `advance` goes past it. */
+  wakesAt(): readonly number[]
 }
 
 interface Sleeper {
@@ -18,6 +20,7 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
   let sleepers: Sleeper[] = []
   return {
     now: () => now,
+    wakesAt: () => sleepers.map(({ at }) => at),
     iso: (ms = 0) => new Date(now + ms).toISOString(),
     sleep(ms, signal) {
       const { promise, resolve } = Promise.withResolvers<void>()
