@@ -3,6 +3,7 @@ import type { Tenant } from '../../../contract/caller.ts'
 import type { AttributeType } from '../../../contract/resources/contact.ts'
 import type { ContactImportRow } from './rows.ts'
 import { jsonRows, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { isAlive } from '../../../platform/processes-store.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Column } from './columns.ts'
 import type { Piece } from './splitter.ts'
@@ -123,14 +124,14 @@ export interface Job extends Tenant {
 }
 
 /** Takes the import whose turn it is, of any tenant, for this process: one that nobody works on, or whose process is silent. */
-export async function claimJob(sql: Db, process_id: string, at: string, lease_until: string, silent_since: string): Promise<Job | null> {
+export async function claimJob(sql: Db, process_id: string, at: string, lease_until: string, alive_since: string): Promise<Job | null> {
   const [row] = await sql<Job[]>`
     update contact_import_jobs set process_id = ${process_id}, lease_until = ${lease_until}, worked_at = ${at}
     where import_id = (
-      select j.import_id from contact_import_jobs j left join processes p on p.id = j.process_id
-      where j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or p.id is null or p.beat_at < ${silent_since}
+      select j.import_id from contact_import_jobs j
+      where j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)}
       order by j.worked_at, j.import_id limit 1
-      for update of j skip locked
+      for update skip locked
     )
     returning account_id, mode, import_id`
   return row ?? null

@@ -28,7 +28,7 @@ test('a take-over leaves alone a message that its process is writing after all, 
 
   const taken = await pool.begin(async (tx) => {
     await tx`update messages set status = 'sent' where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${busy}`
-    const { jobs } = await takeOverJobs(pool, followersOf(platform, []), { process_id: 'another', at, beat_cutoff: at, jobs_max: 10 })
+    const { jobs } = await takeOverJobs(pool, followersOf(platform, []), { process_id: 'another', at, alive_since: at, jobs_max: 10 })
     await endJobs(tx, [busy])
     return jobs
   })
@@ -52,7 +52,7 @@ test('a take-over goes piece by piece, and tells which origins have changed', as
   const at = clock.iso()
   await leave(pool, [platform.ids('msg'), platform.ids('msg'), platform.ids('msg')], at, clock.iso(60_000))
   const followers = followersOf(platform, [testFollower().follower])
-  const take = () => takeOverJobs(pool, followers, { process_id: 'another', at, beat_cutoff: at, jobs_max: 2 })
+  const take = () => takeOverJobs(pool, followers, { process_id: 'another', at, alive_since: at, jobs_max: 2 })
 
   const pieces = [await take(), await take(), await take()].map((piece) => ({ ...piece }))
 

@@ -2,6 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
+import { isAlive } from '../../../platform/processes-store.ts'
 import { transitionsFrom } from '../transitions/follower-store.ts'
 import type { Followers } from '../transitions/followers.ts'
 
@@ -98,7 +99,7 @@ export interface TakenOver {
 }
 
 /**
- * Takes back what processes had claimed that have not been heard of since `beat_cutoff`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
+ * Takes back what processes had claimed that have not been heard of since `alive_since`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
  * repeated: it is `sending` from here on, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
  * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
  * that takes over tens of thousands would outlast the time that statements have.
@@ -106,7 +107,7 @@ export interface TakenOver {
 export async function takeOverJobs(
   sql: Db,
   followers: Followers,
-  { process_id, at, beat_cutoff, jobs_max }: { process_id: string; at: string; beat_cutoff: string; jobs_max: number },
+  { process_id, at, alive_since, jobs_max }: { process_id: string; at: string; alive_since: string; jobs_max: number },
 ): Promise<TakenOver> {
   // which of them are followed only their rows tell
   const transitions =
@@ -119,7 +120,7 @@ export async function takeOverJobs(
       sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
     )})`
   const left = sql`j.process_id is not null and (j.due_at <= ${at}
-        or (j.process_id <> ${process_id} and not exists (select 1 from processes p where p.id = j.process_id and p.beat_at > ${beat_cutoff})))`
+        or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}))`
   const [row] = await sql<TakenOver[]>`
     with held as materialized (
       select h.id from dispatch_jobs j cross join lateral (
@@ -161,7 +162,7 @@ export async function leaseChannels(
   process_id: string,
   at: string,
   lease_until: string,
-  beat_cutoff: string,
+  alive_since: string,
 ): Promise<string[]> {
   if (channel_ids.length === 0) return []
   const rows = await sql<{ channel_id: string }[]>`
@@ -169,7 +170,7 @@ export async function leaseChannels(
     select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
     on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
       where l.process_id = excluded.process_id or l.lease_until <= ${at}
-        or not exists (select 1 from processes p where p.id = l.process_id and p.beat_at > ${beat_cutoff})
+        or not ${isAlive(sql, sql`l.process_id`, alive_since)}
     returning channel_id`
   return rows.map(({ channel_id }) => channel_id)
 }

@@ -45,7 +45,7 @@ export function takeOver(deps: TakeOverDeps): TakeOver {
 
 async function takePieces({ platform, followers }: TakeOverDeps, now: number): Promise<number> {
   const { pool, process_id, log } = platform
-  const claim = { process_id, at: isoTime(now), beat_cutoff: isoTime(now - limits.process_silent_ms), jobs_max: pieceMax }
+  const claim = { process_id, at: isoTime(now), alive_since: isoTime(now - limits.process_silent_ms), jobs_max: pieceMax }
   let taken = 0
   for (let piece = 1; piece <= piecesMax; piece++) {
     const { jobs, origin_types } = await takeOverJobs(pool, followers, claim)

@@ -32,11 +32,11 @@ export async function holdRows(tx: Db, submitter: SubmitterFragment, rows: reado
 /** Tells a submitter what became of its rows; fails with 40001 where another transaction came in between. */
 export async function settleRows(tx: Db, submitter: SubmitterFragment, rows: readonly SubmittedRow[], moment: Moment): Promise<void> {
   if (rows.length === 0) return
-  const told = rows.map(({ row, message_id, code, value }) => ({ ...keysOf(row), message_id, code, value }))
+  const answers = rows.map(({ row, message_id, code, value }) => ({ ...keysOf(row), message_id, code, value }))
   await tx`
     with submitted as materialized (
       select n, account_id, mode, submission_key as key, message_id, code, value${forColumns(tx, submitter, (name) => tx`, ${tx(name)}`)}
-      from ${submitterRows(tx, submitter, told)}
+      from ${submitterRows(tx, submitter, answers)}
     ),
     settled as (${submitter.settle(tx, moment)})
     select agree(${agreement(tx, submitter)})`
@@ -45,7 +45,7 @@ export async function settleRows(tx: Db, submitter: SubmitterFragment, rows: rea
 /** A message to be written: its row, and how it was paid. */
 export type PaidRow = Omit<AcceptRow, 'alongside' | 'poisoned' | 'suppression' | 'address' | 'kind' | 'windowed' | 'txn' | 'price'> & Paid
 
-/** Writes messages, their jobs, and what their followers are told. */
+/** Writes messages, their jobs, and what their followers are answers. */
 export async function insertMessages(tx: Db, followers: Followers, rows: readonly PaidRow[], at: string): Promise<void> {
   if (rows.length === 0) return
   const pairs = followers.pairsOf(rows)

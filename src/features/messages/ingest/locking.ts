@@ -4,7 +4,7 @@ import { usageOfCharge, type Charge } from '../../billing/service.ts'
 import { findEligibility, type Ineligible } from '../../contacts/service.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { holdRows, insertMessages, settleRows, type SubmittedRow } from './locking-store.ts'
-import { answerMissed } from './missed.ts'
+import { answerUnheld } from './unheld.ts'
 import { messageOf, type AcceptRow, type Moment, type Paid } from './rows.ts'
 import { undecided, type Outcome, type Unit } from './submission.ts'
 
@@ -24,7 +24,7 @@ export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[],
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
   if (submitter !== null)
-    await answerMissed(
+    await answerUnheld(
       deps.platform.pool,
       submitter,
       open.filter(({ row }) => !decided.has(row.n)),

@@ -3,7 +3,7 @@ import { acceptBatch, type AcceptVerdict } from './optimistic-store.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { messageOf, type AcceptRow, type Moment } from './rows.ts'
 import { undecided, type Outcome, type Place, type Unit } from './submission.ts'
-import { answerMissed } from './missed.ts'
+import { answerUnheld } from './unheld.ts'
 
 /** Decides what it can of these units' rows, and commits it. */
 export async function acceptOptimistically(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
@@ -19,7 +19,7 @@ export async function acceptOptimistically(deps: CommitDeps, units: readonly Uni
   }
   if (submitter !== null) {
     const missed = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
-    await answerMissed(deps.platform.pool, submitter, missed)
+    await answerUnheld(deps.platform.pool, submitter, missed)
   }
 }
 

@@ -5,17 +5,17 @@ import type { Unit } from './submission.ts'
 import type { SubmitterFragment } from './submitters.ts'
 
 /** Gives each its outcome. */
-export async function answerMissed(
+export async function answerUnheld(
   sql: Db,
   submitter: SubmitterFragment,
-  missed: readonly { readonly unit: Unit; readonly index: number; readonly row: AcceptRow }[],
+  unheld: readonly { readonly unit: Unit; readonly index: number; readonly row: AcceptRow }[],
 ): Promise<void> {
-  if (missed.length === 0) return
+  if (unheld.length === 0) return
   const known = await submitter.known(
     sql,
-    missed.map(({ row: { n, account_id, mode, submission_key } }) => ({ n, account_id, mode, submission_key })),
+    unheld.map(({ row: { n, account_id, mode, submission_key } }) => ({ n, account_id, mode, submission_key })),
   )
-  for (const { unit, index, row } of missed) {
+  for (const { unit, index, row } of unheld) {
     const message_id = known.get(row.n)
     unit.outcomes[index] = message_id === undefined ? { kind: 'withdrawn' } : { kind: 'known', message_id }
   }

@@ -1,5 +1,6 @@
 /** SQL of the leases on endpoints: which process makes the attempts at one, and how many have failed in a row. */
 import { textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
+import { isAlive } from '../../../platform/processes-store.ts'
 
 export interface LeaseOptions {
   readonly process_id: string
@@ -16,7 +17,7 @@ export async function takeLeases(sql: Db, endpoint_ids: readonly string[], { pro
     where l.endpoint_id in (
       select f.endpoint_id from webhook_leases f
       where f.endpoint_id = any(${[...endpoint_ids]}::text[]) and f.process_id is distinct from ${process_id}
-        and (f.process_id is null or f.lease_until <= ${at} or not exists (select 1 from processes p where p.id = f.process_id and p.beat_at > ${alive_since}))
+        and (f.process_id is null or f.lease_until <= ${at} or not ${isAlive(sql, sql`f.process_id`, alive_since)})
       order by f.endpoint_id for update skip locked)
     returning l.endpoint_id`
   return rows.map((row) => row.endpoint_id)

@@ -1,5 +1,6 @@
 /** SQL of deliveries that go from the fan-out to the deliverer in memory: each pass that hands some off leaves one row, a batch. */
 import { textColumn, type Db } from '../../../platform/database/sql.ts'
+import { isAlive } from '../../../platform/processes-store.ts'
 
 /** What deliveries of one batch to one endpoint, of events of one type, share. */
 export interface DeliveryGroup {
@@ -34,7 +35,7 @@ export async function listLostHandoffs(sql: Db, process_id: string, known: reado
   return await sql<HandoffKey[]>`
     select process_id, id from webhook_handoffs h
     where case when process_id = ${process_id} then id <> all(${[...known]}::bigint[])
-      else not exists (select 1 from processes p where p.id = h.process_id and p.beat_at > ${alive_since}) end
+      else not ${isAlive(sql, sql`h.process_id`, alive_since)} end
     order by process_id, id limit 1000`
 }
 
