@@ -6,6 +6,16 @@ export const limits = {
   json_depth: 32,
   /** Failures that one answer names. */
   error_details_max: 100,
+  /** Failures that are looked for: those that no answer names are counted. */
+  error_details_collected_max: 1_000,
+  /** UTF-16 units of a path that an error shows. */
+  error_param_length_max: 200,
+  /** UTF-16 units of a text that an error shows. */
+  error_text_length_max: 1_000,
+  /** Bytes of an error's JSON; with its headers the answer stays below 64 KB. */
+  error_bytes_max: 40 * 1024,
+  /** Bytes of the error of one item of a batch. */
+  item_error_bytes_max: 8 * 1024,
   page_default: 20,
   page_max: 100,
   batch_messages_max: 100,

@@ -1,6 +1,7 @@
 /** An expected refusal, thrown by services and turned into the error envelope by the HTTP layer and the command line. */
 import { errorCatalogue, type Detail, type ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
+import { fitted, surelyFits, type Said } from './refusal-size.ts'
 
 export class Problem extends Error {
   readonly code: ErrorCode
@@ -8,25 +9,43 @@ export class Problem extends Error {
   readonly details: readonly Detail[] | undefined
   /** Extra response headers, for example `Retry-After`. */
   readonly headers: Readonly<Record<string, string>> | undefined
+  /** Before it was cut. */
+  readonly #said: Said
 
-  /** `message` is a sentence that tells the reader what to do next; absent, the catalogue's own title and fix are used. */
-  constructor(code: ErrorCode, message?: string, more: { param?: string; details?: readonly Detail[]; headers?: Record<string, string> } = {}) {
-    super(message ?? `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`)
+  /**
+   * `message` is a sentence that tells the reader what to do next; absent, the catalogue's own title and fix are used. Whatever is given, the
+   * problem is small: texts and paths are cut, and failures beyond those that are named are counted in the message.
+   */
+  constructor(
+    code: ErrorCode,
+    message?: string,
+    more: { param?: string | undefined; details?: readonly Detail[] | undefined; headers?: Record<string, string> | undefined } = {},
+    bytes_max: number = limits.error_bytes_max,
+  ) {
+    const said = { message: message ?? `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`, param: more.param, details: more.details }
+    const small = surelyFits(said, bytes_max) ? said : fitted(said, bytes_max)
+    super(small.message)
     this.name = 'Problem'
     this.code = code
-    this.param = more.param
-    this.details = more.details
+    this.param = small.param
+    this.details = small.details
     this.headers = more.headers
+    this.#said = said
   }
 
   get status(): number {
     return errorCatalogue[this.code].status
   }
 
+  /** The same in at most `bytes_max` bytes of JSON. */
+  within(bytes_max: number): Problem {
+    return surelyFits(this.#said, bytes_max) ? this : new Problem(this.code, this.#said.message, { ...this.#said, headers: this.headers }, bytes_max)
+  }
+
   /** The refusal for a round of validation failures: `parameter_missing` when each is a missing field, else `parameter_invalid`. It names the first hundred of them. */
   static invalid(details: readonly [Detail, ...Detail[]]): Problem {
     const code = details.every((detail) => detail.code === 'missing_field') ? 'parameter_missing' : 'parameter_invalid'
-    return new Problem(code, details[0].message, { param: details[0].param, details: details.slice(0, limits.error_details_max) })
+    return new Problem(code, details[0].message, { param: details[0].param, details })
   }
 }
 

@@ -56,19 +56,30 @@ test('messages are sentences that say what to do', () => {
   )
 })
 
-test('a value full of failures names a hundred of them', () => {
-  const many = validator(Type.Array(Type.String()))
+test('a value full of failures is looked through for a thousand of them, however many it has', () => {
+  const many = validator(Type.Object({ tags: Type.Array(Type.String(), { maxItems: 50 }) }))
+  const flood = { tags: Array.from({ length: 500_000 }, () => 7) }
+  const before = performance.now()
+  const found = many(flood)
 
-  assert.equal(
-    many(
-      Array.from({ length: 5000 }, () => 7),
-      'tags',
-    ).length,
-    100,
+  assert.equal(found.length, 1000)
+  assert.deepEqual([found[0]!.param, found[0]!.code], ['tags', 'too_many'])
+  assert.ok(performance.now() - before < 5000, 'it takes the time of what is told, not of what was sent')
+  assert.deepEqual(many({ tags: [...Array.from({ length: 20 }, () => 'a'), 7] }).length, 1)
+})
+
+test('a value whose only failure stands behind thousands that fit is refused for it', () => {
+  const found = validator(Type.Array(Type.String()))([...Array.from({ length: 20_000 }, () => 'a'), 7], 'tags')
+
+  assert.deepEqual(
+    found.map(({ param, code }) => [param, code]),
+    [['tags[20000]', 'invalid_type']],
   )
 })
 
 test('paths quote what is no name', () => {
+  assert.equal(join('a', 'k'.repeat(900_000)), `a["${'k'.repeat(79)}…"]`)
+  assert.equal(join('a'.repeat(199), 'b'.repeat(70)).length, 200)
   assert.deepEqual([join('', 'a'), join('a', 'b'), join('a', '0'), join('a', 'b c'), join('', '__proto__')], ['a', 'a.b', 'a[0]', 'a["b c"]', '__proto__'])
 })
 

@@ -2,35 +2,55 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Detail, DetailCode } from './errors.ts'
+import { limits } from './limits.ts'
+import { cut, cutPath } from './refusal-size.ts'
 import { isDay, parseDateTime, parseStrictDateTime } from './times.ts'
 
-/** Every failure of a value against one schema, in the order of the schema; none when the value fits. At most `detailsMax`. */
+/** Every failure of a value against one schema, in the order of the schema; none when the value fits. At most `error_details_collected_max`. */
 export type Validator = (value: unknown, basePath?: string) => Detail[]
 
-const detailsMax = 100
+/** More than any schema lets an array have: of a longer one the rest says nothing new. */
+const itemsLookedAt = 10_001
 
-let shared: Ajv | undefined
+let one: Ajv | undefined
+let every: Ajv | undefined
 
 /** The validator of a schema; compiled at its first use. Lengths count code points. */
 export function validator(schema: TSchema): Validator {
   let check: ValidateFunction | undefined
+  let checkAll: ValidateFunction | undefined
   return (value, basePath = '') => {
-    check ??= (shared ??= makeAjv()).compile(schema)
+    check ??= (one ??= makeAjv(false)).compile(schema)
     if (check(value)) return []
-    const details: Detail[] = []
-    for (const error of check.errors ?? []) {
-      if (details.length === detailsMax) break
-      const detail = detailOf(error, basePath)
-      // of a value of the wrong type nothing else can be said: neither a list of values nor a bound is for it
-      const said = (other: Detail) => other.param === detail?.param && (other.code === detail.code || other.code === 'invalid_type')
-      if (detail !== null && !details.some(said)) details.push(detail)
-    }
-    return details
+    // every failure is looked for only once there is one, and in no more than can tell anything
+    checkAll ??= (every ??= makeAjv(true)).compile(schema)
+    const first = check.errors ?? []
+    return detailsOf(checkAll(shortened(value)) ? first : (checkAll.errors ?? []), basePath)
   }
 }
 
-function makeAjv(): Ajv {
-  const ajv = new Ajv({ allErrors: true, strict: false, verbose: true, validateSchema: false, addUsedSchema: false, logger: false })
+function shortened(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.slice(0, itemsLookedAt).map(shortened)
+  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, shortened(inner)]))
+}
+
+function detailsOf(errors: readonly ErrorObject[], basePath: string): Detail[] {
+  const details: Detail[] = []
+  const said = new Set<string>()
+  for (const error of errors) {
+    if (details.length === limits.error_details_collected_max) break
+    const detail = detailOf(error, basePath)
+    // of a value of the wrong type nothing else can be said: neither a list of values nor a bound is for it
+    if (detail === null || said.has(`${detail.code} ${detail.param}`) || said.has(`invalid_type ${detail.param}`)) continue
+    said.add(`${detail.code} ${detail.param}`)
+    details.push(detail)
+  }
+  return details
+}
+
+function makeAjv(allErrors: boolean): Ajv {
+  const ajv = new Ajv({ allErrors, messages: false, strict: false, verbose: true, validateSchema: false, addUsedSchema: false, logger: false })
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate: format.test })
   return ajv
 }
@@ -145,9 +165,15 @@ function jsPath(pointer: string, basePath: string): string {
   return path
 }
 
-/** One step further down a JavaScript path. */
+const stepLengthMax = 80
+
+/** One step further down a JavaScript path; what is too long to be shown is cut. */
 export function join(path: string, step: string): string {
+  return cutPath(step.length > stepLengthMax ? `${path}[${JSON.stringify(cut(step, stepLengthMax))}]` : joined(path, step))
+}
+
+function joined(path: string, step: string): string {
   if (/^\d+$/.test(step) && path !== '') return `${path}[${step}]`
   if (/^[A-Za-z_$][\w$-]*$/.test(step)) return path === '' ? step : `${path}.${step}`
-  return `${path}[${JSON.stringify(step.slice(0, 80))}]`
+  return `${path}[${JSON.stringify(step)}]`
 }

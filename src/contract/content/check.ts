@@ -1,12 +1,10 @@
 /** Turns the schemas of content objects into checks that name every failure with its path and a sentence for the writer; a valid value costs no allocation. */
 import type { TSchema } from 'typebox'
 import type { Detail, DetailCode } from '../errors.ts'
+import { limits } from '../limits.ts'
 
 export type Key = string | number
 export type Check = (value: unknown, walk: Walk) => void
-
-/** Failures beyond this many say nothing new, and would let a small request make a huge answer. */
-const detailsMax = 100
 
 /** Where a check stands in the value, and what it has found so far. */
 export interface Walk {
@@ -37,7 +35,7 @@ export const shapeOf = (schema: TSchema): Shape => schema as Shape
 /** Notes a failure at the walk's place, or below it when `keys` are given. `sentence` is given the path. */
 export function fail(walk: Walk, code: DetailCode, sentence: (path: string) => string, ...keys: readonly Key[]): void {
   walk.details ??= []
-  if (walk.details.length >= detailsMax) return
+  if (walk.details.length >= limits.error_details_collected_max) return
   const param = pathText(walk.keys, keys)
   walk.details.push({ param, code, message: sentence(`\`${param}\``) })
 }

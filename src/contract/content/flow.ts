@@ -24,7 +24,7 @@ const parameters = Type.Object(
     flow_token: maybe(text(0, undefined, 'Your own reference of this run of the flow.')),
     mode: maybe(oneOf(['draft', 'published'], 'Which version of the flow opens; `published` when absent.')),
     flow_action: maybe(oneOf(['navigate', 'data_exchange'], 'Whether a screen opens at once or your endpoint is asked first; `navigate` when absent.')),
-    flow_action_payload: maybe(Type.Object({}, { description: 'The first screen and its data, for `navigate`.' })),
+    flow_action_payload: maybe(Type.Object({}, { additionalProperties: true, description: 'The first screen and its data, for `navigate`.' })),
   },
   { description: 'The flow and its button.' },
 )

@@ -103,9 +103,9 @@ function remembered(known: Map<string, boolean>, name: string, test: (name: stri
 class Failures {
   readonly found: Detail[] = []
 
-  /** No more are kept than an answer names. */
+  /** No more are kept than an answer counts. */
   add(param: string, code: DetailCode, message: string): void {
-    if (this.found.length < limits.error_details_max) this.found.push({ param, code, message })
+    if (this.found.length < limits.error_details_collected_max) this.found.push({ param, code, message })
   }
 
   phone(param: string, text: string, defaultCountry: string | undefined): string | null {

@@ -61,7 +61,8 @@ const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem
 /** The result of every item: what its check refused, or what became of it. */
 function merged(checked: readonly (CheckedMessage | Problem)[], submitted: readonly (MessageRow | Problem)[]): (MessageRow | Problem)[] {
   let next = 0
-  return checked.map((result) => (result instanceof Problem ? result : submitted[next++]!))
+  const small = (result: MessageRow | Problem) => (result instanceof Problem ? result.within(limits.item_error_bytes_max) : result)
+  return checked.map((result) => small(result instanceof Problem ? result : submitted[next++]!))
 }
 
 /** The batch is well-formed, so what cannot be stored now is the item's own 503. Throws where nobody knows what became of it. */

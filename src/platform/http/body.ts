@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
+import { cutPath } from '../../contract/refusal-size.ts'
 import { join } from '../../contract/validation.ts'
 
 const empty = Buffer.alloc(0)
@@ -120,24 +121,29 @@ function judged(body: Record<string, unknown>, reading: Reading, apart: ItemsApa
 function fitOrNot(item: unknown, reading: Reading): unknown {
   if (item === lostDigits) return null
   if (typeof item !== 'object' || item === null) return item // no object at all, whatever it holds
-  try {
-    refuseUnfit(item, reading)
-    return item
-  } catch (error) {
-    if (error instanceof Problem && error.details?.[0] !== undefined) return new UnfitItem([error.details[0], ...error.details.slice(1)])
-    throw error
-  }
+  const [first, ...rest] = unfitIn(item, reading)
+  return first === undefined ? item : new UnfitItem([first, ...rest])
 }
 
 /** Throws when a value is nested too deeply, or a text or number in it cannot be stored or returned unchanged. */
 function refuseUnfit(value: object, reading: Reading): void {
-  const details: Detail[] = []
-  search(value, '', 1, reading, details)
-  const [first, ...rest] = details
+  const [first, ...rest] = unfitIn(value, reading)
   if (first !== undefined) throw Problem.invalid([first, ...rest])
 }
 
-const detailsMax = 100
+const detailsMax = limits.error_details_collected_max
+
+/** What of a value cannot be kept. Of one that is nested too deeply that alone is told. */
+function unfitIn(value: object, reading: Reading): Detail[] {
+  const details: Detail[] = []
+  try {
+    search(value, '', 1, reading, details)
+    return details
+  } catch (error) {
+    if (error instanceof Problem && error.details !== undefined) return [...error.details]
+    throw error
+  }
+}
 
 function search(value: unknown, path: string, depth: number, reading: Reading, details: Detail[]): void {
   if (typeof value === 'string') {
@@ -149,15 +155,14 @@ function search(value: unknown, path: string, depth: number, reading: Reading, d
   } else if (value === lostDigits) {
     details.push({ param: path, code: 'invalid_value', message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.` })
   } else if (typeof value === 'object' && value !== null) {
-    if (depth > limits.json_depth)
-      throw invalid(path, 'invalid_value', `\`${path.slice(0, 200)}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
+    if (depth > limits.json_depth) throw invalid(path, 'invalid_value', `\`${path}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
     if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, reading, details)
     else searchFields(value as Record<string, unknown>, path, depth, reading, details)
   }
 }
 
 function searchItem(item: unknown, path: string, index: number, depth: number, reading: Reading, details: Detail[]): void {
-  if (typeof item === 'object' || typeof item === 'number' || reading.withEscapes) search(item, `${path}[${index}]`, depth + 1, reading, details)
+  if (typeof item === 'object' || typeof item === 'number' || reading.withEscapes) search(item, cutPath(`${path}[${index}]`), depth + 1, reading, details)
 }
 
 function searchFields(fields: Record<string, unknown>, path: string, depth: number, reading: Reading, details: Detail[]): void {
@@ -171,6 +176,7 @@ function searchFields(fields: Record<string, unknown>, path: string, depth: numb
 
 /** Adds the failure of a text that PostgreSQL or UTF-8 cannot hold. */
 export function checkText(text: string, param: string, details: Detail[]): void {
+  if (details.length >= detailsMax) return
   if (text.includes('\0'))
     details.push({ param: printable(param), code: 'invalid_value', message: `\`${printable(param)}\` contains the NUL character. Remove it.` })
   else if (!text.isWellFormed())

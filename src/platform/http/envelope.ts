@@ -1,6 +1,6 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
 import type { Duplex } from 'node:stream'
-import { errorCatalogue, errorType, type Detail, type ErrorCode } from '../../contract/errors.ts'
+import { errorCatalogue, errorType, type ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { ErrorBody } from '../../contract/resources/api-error.ts'
 import { isUnreachable } from '../database/lost.ts'
@@ -15,16 +15,8 @@ export function problemOf(error: unknown, unreachable: ErrorCode | undefined): P
   return undefined
 }
 
-/** What an error says, without what belongs to one request. */
-export interface ErrorFacts {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly param?: string | undefined
-  readonly details?: readonly Detail[] | undefined
-}
-
-/** The error object of a request, as it stands in the envelope and in the items of a batch. */
-export function errorBody(error: ErrorFacts | Problem, request_id: string, base_url: string): ErrorBody {
+/** The error object of a request, as it stands in the envelope and in the items of a batch. It is as small as its Problem. */
+export function errorBody(error: Problem, request_id: string, base_url: string): ErrorBody {
   const body: ErrorBody = {
     type: errorType(errorCatalogue[error.code].status),
     code: error.code,

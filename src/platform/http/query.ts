@@ -1,6 +1,7 @@
 /** Query strings: unknown, repeated and empty parameters are refused, the rest is turned into the types of the schema (behaviour: conventions 5). */
 import type { TObject, TSchema } from 'typebox'
 import type { Detail } from '../../contract/errors.ts'
+import { limits } from '../../contract/limits.ts'
 import { parseDateTime } from '../../contract/times.ts'
 import { validator } from '../../contract/validation.ts'
 import { checkText } from './body.ts'
@@ -25,7 +26,7 @@ export function queryReader(schema: TObject | undefined): QueryReader {
     if (given.length === 0 && required.length === 0) return none
     const values: Record<string, unknown> = {}
     for (const name of given) readParameter(name, raw[name]!, fields.get(name), names, values, details)
-    for (const param of undecodable(url)) {
+    for (const param of new Set(undecodable(url))) {
       const message = `The query parameter \`${param}\` is not percent-encoded UTF-8. Encode its value, a percent sign as %25.`
       if (fields.has(param)) details.push({ param, code: 'invalid_format', message })
     }
@@ -45,6 +46,7 @@ function readParameter(
   details: Detail[],
 ): void {
   const param = name.toWellFormed().replaceAll('\0', '\uFFFD').slice(0, 80)
+  if (details.length >= limits.error_details_collected_max) return
   if (coerce === undefined) {
     details.push({
       param,

@@ -116,7 +116,7 @@ export function readHeader(header: readonly string[], chosen: Readonly<Record<st
     return column ?? null
   })
   const [first, ...rest] = details
-  if (first !== undefined) throw Problem.invalid([first, ...rest.slice(0, 99)])
+  if (first !== undefined) throw Problem.invalid([first, ...rest])
   if (!columns.some((column) => column === 'phone' || column === 'email' || column?.startsWith('identifiers.') === true)) {
     const message =
       'No column holds a phone number, an e-mail address or an identifier. Name one of them phone, email or identifiers.<channel type>; the first row of the file is its header.'

@@ -4,6 +4,7 @@
  */
 import type { Detail, DetailCode } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
+import { limits } from '../../../contract/limits.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { contactField, fieldNames, operators, operatorsOf, phoneText, type Field, type FieldKind, type Operator } from './fields.ts'
 import { parseDateTime } from '../../../contract/times.ts'
@@ -76,7 +77,7 @@ interface Reading {
 }
 
 function fail(reading: Reading, param: string, code: DetailCode, message: string): undefined {
-  reading.failures.push({ param, code, message })
+  if (reading.failures.length < limits.error_details_collected_max) reading.failures.push({ param, code, message })
   return undefined
 }
 
