@@ -57,15 +57,19 @@ test('messages are sentences that say what to do', () => {
 })
 
 test('a value full of failures is looked through for a thousand of them, however many it has', () => {
-  const many = validator(Type.Object({ tags: Type.Array(Type.String(), { maxItems: 50 }) }))
-  const flood = { tags: Array.from({ length: 500_000 }, () => 7) }
-  const before = performance.now()
-  const found = many(flood)
+  const many = validator(Type.Object({ rows: Type.Array(Type.Object({ title: Type.String() }), { maxItems: 50 }) }))
+  let looks = 0
+  const row = {
+    get title() {
+      looks += 1
+      return 7
+    },
+  }
 
-  assert.equal(found.length, 1000)
-  assert.deepEqual([found[0]!.param, found[0]!.code], ['tags', 'too_many'])
-  assert.ok(performance.now() - before < 5000, 'it takes the time of what is told, not of what was sent')
-  assert.deepEqual(many({ tags: [...Array.from({ length: 20 }, () => 'a'), 7] }).length, 1)
+  const found = many({ rows: Array.from({ length: 500_000 }, () => row) })
+
+  assert.deepEqual([found.length, found[0]!.param, found[0]!.code], [1000, 'rows', 'too_many'])
+  assert.ok(looks < 20_000, `${looks} of 500,000 were looked at`)
 })
 
 test('a value whose only failure stands behind thousands that fit is refused for it', () => {

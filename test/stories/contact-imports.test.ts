@@ -498,6 +498,7 @@ test('what an export writes, an import reads back', async (t) => {
   const other = await world.account()
 
   const exported = await api.get('/v1/contacts/export')
+  assert.equal(exported.headers['x-content-type-options'], 'nosniff')
   const done = await imported(world, other, exported.body)
   const again = await imported(world, account, exported.body)
 
@@ -548,6 +549,7 @@ test('a deleted contact is gone from everything that is kept, its opt-out except
   const stranger = await world.account()
 
   const whole = await api.get(`/v1/contacts/${contact.body.id}/export`)
+  assert.equal(whole.headers['x-content-type-options'], 'nosniff')
   const foreign = await stranger.api.get(`/v1/contacts/${contact.body.id}/export`)
   await api.delete(`/v1/contacts/${contact.body.id}`)
   const gone = await api.get(`/v1/contacts/${contact.body.id}/export`)

@@ -61,6 +61,48 @@ test('a missing Host and an unknown expectation are answered with a request id',
   assert.match(expecting.head, /x-request-id: req_/)
 })
 
+test('a Host or an Authorization that is given twice is refused, whichever of them is right', async (t) => {
+  const world = await startWorld(t)
+  const { key } = await world.account()
+  const ask = (...headers: string[]) => answerTo(world.base_url, `GET /v1/me HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`)
+  const mine = `Authorization: Bearer ${key}`
+
+  const answers = await Promise.all([
+    ask('Host: x', mine, 'Host: x'),
+    ask('Host: x', mine, 'hOST: y'),
+    ask('Host: x', mine, mine),
+    ask('Host: x', 'Authorization: Basic dXNlcjpwYXNz', mine),
+    ask('Host: x', mine, 'authorization: Bearer'),
+    ask('Host: x', mine),
+  ])
+
+  assert.deepEqual(
+    answers.map(({ status, code }) => [status, code]),
+    [
+      [400, 'parameter_invalid'],
+      [400, 'parameter_invalid'],
+      [401, 'api_key_invalid'],
+      [401, 'api_key_invalid'],
+      [401, 'api_key_invalid'],
+      [200, undefined],
+    ],
+  )
+  for (const { head } of answers) assert.match(head, /x-request-id: req_/)
+})
+
+test('of a Content-Type that is given twice the first counts', async (t) => {
+  const world = await startWorld(t)
+  const { key } = await world.account()
+  const send = (first: string, then: string) =>
+    answerTo(
+      world.base_url,
+      `POST /v1/contact_lists HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${first}\r\nContent-Type: ${then}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{"name":"a"}`,
+    )
+
+  assert.equal((await send('application/json', 'text/plain')).status, 201)
+  assert.deepEqual((await send('text/plain', 'application/json')).code, 'invalid_json')
+})
+
 test('however much is wrong in a body, the answer names a hundred failures of it', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

@@ -53,6 +53,23 @@ test('the OpenAPI document is served under the address that clients use', async 
   assert.deepEqual(document.paths['/v1/me'].get['x-scopes'], [])
 })
 
+test('an object of the document that names no field says whether it takes any', async (t) => {
+  const world = await startWorld(t)
+  const { body: document } = await world.api().get('/docs/openapi.json')
+  const undecided: string[] = []
+  const look = (value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null || /\/(examples?|default|value)$/.test(at)) return
+    const { type, properties, additionalProperties } = value as { type?: unknown; properties?: object; additionalProperties?: unknown }
+    const isObject = [type].flat().includes('object') && properties !== undefined
+    if (isObject && Object.keys(properties).length === 0 && additionalProperties === undefined) undecided.push(at)
+    for (const [key, inner] of Object.entries(value)) look(inner, `${at}/${key}`)
+  }
+
+  look(document, '')
+
+  assert.deepEqual(undecided, [])
+})
+
 test('what is refused is counted by its code', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()

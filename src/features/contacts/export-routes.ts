@@ -33,6 +33,6 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
       'Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected.',
     replies: { 200: ContactExport },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, sql }) => reply(200, await exporting.record(sql, caller, params['id']!)),
+    handler: async ({ caller, params, sql }) => reply(200, await exporting.record(sql, caller, params['id']!), { 'x-content-type-options': 'nosniff' }),
   }),
 ]

@@ -5,6 +5,7 @@ import type { Id } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { clientAddress, type AddressList } from './client-address.ts'
+import { timesGiven } from './repeated-headers.ts'
 
 /** An API key as authentication sees it. */
 export interface KeyFacts extends Tenant {
@@ -23,8 +24,9 @@ export interface KeyFacts extends Tenant {
 /** Finds the key of a text: at once from memory, else from the database. null: no such key. */
 export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | null>
 
-/** The text of the API key in a request's Authorization header. Throws `api_key_missing`. */
+/** The text of the API key in a request's Authorization header. Throws `api_key_missing`, and `api_key_invalid` where there are two of them. */
 export function bearerOf(request: IncomingMessage): string {
+  if (timesGiven(request, 'authorization') > 1) throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
   const header = request.headers.authorization
   if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ') throw new Problem('api_key_missing')
   const text = header.slice(7).trim()

@@ -295,6 +295,7 @@ function send(route: Route, reply: FastifyReply, { status, body, headers }: Repl
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
   if (status === 304 || schema === '') return reply.send()
-  if (typeof schema === 'string') return reply.type(schema).send(body)
+  // what a tenant put in is not for a browser to guess at
+  if (typeof schema === 'string') return reply.header('x-content-type-options', 'nosniff').type(schema).send(body)
   return reply.send(body)
 }

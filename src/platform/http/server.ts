@@ -15,6 +15,7 @@ import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
 import { guard, perform, prepare, unknownRoute, type Pipeline } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
+import { firstValue, timesGiven } from './repeated-headers.ts'
 import type { Route } from './route.ts'
 
 export interface ServerParts {
@@ -42,7 +43,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     return503OnClosing: false,
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
     routerOptions: { maxParamLength: 300 },
-    http: { maxHeaderSize: 32 * 1024, requireHostHeader: false },
+    http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true },
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, ids('req'), settings.base_url),
     // a path that the router cannot even look up: no hook has run
     frameworkErrors: (_error, request, reply) => {
@@ -59,10 +60,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.setValidatorCompiler(() => () => true)
   server.addHook('onRequest', (request, reply, done) => {
     begin(platform, request, reply)
-    // Node itself would refuse it without a body and a request id
-    if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1')
-      done(new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.'))
-    else done()
+    done(hostProblem(request.raw))
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word
@@ -96,8 +94,17 @@ function routableUrl(url: string): string {
   return `${isDecodable(path) ? path : path.replaceAll('%', '%25')}${query}`
 }
 
+/** Node itself would refuse a missing Host without a body and a request id, and take the first of two. */
+function hostProblem(request: IncomingMessage): Problem | undefined {
+  const hosts = timesGiven(request, 'host')
+  if (hosts === 0 && request.httpVersion === '1.1') return new Problem('parameter_invalid', 'HTTP/1.1 requires the header Host. Add it.')
+  if (hosts > 1) return new Problem('parameter_invalid', 'The header Host is given more than once. Give it once.')
+  return undefined
+}
+
 /** Fastify itself refuses a Content-Type of an impossible form, and a QUERY without one, before the checks that come first. */
 function acceptAnyType(request: FastifyRequest): void {
+  if (timesGiven(request.raw, 'content-type') > 1) request.raw.headers['content-type'] = firstValue(request.raw, 'content-type')
   const type = request.raw.headers['content-type']
   if (type === undefined) {
     if (request.method === 'QUERY') request.raw.headers['content-type'] = 'application/octet-stream'
