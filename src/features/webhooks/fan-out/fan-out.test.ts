@@ -29,6 +29,13 @@ async function work(tx: Db, statements: number): Promise<void> {
   for (let n = 0; n < statements; n++) await tx`select 1`
 }
 
+/** So many endpoints more that want everything from the beginning. */
+async function subscribeMany(world: PlatformWorld, count: number): Promise<void> {
+  await world.pool`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
+    select ${tenant.account_id}, 'test', '*', 'we_many_' || n, pg_current_snapshot(), 0 from generate_series(1, ${count}::int) n`
+}
+
 /** An endpoint `we_1` that wants everything from the beginning. */
 async function subscribe(world: PlatformWorld, filters: object | null = null): Promise<void> {
   await world.pool`
@@ -119,7 +126,7 @@ test('who computed a step that another process has made meanwhile writes nothing
   const pass = await fanOutPass(world.platform, noConsumer, [])
   const late = await commitFanOut(world.pool, step)
 
-  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, beaten: false })
+  assert.deepEqual(pass, { events: 2, queued: 2, unripe: false, more: false, beaten: false })
   assert.equal(late, false)
   assert.equal((await world.pool`select 1 from webhook_queue`).length, 2)
   assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[1]!.position, id: events[1]!.id })
@@ -174,5 +181,42 @@ test('an event that the filters of an endpoint hold back makes no delivery, and 
   assert.deepEqual(
     queued.map((row) => row['event_id']),
     [made[0]!.id],
+  )
+})
+
+test('a pass makes a bounded number of deliveries, however many endpoints an account has, and the next pass goes on at once', async (t) => {
+  const world = await startPlatform(t)
+  await subscribeMany(world, 500)
+  const made = Array.from({ length: 50 }, () => event(world))
+  await recordEvents(world.pool, made)
+  await sliceOf(world, 50)
+
+  const first = await fanOutPass(world.platform, noConsumer, [])
+  const lane = fanOutLane(world.platform)
+  await until(
+    'the fan-out to find no more events',
+    () => lane.tick(),
+    (jobs) => jobs === 0,
+  )
+
+  assert.deepEqual(first, { events: 20, queued: 10_000, unripe: false, more: true, beaten: false })
+  const [{ count } = {}] = await world.pool<{ count: number }[]>`select count(*)::int as count from webhook_queue`
+  assert.equal(count, 25_000)
+})
+
+test('an event with more subscribers than a pass makes deliveries is a pass of its own', async (t) => {
+  const world = await startPlatform(t)
+  await subscribeMany(world, 10_001)
+  await recordEvents(world.pool, [event(world), event(world)])
+  await sliceOf(world, 2)
+
+  const passes = [await fanOutPass(world.platform, noConsumer, []), await fanOutPass(world.platform, noConsumer, [])]
+
+  assert.deepEqual(
+    passes.map(({ events, queued, more }) => [events, queued, more]),
+    [
+      [1, 10_001, true],
+      [1, 10_001, false],
+    ],
   )
 })

@@ -5,12 +5,17 @@ import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { readEvents } from '../feed/store.ts'
+import { filterFieldsOf, type FilterFields } from './filters.ts'
 import { listLostHandoffs, queueHandoffs } from './handoff-store.ts'
 import { noConsumer, type HandoffConsumer, type Offer } from './handoff.ts'
 import { kindOf, makeDeliveries, type FedEvent, type Subscriptions } from './make-deliveries.ts'
 import * as store from './store.ts'
 
 const eventsPerPass = 2_000
+/** A pass makes no more than so many deliveries, but for those of a single event: an account may have hundreds of endpoints, and a pass holds this process and the cursor. */
+const deliveriesPerPass = 10_000
+/** Whole objects that are held in memory for their filters. */
+const objectsAtOnce = 100
 /** Endpoints offered to a pass, by the events of the one before: what offering costs stays below what it saves. */
 const offersMin = 64
 const offersPerEvent = 4
@@ -25,6 +30,8 @@ export interface FanOutPass {
   readonly queued: number
   /** More becomes final once a transaction under way has ended. */
   readonly unripe: boolean
+  /** More is final already. */
+  readonly more: boolean
   /** Another process moved the cursor meanwhile, or an endpoint has changed: nothing was done. */
   readonly beaten: boolean
 }
@@ -45,10 +52,10 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
         state.lookedAt = now
         await takeOver(platform, consumer)
       }
-      const { events, queued, unripe, beaten } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
+      const { events, queued, unripe, more, beaten } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
       if (queued > 0) platform.notify('deliver')
       if (events > 0) state.offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * events))
-      if (events === eventsPerPass || (events === 0 && !unripe && !beaten)) return events
+      if (more || (events === 0 && !unripe && !beaten)) return events
       // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
       await store.pauseBriefly(pool)
       return Math.max(1, events)
@@ -60,13 +67,15 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
 export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, offers: readonly Offer[]): Promise<FanOutPass> {
   const { pool, clock, process_id } = platform
   const now = clock.now()
-  const { cursor, events, unripe } = await store.readFeedSlice(pool, eventsPerPass)
-  const last = events.at(-1)
-  if (last === undefined) return { events: 0, queued: 0, unripe, beaten: false }
-  const kinds = [...new Map(events.filter(({ type }) => type !== '').map((event) => [kindOf(event), event])).values()]
+  const { cursor, events: found, unripe } = await store.readFeedSlice(pool, eventsPerPass)
+  if (found.length === 0) return { events: 0, queued: 0, unripe, more: false, beaten: false }
+  const kinds = [...new Map(found.filter(({ type }) => type !== '').map((event) => [kindOf(event), event])).values()]
   const subscriptions = await store.readSubscriptions(pool, kinds, { process_id, leases_until: isoTime(now + leaseMarginMs) })
-  const objects = await readObjects(platform, events, subscriptions)
-  const { queued, handedOff } = makeDeliveries(events, subscriptions, offers, (id) => objects.get(id))
+  const events = withinDeliveries(found, subscriptions)
+  const last = events.at(-1)!
+  const more = events.length < found.length || found.length === eventsPerPass
+  const fields = await readFields(platform, events, subscriptions)
+  const { queued, handedOff } = makeDeliveries(events, subscriptions, offers, (id) => fields.get(id))
   const batch = { id: consumer.nextBatchId(), created_at: isoTime(now), deliveries: handedOff }
   const moved = await store.commitFanOut(pool, {
     from: cursor,
@@ -78,17 +87,27 @@ export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, 
     process_id,
     batch_id: batch.id,
   })
-  if (!moved) return { events: 0, queued: 0, unripe, beaten: true }
+  if (!moved) return { events: 0, queued: 0, unripe, more, beaten: true }
   if (handedOff.length > 0) await consumer.take(batch)
-  return { events: events.length, queued: queued.length, unripe, beaten: false }
+  return { events: events.length, queued: queued.length, unripe, more, beaten: false }
 }
 
-/** The objects of the events that some subscriber filters, by id. */
-async function readObjects({ pool }: Platform, events: readonly FedEvent[], subscriptions: Subscriptions): Promise<Map<string, Record<string, unknown>>> {
+/** The first of these events, as many as one pass makes the deliveries of; at least one. */
+function withinDeliveries(events: readonly FedEvent[], subscriptions: Subscriptions): readonly FedEvent[] {
+  let deliveries = 0
+  const end = events.findIndex((event) => (deliveries += subscriptions.get(kindOf(event))?.length ?? 0) > deliveriesPerPass)
+  return end === -1 ? events : events.slice(0, Math.max(1, end))
+}
+
+/** What filters look at of the events that some subscriber filters, by id. Read in pieces: an object may be a megabyte, and a pass has thousands. */
+async function readFields({ pool }: Platform, events: readonly FedEvent[], subscriptions: Subscriptions): Promise<Map<string, FilterFields>> {
   const filtered = events.filter((event) => subscriptions.get(kindOf(event))?.some(({ filters }) => filters !== null))
-  if (filtered.length === 0) return new Map()
-  const rows = await readEvents(pool, filtered)
-  return new Map(rows.map(({ id, object }) => [id, JSON.parse(object) as Record<string, unknown>]))
+  const fields = new Map<string, FilterFields>()
+  for (let from = 0; from < filtered.length; from += objectsAtOnce) {
+    const rows = await readEvents(pool, filtered.slice(from, from + objectsAtOnce))
+    for (const { id, object } of rows) fields.set(id, filterFieldsOf(JSON.parse(object) as Record<string, unknown>))
+  }
+  return fields
 }
 
 function versionsOf(subscriptions: Subscriptions): Map<string, number> {

@@ -26,6 +26,18 @@ const fieldsOf: Readonly<Record<string, Partial<Record<keyof EndpointFilters, Fi
   },
 }
 
+/** Of an event's object, all that filters look at. */
+export type FilterFields = Readonly<Record<'id' | 'channel_id' | 'channel_type' | 'direction' | 'type' | 'origin', unknown>>
+
+export const filterFieldsOf = ({ id, channel_id, channel_type, direction, type, origin }: Json): FilterFields => ({
+  id,
+  channel_id,
+  channel_type,
+  direction,
+  type,
+  origin,
+})
+
 /** `filters` holds the keys that restrict something, none of them empty. */
 export function passesFilters(filters: EndpointFilters, event_type: string, object: Json): boolean {
   const fields = fieldsOf[event_type.split('.', 1)[0]!]
