@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startPlatform } from '../../test/kit/world.ts'
-import { choresLane, platformChores } from './chores.ts'
+import { choresLane, platformChores, untilDone } from './chores.ts'
 import { keepPartitions } from './database/partitions.ts'
 import { recordEvents } from './outbox.ts'
 import type { Chore } from './platform.ts'
@@ -126,4 +126,37 @@ test('partitions of a month carry the room that their updates need', async (t) =
       ['messages_default', ['fillfactor=30', doubled]],
     ],
   )
+})
+
+test('however many idempotency keys are past their day, one run forgets them all', async (t) => {
+  const { pool, clock, platform } = await startPlatform(t)
+  const insert = (prefix: string, count: number) => pool`
+    insert into idempotency_keys (account_id, mode, operation, key, fingerprint, created_at)
+    select 'acc_a', 'test', 'POST /v1/messages', ${prefix} || n, '', ${clock.iso()} from generate_series(1, ${count}::int) n`
+  await insert('old', 12_000)
+  await clock.advance(day)
+  await insert('new', 3)
+
+  await platformChores(platform)
+    .find(({ name }) => name === 'idempotency keys')!
+    .run()
+
+  const left = await pool<{ key: string }[]>`select key from idempotency_keys order by key`
+  assert.deepEqual(
+    left.map(({ key }) => key),
+    ['new1', 'new2', 'new3'],
+  )
+})
+
+test('a chore with a backlog gives the others their turn after five seconds', async (t) => {
+  const { clock } = await startPlatform(t)
+  let steps = 0
+
+  const done = await untilDone(clock, 10, async () => {
+    steps += 1
+    await clock.advance(1000)
+    return 10
+  })
+
+  assert.deepEqual([steps, done], [5, 50])
 })

@@ -1,7 +1,7 @@
 /** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
 import { advisoryLocks } from './database/locks.ts'
 import { limits } from '../contract/limits.ts'
-import { isoTime } from '../lib/clock.ts'
+import { isoTime, type Clock } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
 import { keepPartitions } from './database/partitions.ts'
 import { expireKeys } from './http/idempotency-store.ts'
@@ -10,6 +10,7 @@ import type { Chore, Platform } from './platform.ts'
 const beatEveryMs = 2_000
 const choresEveryMs = 1_000
 const minute = 60_000
+const keysAtOnce = 5_000
 /** Rows of processes that have been silent this long tell nobody anything. */
 const forgottenAfterMs = 24 * 3600_000
 
@@ -72,9 +73,27 @@ async function runChore(platform: Platform, chore: Chore): Promise<void> {
   }
 }
 
+/** How long a chore with a backlog may keep the others from their turn. */
+const stepsMs = 5_000
+
+/** Repeats a bounded step until it had less to do than it may take at once, or for five seconds: no transaction grows with the backlog, and no backlog outgrows its chore. */
+export async function untilDone(clock: Clock, rows_max: number, step: () => Promise<number>): Promise<number> {
+  const until_ms = clock.now() + stepsMs
+  let sum = 0
+  for (;;) {
+    const done = await step()
+    sum += done
+    if (done < rows_max || clock.now() >= until_ms) return sum
+  }
+}
+
 /** The chores of the platform itself. */
 export const platformChores = (platform: Platform): Chore[] => [
-  { name: 'idempotency keys', every_ms: minute, run: () => expireKeys(platform.pool, platform.clock.now()) },
+  {
+    name: 'idempotency keys',
+    every_ms: minute,
+    run: () => untilDone(platform.clock, keysAtOnce, () => expireKeys(platform.pool, platform.clock.now(), keysAtOnce)),
+  },
   {
     name: 'event partitions',
     every_ms: 60 * minute,

@@ -1,5 +1,6 @@
 /** What happens to money by itself: expired credits are written off, expiring ones announced, usage folded. */
 import { isoTime } from '../../lib/clock.ts'
+import { untilDone } from '../../platform/chores.ts'
 import { transact } from '../../platform/database/sql.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { expiryNoticeMs, recordExpiring } from './announcements.ts'
@@ -12,20 +13,10 @@ const deltasMax = 5_000
 
 export const billingChores = (platform: Platform, billing: BillingService): Chore[] => [
   // written off within a minute of the expiry (behaviour: billing 4.2)
-  { name: 'package-expiry', every_ms: 15_000, run: () => untilDone(grantsMax, () => billing.writeOffExpired(grantsMax)) },
-  { name: 'package-expiring', every_ms: 15_000, run: () => untilDone(grantsMax, () => announceExpiring(platform)) },
-  { name: 'usage-fold', every_ms: 10_000, run: () => untilDone(deltasMax, () => foldUsage(platform.pool, deltasMax)) },
+  { name: 'package-expiry', every_ms: 15_000, run: () => untilDone(platform.clock, grantsMax, () => billing.writeOffExpired(grantsMax)) },
+  { name: 'package-expiring', every_ms: 15_000, run: () => untilDone(platform.clock, grantsMax, () => announceExpiring(platform)) },
+  { name: 'usage-fold', every_ms: 10_000, run: () => untilDone(platform.clock, deltasMax, () => foldUsage(platform.pool, deltasMax)) },
 ]
-
-/** Repeats a bounded step until it had less to do than it may take at once: no transaction grows with the backlog. */
-async function untilDone(rows_max: number, step: () => Promise<number>): Promise<number> {
-  let sum = 0
-  for (;;) {
-    const done = await step()
-    sum += done
-    if (done < rows_max) return sum
-  }
-}
 
 /** Records package.expiring for grants whose unused credits end within 7 days, once a grant. */
 async function announceExpiring(platform: Platform): Promise<number> {

@@ -1,5 +1,6 @@
 /** The chores of messages: gauges for operators, and forgetting what no provider will ever refer to again. */
 import { isoTime } from '../../lib/clock.ts'
+import { untilDone } from '../../platform/chores.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { measureDepths } from './dispatch/store.ts'
@@ -28,19 +29,12 @@ export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
   {
     name: 'forget-provider-records',
     every_ms: 60_000,
-    run: () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecordsMs), forgottenAtOnce),
+    run: () => untilDone(clock, forgottenAtOnce, () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecordsMs), forgottenAtOnce)),
   },
   {
     name: 'fold-status-counts',
     every_ms: 5000,
-    async run() {
-      let sum = 0
-      for (;;) {
-        const deltas = await foldStatusCounts(pool, foldedAtOnce)
-        sum += deltas
-        if (deltas < foldedAtOnce) return sum
-      }
-    },
+    run: () => untilDone(clock, foldedAtOnce, () => foldStatusCounts(pool, foldedAtOnce)),
   },
   {
     name: 'message partitions',

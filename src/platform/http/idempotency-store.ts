@@ -92,11 +92,11 @@ export async function freeKey(sql: Db, request: KeyedRequest): Promise<void> {
     where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`
 }
 
-/** Forgets keys older than 24 hours, in slices. */
-export async function expireKeys(sql: Db, now: number): Promise<number> {
+/** Forgets up to `limit` keys older than 24 hours. */
+export async function expireKeys(sql: Db, now: number, limit: number): Promise<number> {
   const rows = await sql`
     delete from idempotency_keys where ctid = any(array(
-      select ctid from idempotency_keys where created_at <= ${isoTime(now - limits.idempotency_window_ms)} limit 5000))`
+      select ctid from idempotency_keys where created_at <= ${isoTime(now - limits.idempotency_window_ms)} limit ${limit}))`
   return rows.count
 }
 

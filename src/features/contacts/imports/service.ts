@@ -9,6 +9,7 @@ import { importLimits, type ContactImport } from '../../../contract/resources/co
 import { importObject } from './present.ts'
 import type { ContactImportRow } from './rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { untilDone } from '../../../platform/chores.ts'
 import { canonicalFingerprint } from '../../../platform/http/idempotency.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
@@ -118,7 +119,7 @@ const importChores = ({ pool, clock }: Platform): Chore[] => [
   {
     name: 'forget-import-errors',
     every_ms: 60_000,
-    run: () => store.deleteOldErrors(pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows),
+    run: () => untilDone(clock, choreRows, () => store.deleteOldErrors(pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows)),
   },
 ]
 
