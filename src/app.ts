@@ -50,6 +50,7 @@ import { notifier, type Notifier } from './platform/notifier.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
 import { mountDocs } from './reference/docs-pages.ts'
+import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { mountHooks } from './platform/http/hooks.ts'
 import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
@@ -271,11 +272,12 @@ function makePlatform({ pool, clock, settings, secrets, log, metrics }: AppParts
 
 /** Without routes: a process that only works shows its health and figures, nothing else. */
 function serverOf(platform: Platform, services: Services, limiter: RateLimiter, routes: readonly Route[], isStopping: () => boolean): FastifyInstance {
-  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running: inFlight() })
+  const bodies = bodyRoom()
+  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running: inFlight(), bodies })
   if (routes.length > 0) {
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
-    mountHooks(server, '/hooks/channels/:id', (channel_id, call) => takeCallback(platform, services.channels, channel_id, call))
+    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(platform, services.channels, channel_id, call, readBody))
   }
   mountOperatorPages(server, platform, isStopping)
   return server

@@ -175,7 +175,7 @@ export function codesOf(route: Route): ErrorCode[] {
   if (route.path.includes('{')) codes.add('resource_missing')
   if (route.method === 'POST') for (const code of ['idempotency_key_in_use', 'idempotency_key_reused'] as const) codes.add(code)
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
-    for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
+    for (const code of ['invalid_json', 'payload_too_large', 'upstream_unavailable'] as const) codes.add(code)
   if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
   if (route.unreachable !== undefined) codes.add(route.unreachable)
   return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))

@@ -6,33 +6,72 @@ import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
 import { cutPath } from '../../contract/refusal-size.ts'
 import { join } from '../../contract/validation.ts'
+import type { BodyRoom } from './body-room.ts'
 
 const empty = Buffer.alloc(0)
 
 /** A body over its limit is thrown away up to here before the answer, because many clients read only once they have written. */
 const discardedBytesMax = 64 * 1024 * 1024
 
-/** The whole body. Rejects with `payload_too_large` when it is over the limit; then nothing of it is kept. */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/**
+ * The whole body. Rejects with `payload_too_large` when it is over the limit; then nothing of it is kept. What has come of it takes up room of
+ * `sender`; where others need that, it is given up with the refusal of the room.
+ */
+export function readBody(request: IncomingMessage, bytesMax: number, room: BodyRoom, sender: string): Promise<Buffer> {
   const declared = request.headers['content-length']
   if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined)) return Promise.resolve(empty)
   return new Promise((resolve, reject) => {
-    let kept: Buffer[] | undefined = declared !== undefined && Number(declared) > bytesMax ? undefined : []
+    let kept: Gathered | undefined = declared !== undefined && Number(declared) > bytesMax ? undefined : new Gathered()
     let size = 0
     const settle = (work: () => void) => {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+      kept = undefined
+      place.leave()
       work()
     }
+    const place = room.enter(sender, (problem) => settle(() => reject(problem)))
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > bytesMax) kept = undefined
-      if (kept !== undefined) kept.push(chunk)
-      else if (size > discardedBytesMax) settle(() => reject(tooLarge(bytesMax)))
+      if (size > bytesMax) {
+        kept = undefined
+        place.leave()
+      }
+      if (kept !== undefined) {
+        kept.add(chunk)
+        place.grow(chunk.length)
+      } else if (size > discardedBytesMax) settle(() => reject(tooLarge(bytesMax)))
     }
-    const onEnd = () => settle(() => (kept === undefined ? reject(tooLarge(bytesMax)) : resolve(kept.length === 1 ? kept[0]! : Buffer.concat(kept, size))))
+    const onEnd = () => {
+      const whole = kept?.whole()
+      settle(() => (whole === undefined ? reject(tooLarge(bytesMax)) : resolve(whole)))
+    }
     const onBroken = () => settle(() => reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.')))
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
   })
+}
+
+/** Bytes as they come. Most bodies come as one; one in very many small pieces would take a hundred times its size if each were kept. */
+class Gathered {
+  #bytes: Buffer = empty
+  #size = 0
+
+  add(chunk: Buffer): void {
+    const size = this.#size + chunk.length
+    if (this.#size === 0) this.#bytes = chunk
+    else {
+      if (size > this.#bytes.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#bytes.length))
+        this.#bytes.copy(grown, 0, 0, this.#size)
+        this.#bytes = grown
+      }
+      chunk.copy(this.#bytes, this.#size)
+    }
+    this.#size = size
+  }
+
+  whole(): Buffer {
+    return this.#bytes.subarray(0, this.#size)
+  }
 }
 
 const tooLarge = (bytesMax: number): Problem =>

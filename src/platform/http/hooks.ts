@@ -1,31 +1,31 @@
 /** A path for callbacks of other services. No API key: a signature over the raw body stands in for it, which `take` checks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limits } from '../../contract/limits.ts'
+import type { BodyRoom } from './body-room.ts'
 import { readBody } from './body.ts'
 
 export interface HookCall {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
-  readonly body: Uint8Array
 }
 
-/** Resolves to the answer once the payload is stored: only then is it acknowledged. `id` is that of the path; throws a Problem for what is not taken. */
-export type TakeHook = (id: string, call: HookCall) => Promise<string>
+/**
+ * Resolves to the answer once the payload is stored: only then is it acknowledged. `id` is that of the path; throws a Problem for what is not taken. Nobody has
+ * shown a key: `readBody` is called once it is known that somebody waits for the body.
+ */
+export type TakeHook = (id: string, call: HookCall, readBody: () => Promise<Uint8Array>) => Promise<string>
 
 /** `path` ends in `:id`. */
-export function mountHooks(server: FastifyInstance, path: string, take: TakeHook): void {
+export function mountHooks(server: FastifyInstance, path: string, room: BodyRoom, take: TakeHook): void {
   server.route({
     method: ['GET', 'POST'],
     url: path,
     handler: async (request, reply) => {
-      const body = request.method === 'POST' ? await readBody(request.raw, limits.callback_body_bytes) : new Uint8Array()
-      const answer = await take((request.params as { id: string }).id, {
-        method: request.method,
-        headers: flatHeaders(request),
-        query: request.query as Record<string, string>,
-        body,
-      })
+      const { id } = request.params as { id: string }
+      const call = { method: request.method, headers: flatHeaders(request), query: request.query as Record<string, string> }
+      const bodyOf = async () => (request.method === 'POST' ? await readBody(request.raw, limits.callback_body_bytes, room, `hook ${id}`) : new Uint8Array())
+      const answer = await take(id, call, bodyOf)
       return reply.type('text/plain; charset=utf-8').send(answer)
     },
   })

@@ -13,6 +13,7 @@ import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
 import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { AddressList } from './client-address.ts'
 import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
@@ -35,6 +36,7 @@ export interface Pipeline {
   readonly limiter: RateLimiter
   readonly isTrusted: AddressList
   readonly running: InFlight
+  readonly bodies: BodyRoom
 }
 
 /** A route with all that is worked out before the first request. */
@@ -182,7 +184,9 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
   const isPost = route.method === 'POST'
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const read = takesBody ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes)) : undefined
+    const read = takesBody
+      ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes, pipeline.bodies, request.caller!.account_id))
+      : undefined
     const header = isPost ? request.raw.headers['idempotency-key'] : undefined
     const key = header === undefined ? undefined : checkIdempotencyKey(String(header))
     const details: Detail[] = []

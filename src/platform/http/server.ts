@@ -9,6 +9,7 @@ import { errorBody } from './envelope.ts'
 import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
+import { bodyRoom, type BodyRoom } from './body-room.ts'
 import { addressList } from './client-address.ts'
 import { answerMalformed, problemOf } from './envelope.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
@@ -24,6 +25,8 @@ export interface ServerParts {
   readonly limiter: RateLimiter
   readonly routes: readonly Route[]
   readonly running?: InFlight
+  /** Absent: one of its own. */
+  readonly bodies?: BodyRoom
 }
 
 const requestTimeoutMs = 600_000
@@ -77,6 +80,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     limiter: parts.limiter,
     isTrusted: addressList(settings.trusted_proxies),
     running: parts.running ?? inFlight(),
+    bodies: parts.bodies ?? bodyRoom(),
   }
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)

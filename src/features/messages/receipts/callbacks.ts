@@ -11,11 +11,18 @@ import { insertCallback, storeReports } from './store.ts'
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
 
 /** Takes one callback of the channel with this id, whatever its account; resolves to the answer. Problems: resource_missing, hook_token_invalid. */
-export async function takeCallback(platform: Platform, channels: ChannelService, channel_id: string, callback: Callback): Promise<string> {
+export async function takeCallback(
+  platform: Platform,
+  channels: ChannelService,
+  channel_id: string,
+  call: Omit<Callback, 'body'>,
+  readBody: () => Promise<Uint8Array>,
+): Promise<string> {
   const channel = await channels.findForCallback(channel_id)
   const adapter = channel === null ? undefined : channels.adapterOf(channel)
   if (channel === null || adapter?.receive === undefined)
     throw new Problem('resource_missing', 'No channel takes callbacks at this address. Copy `webhook_url` of the channel again.')
+  const callback: Callback = { ...call, body: await readBody() }
   const read = adapter.receive(callback, channels.connection(channel))
   if (read === null) throw new Problem('hook_token_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
   const at = isoTime(platform.clock.now())
