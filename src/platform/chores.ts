@@ -74,11 +74,11 @@ async function runChore(platform: Platform, chore: Chore): Promise<void> {
 }
 
 /** How long a chore with a backlog may keep the others from their turn. */
-const stepsMs = 5_000
+const backlogMs = 5_000
 
 /** Repeats a bounded step until it had less to do than it may take at once, or for five seconds: no transaction grows with the backlog, and no backlog outgrows its chore. */
 export async function untilDone(clock: Clock, rows_max: number, step: () => Promise<number>): Promise<number> {
-  const until_ms = clock.now() + stepsMs
+  const until_ms = clock.now() + backlogMs
   let sum = 0
   for (;;) {
     const done = await step()
