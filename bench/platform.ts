@@ -3,6 +3,7 @@ import { readConfig, secretKeys, type Config } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { idMaker } from '../src/lib/ids.ts'
 import { openPool } from '../src/platform/database/pool.ts'
+import { expensiveReads } from '../src/platform/expensive-reads.ts'
 import { freshEvents } from '../src/platform/fresh-events.ts'
 import { makeLog } from '../src/platform/log.ts'
 import { makeMetrics } from '../src/platform/metrics.ts'
@@ -15,14 +16,16 @@ export async function openPlatform(name: string, connections: number): Promise<P
   const settings = readConfig(process.env)
   const clock = systemClock()
   const pool = openPool(settings.database_url!, { max: connections, application_name: `posthorn bench ${name}` })
+  const metrics = makeMetrics(true)
   return {
     pool,
+    reads: expensiveReads({ pool, clock, metrics, connections: settings.read_connections }),
     clock,
     ids: idMaker(clock),
     settings,
     secrets: await openSecrets(pool, await secretKeys(settings)),
     log: makeLog('error'),
-    metrics: makeMetrics(true),
+    metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
     process_id: `bench-${name}`,

@@ -62,6 +62,7 @@ import type { Log } from './platform/log.ts'
 import { makeMetrics, type Metrics } from './platform/metrics.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
 import { presence, type Presence } from './platform/presence.ts'
+import { expensiveReads } from './platform/expensive-reads.ts'
 import { freshEvents } from './platform/fresh-events.ts'
 import { reactions } from './platform/reactions.ts'
 import type { Secrets } from './platform/secrets.ts'
@@ -249,19 +250,22 @@ export function buildApp(parts: AppParts): App {
       stopping = true
       await work.stop(platform, () => closeServer(server, clock))
       await limiter.close()
+      await platform.reads.close()
     },
   }
 }
 
 function makePlatform({ pool, clock, settings, secrets, log, metrics }: AppParts, ids: IdMaker, process_id: string, notifications: Notifier): Platform {
+  const measured = metrics ?? makeMetrics()
   return {
     pool,
+    reads: expensiveReads({ pool, clock, metrics: measured, connections: settings.read_connections }),
     clock,
     ids,
     settings,
     secrets,
     log,
-    metrics: metrics ?? makeMetrics(),
+    metrics: measured,
     reactions: reactions(),
     fresh_events: freshEvents(),
     process_id,

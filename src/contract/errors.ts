@@ -153,7 +153,7 @@ export const errorCatalogue = {
   },
   rate_limit_exceeded: {
     status: 429,
-    title: 'The key sent more requests per second to this endpoint than it may.',
+    title: 'The key sent more requests per second to this endpoint than it may, or the account has too many expensive reads under way.',
     fix: 'Wait the seconds of Retry-After, then repeat; nothing was processed or charged.',
   },
   internal_error: { status: 500, title: 'Something failed on our side.', fix: 'Repeat with the same Idempotency-Key; if it persists, report the request id.' },

@@ -47,12 +47,7 @@ export function makeMetrics(ofProcess = false) {
       registers,
     }),
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
-    pool_connections: new Gauge({
-      name: 'posthorn_pool_connections',
-      help: 'Database connections of this process by state (in_use, max), and what waits for one (waiting).',
-      labelNames: ['state'],
-      registers,
-    }),
+    ...ofConnections(registers),
     group_commit_rows: new Histogram({
       name: 'posthorn_group_commit_rows',
       help: 'Messages that one commit took.',
@@ -65,5 +60,29 @@ export function makeMetrics(ofProcess = false) {
       registers,
     }),
     lane_failures: new Counter({ name: 'posthorn_lane_failures_total', help: 'Failed passes of a lane.', labelNames: ['lane'], registers }),
+  }
+}
+
+/** How the connections to the database are used. */
+function ofConnections(registers: Registry[]) {
+  return {
+    pool_connections: new Gauge({
+      name: 'posthorn_pool_connections',
+      help: 'Database connections of this process by state (in_use, max), and what waits for one (waiting).',
+      labelNames: ['state'],
+      registers,
+    }),
+    read_connections: new Gauge({
+      name: 'posthorn_read_connections',
+      help: 'Connections of this process for expensive reads by state (in_use, max), and the reads that wait for their turn (waiting).',
+      labelNames: ['state'],
+      registers,
+    }),
+    reads_ended: new Counter({
+      name: 'posthorn_reads_ended_total',
+      help: 'Expensive reads that got no result: refused after their wait, abandoned by their caller, or timed_out.',
+      labelNames: ['reason'],
+      registers,
+    }),
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdMaker } from '../lib/ids.ts'
 import type { Settings } from './settings.ts'
 import type { Db, Pool } from './database/sql.ts'
+import type { ExpensiveReads } from './expensive-reads.ts'
 import type { FreshEvents } from './fresh-events.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -15,6 +16,8 @@ export type Role = (typeof roles)[number]
 
 export interface Platform {
   readonly pool: Pool
+  /** For reads whose cost hangs on what a tenant has and asks for. */
+  readonly reads: ExpensiveReads
   readonly clock: Clock
   readonly ids: IdMaker
   readonly settings: Settings

@@ -4,6 +4,8 @@ export interface Settings {
   readonly base_url: string
   readonly rate_limit_messages: number
   readonly rate_limit_default: number
+  /** Connections for expensive reads, in all processes together. */
+  readonly read_connections: number
   readonly contact_limit: number
   readonly campaign_recipient_limit: number
   readonly import_bytes_max: number

@@ -177,6 +177,7 @@ export function codesOf(route: Route): ErrorCode[] {
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
     for (const code of ['invalid_json', 'payload_too_large', 'upstream_unavailable'] as const) codes.add(code)
   if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
+  if (route.expensive !== undefined) codes.add('upstream_unavailable')
   if (route.unreachable !== undefined) codes.add(route.unreachable)
   return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
 }

@@ -40,14 +40,16 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     followers: world.followers,
     submitters: world.submitters,
   })
+  world.rest.pools.add(app.platform.reads.pool)
   await app.lane('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
   let dead: Promise<unknown> | undefined
   const kill = async () => {
     world.rest.pools.delete(pool)
+    world.rest.pools.delete(app.platform.reads.pool)
     app.server.server.closeAllConnections()
-    dead ??= Promise.all([pool.end({ timeout: 0 }), app.server.close()])
+    dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()])
     await dead
   }
   const stop = async () => {

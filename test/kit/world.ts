@@ -12,6 +12,7 @@ import type { Follower } from '../../src/features/messages/transitions/followers
 import { idMaker } from '../../src/lib/ids.ts'
 import { advisoryLocks } from '../../src/platform/database/locks.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
+import { expensiveReads } from '../../src/platform/expensive-reads.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { freshEvents } from '../../src/platform/fresh-events.ts'
@@ -71,14 +72,19 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   const pool = openPool(database.url, { max: 10, application_name: 'test' })
   closing(t, () => pool.end({ timeout: 1 }))
   const woken: string[] = []
+  const metrics = makeMetrics()
+  const settings = { ...testSettings, webhook_allowed_hosts: [host.host], ...options.settings }
+  const reads = expensiveReads({ pool, clock, metrics, connections: settings.read_connections })
+  closing(t, () => reads.close())
   const platform: Platform = {
     pool,
+    reads,
     clock,
     ids: idMaker(clock, random.fill),
-    settings: { ...testSettings, webhook_allowed_hosts: [host.host], ...options.settings },
+    settings,
     secrets: await openSecrets(pool, testSecretKeys),
     log: pino({ level: 'silent' }),
-    metrics: makeMetrics(),
+    metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
     process_id: `process_${random.below(1e9)}`,
@@ -153,6 +159,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const { pool, clock, platform, woken } = parts
   const { settings, secrets, log, ids } = platform
   const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers: parts.followers, submitters: parts.submitters })
+  parts.rest.pools.add(app.platform.reads.pool)
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))

@@ -89,6 +89,7 @@ export const billingRoutes = (billing: BillingService): Route[] => [
       'Messages accepted, and what they cost, right to the message: it is counted in the transaction that accepts them. Newest day first; ' +
       'a day, month or channel without usage has no record. One page: `has_more` is always false. Test mode counts its messages at no cost.',
     query: UsageList,
+    expensive: { narrow: 'Ask for fewer days, by `from` and `to`.' },
     replies: { 200: listOf(UsageRecord) },
     errors: [],
     handler: async ({ caller, query, sql }) => reply(200, onePage<UsageRecord & WithoutId>(await billing.usage(sql, caller, query), query)),

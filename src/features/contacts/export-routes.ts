@@ -19,9 +19,9 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
       'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
     query: Type.Object(contactFilters, { additionalProperties: false }),
     replies: { 200: 'text/csv; charset=utf-8' },
-    errors: [],
-    handler: async ({ caller, query, sql }) =>
-      reply(200, await exporting.csv(sql, caller, query), { 'content-disposition': 'attachment; filename="contacts.csv"' }),
+    errors: ['upstream_unavailable'],
+    handler: async ({ caller, query, signal }) =>
+      reply(200, await exporting.csv(caller, query, signal), { 'content-disposition': 'attachment; filename="contacts.csv"' }),
   }),
   route({
     method: 'GET',
@@ -31,6 +31,7 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
     summary: 'Export the whole record of a contact',
     description:
       'Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected.',
+    expensive: { narrow: 'Try again later.' },
     replies: { 200: ContactExport },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await exporting.record(sql, caller, params['id']!), { 'x-content-type-options': 'nosniff' }),

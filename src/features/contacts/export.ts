@@ -18,16 +18,22 @@ import { findContact } from './store.ts'
 /** Contacts read at a time: what memory holds, however many there are and however slowly the client reads. */
 const rowsPerPage = 500
 
+/** What has begun cannot be refused any more: its next rows wait longer for their turn, after which it breaks off. */
+const pageWaitMs = 60_000
+
 export type ExportService = ReturnType<typeof exportService>
 
 export function exportService(platform: Platform, contacts: ContactService) {
-  /** Contacts that fit the filters of `GET /v1/contacts`, newest first. */
-  async function csv(sql: Db, tenant: Tenant, query: ContactQuery): Promise<Readable> {
-    const [used, keys] = [await exports.usedTypes(sql, tenant), await exports.attributeKeys(sql, tenant)]
-    const columns = columnsOf(used, keys)
-    const read = await contacts.reader(sql, tenant, query)
-    const page = (after: string | undefined) => read({ limit: rowsPerPage, starting_after: after })
-    return Readable.from(lines(columns, page), { objectMode: false })
+  /** Contacts that fit the filters of `GET /v1/contacts`, newest first. Each page is an expensive read of its own: a slow client holds no connection. */
+  async function csv(tenant: Tenant, query: ContactQuery, gone: AbortSignal): Promise<Readable> {
+    const request = { account_id: tenant.account_id, gone, narrow: 'Export fewer contacts, by the filters of the list.' }
+    const { columns, read, first } = await platform.reads.run(request, async (sql) => {
+      const [used, keys] = [await exports.usedTypes(sql, tenant), await exports.attributeKeys(sql, tenant)]
+      const reader = await contacts.reader(sql, tenant, query)
+      return { columns: columnsOf(used, keys), read: reader, first: await reader(sql, { limit: rowsPerPage, starting_after: undefined }) }
+    })
+    const next = (after: string) => platform.reads.run({ ...request, wait_ms: pageWaitMs }, (sql) => read(sql, { limit: rowsPerPage, starting_after: after }))
+    return Readable.from(lines(columns, first, next), { objectMode: false })
   }
 
   /** 404 `resource_missing` when there is none. */
@@ -48,15 +54,14 @@ export function exportService(platform: Platform, contacts: ContactService) {
   return { csv, record }
 }
 
-async function* lines(columns: readonly ExportColumn[], page: (after: string | undefined) => Promise<ContactRow[]>): AsyncGenerator<string> {
+async function* lines(columns: readonly ExportColumn[], first: ContactRow[], next: (after: string) => Promise<ContactRow[]>): AsyncGenerator<string> {
   yield csvLine(columns.map(({ name }) => name))
-  for (let after: string | undefined; ;) {
-    const rows = await page(after)
+  for (let rows = first; ;) {
     let text = ''
     for (const row of rows.slice(0, rowsPerPage)) text += csvLine(columns.map(({ cell }) => cell(row)))
     if (text !== '') yield text
     if (rows.length <= rowsPerPage) return
-    after = rows[rowsPerPage - 1]!.id
+    rows = await next(rows[rowsPerPage - 1]!.id)
   }
 }
 

@@ -29,11 +29,14 @@ export async function getContact(platform: Platform, sql: Db, tenant: Tenant, id
 export async function listContacts(platform: Platform, sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> {
   const read = await readerOf(platform, sql, tenant, query)
   await requireCursor(page.starting_after, 'No contact has the id', async (id) => isId('ct', id) && (await store.idExisted(sql, tenant, id)))
-  return await shownAll(platform, sql, tenant, await read(page))
+  return await shownAll(platform, sql, tenant, await read(sql, page))
 }
 
-/** Reads pages of the contacts that fit a query, newest first, each with one row more than asked. */
-export async function readerOf(platform: Platform, sql: Db, tenant: Tenant, query: ContactQuery): Promise<(page: Page) => Promise<ContactRow[]>> {
+/** Reads a page of contacts, newest first, with one row more than asked. */
+export type ContactReader = (sql: Db, page: Page) => Promise<ContactRow[]>
+
+/** Reads pages of the contacts that fit a query: of a segment, those who fit it now. */
+export async function readerOf(platform: Platform, sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> {
   const nothing = () => Promise.resolve([])
   const filters = readFilters(query)
   if (filters === null || (filters.list_id !== undefined && (await findList(sql, tenant, filters.list_id)) === null)) return nothing
@@ -41,7 +44,8 @@ export async function readerOf(platform: Platform, sql: Db, tenant: Tenant, quer
   if (audience === null) return nothing
   const expected = await expectedSize(sql, tenant, filters)
   if (expected === 'none') return nothing
-  return (page) => store.listContacts(sql, tenant, { filters, segment: audience?.where(sql), expected }, page)
+  if (audience === undefined) return (using, page) => store.listContacts(using, tenant, { filters, segment: undefined, expected }, page)
+  return (using, page) => audience.naming(() => store.listContacts(using, tenant, { filters, segment: audience.where(using), expected }, page))
 }
 
 /** How many contacts labels or a prefix will find: what the way of searching hangs on. */

@@ -79,6 +79,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     summary: 'List contacts',
     description: 'Newest first. Filters are joined by AND; one that names nothing known gives an empty list.',
     query: listQuery(contactFilters),
+    expensive: { when: ({ segment }) => segment !== undefined, narrow: 'Narrow the rules of the segment, or leave the filter `segment` out.' },
     replies: { 200: listOf(Contact) },
     errors: [],
     handler: async ({ caller, query, sql }) => {

@@ -13,7 +13,7 @@ import type { ContactQuery } from './filters.ts'
 import { inboundPart } from './inbound.ts'
 import { listService } from './lists.ts'
 import { withRaces } from './lock-set.ts'
-import { consentHistory, getContact, listContacts, readerOf, shownAll } from './reading.ts'
+import { consentHistory, getContact, listContacts, readerOf, shownAll, type ContactReader } from './reading.ts'
 import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './saving.ts'
@@ -59,7 +59,7 @@ export function contactService(platform: Platform) {
     get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
     list: (sql: Db, tenant: Tenant, query: ContactQuery, page: Page): Promise<Contact[]> => listContacts(platform, sql, tenant, query, page),
     /** Reads pages of the contacts that fit a query, newest first, each with one row more than asked. */
-    reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<(page: Page) => Promise<ContactRow[]>> => readerOf(platform, sql, tenant, query),
+    reader: (sql: Db, tenant: Tenant, query: ContactQuery): Promise<ContactReader> => readerOf(platform, sql, tenant, query),
     /** Contacts as the API shows them, with their service windows. */
     shownAll: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> => shownAll(platform, sql, tenant, rows),
     consentHistory,

@@ -11,4 +11,6 @@ export const advisoryLocks = {
   /** Making the first account of an empty database. */
   first_account: 7_067_411_833,
   fold_status_counts: 7_067_411_834,
+  /** The first of a hundred and one: those after it are the places of expensive reads. */
+  expensive_reads: 7_067_412_000,
 } as const

@@ -48,6 +48,22 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
   }) as Pool
 }
 
+/**
+ * A second pool on the database of `pool`, for work that must not take the connections of everything else. Its sessions neither compile nor share out
+ * their queries among processes: what one of them costs is what one connection can cost. `name` follows the application's own.
+ */
+export function openBeside(pool: Pool, { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number }): Pool {
+  const { options } = pool
+  const connection = {
+    ...options.connection,
+    application_name: `${options.connection.application_name} ${name}`,
+    statement_timeout: statement_timeout_ms,
+    jit: 'off',
+    max_parallel_workers_per_gather: 0,
+  }
+  return postgres({ ...options, max, connection } as unknown as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as Pool
+}
+
 export interface PoolUse {
   /** Connections that work on a statement, or belong to a transaction. */
   readonly in_use: number

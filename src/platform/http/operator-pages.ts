@@ -17,8 +17,9 @@ export function mountOperatorPages(server: FastifyInstance, platform: Platform, 
       .send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
   })
   server.get('/metrics', also, async (_request, reply) => {
-    const { registry, pool_connections } = platform.metrics
+    const { registry, pool_connections, read_connections } = platform.metrics
     for (const [state, count] of Object.entries(poolUse(platform.pool))) pool_connections.set({ state }, count)
+    for (const [state, count] of Object.entries(platform.reads.use())) read_connections.set({ state }, count)
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }

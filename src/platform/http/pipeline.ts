@@ -169,10 +169,17 @@ class Context implements RouteRequest<unknown, unknown> {
   get signal(): AbortSignal {
     if (this.#aborter === undefined) {
       const aborter = (this.#aborter = new AbortController())
-      const { raw } = this.#reply
-      raw.once('close', () => {
+      const [{ raw }, { socket }] = [this.#reply, this.raw]
+      const gone = () => {
         if (!raw.writableFinished) aborter.abort()
+      }
+      // of requests that were sent one behind the other, those that wait for the answers before them hear of their socket alone
+      socket.setMaxListeners(0).once('close', gone)
+      raw.once('close', () => {
+        socket.off('close', gone)
+        gone()
       })
+      if (socket.destroyed) gone()
     }
     return this.#aborter.signal
   }
@@ -230,6 +237,11 @@ function operate(
 ): Promise<Reply> {
   const handler = route.handler as unknown as (context: RouteRequest<unknown, unknown>) => Promise<Reply>
   const { platform, running } = pipeline
+  if (route.expensive?.when?.(query as never) ?? route.expensive !== undefined) {
+    const { signal, caller } = new Context(request, reply, query, body, platform.pool, key)
+    const { narrow } = route.expensive!
+    return platform.reads.run({ account_id: caller.account_id, gone: signal, narrow }, (sql) => handler(new Context(request, reply, query, body, sql, key)))
+  }
   if (key === undefined || route.idempotent === 'own') return handler(new Context(request, reply, query, body, platform.pool, key))
   const fingerprint = route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
   const operation = {

@@ -23,7 +23,7 @@ export interface RouteRequest<Q, B> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
   readonly body: B
-  /** The pool; inside a route with `idempotent: 'transaction'` and an Idempotency-Key, the transaction that also writes the key. */
+  /** The pool; inside a route with `idempotent: 'transaction'` and an Idempotency-Key, the transaction that also writes the key; for an expensive read its own. */
   readonly sql: Db
   /** The Idempotency-Key, for routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
@@ -83,6 +83,16 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly digestOf?: (request: Pick<RouteRequest<Static<Q>, Static<B>>, 'query' | 'raw'>) => Promise<string | null>
   /** The setting that says how many requests a second a key may send to this operation; default `rate_limit_default`. */
   readonly rate_limit?: RateLimitSetting
+  /**
+   * For what may cost seconds: `sql` is a transaction of the expensive reads (`platform/expensive-reads.ts`), which ends with the caller; 429 where its turn
+   * does not come, 503 where it takes too long.
+   */
+  readonly expensive?: {
+    /** The requests that may; by default all of them. */
+    readonly when?: (query: Static<Q>) => boolean
+    /** What makes such a read shorter: a sentence. */
+    readonly narrow: string
+  }
   /** What is answered while the database cannot be reached; default: `internal_error`, and a line in the log. */
   readonly unreachable?: ErrorCode
   /** The stored reply holds a secret and is encrypted (behaviour: idempotency 3.4). */

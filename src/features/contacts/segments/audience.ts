@@ -1,8 +1,10 @@
 /** Whom a segment means now: the condition on contacts that its rules come to. */
 import type { Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import { sqlState, type Db } from '../../../platform/database/sql.ts'
+import { tookTooLong } from '../../../platform/expensive-reads.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { narrowing } from './cost.ts'
 import { predicate, type Fragment } from './predicate-store.ts'
 import { parseRules, type ParsedRules } from './rules.ts'
 import * as store from './store.ts'
@@ -11,6 +13,8 @@ import * as store from './store.ts'
 export interface Audience {
   /** The condition on `contacts c`, to be put into a statement of `sql`. */
   where(sql: Db): Fragment
+  /** Does a read by that condition; where it is ended for its time, the Problem names the rule to narrow. */
+  naming<T>(read: () => Promise<T>): Promise<T>
 }
 
 /** Null where there is no such segment (any more). */
@@ -26,5 +30,14 @@ export async function audienceOf(sql: Db, tenant: Tenant, { root, lists }: Parse
     tenant,
     lists.map((mention) => mention.list_id),
   )
-  return { where: (using) => predicate(using, root, { tenant, now, lists: known }) }
+  return {
+    where: (using) => predicate(using, root, { tenant, now, lists: known }),
+    async naming(read) {
+      try {
+        return await read()
+      } catch (error) {
+        throw sqlState(error) === '57014' ? tookTooLong(narrowing(root)) : error
+      }
+    },
+  }
 }

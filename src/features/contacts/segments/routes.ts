@@ -75,6 +75,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     tag,
     summary: 'Preview a segment',
     description: 'Counts the contacts that fit now, exactly, and for each channel type how many of them can be written to.',
+    expensive: { narrow: 'Narrow the rules of the segment.' },
     replies: { 200: SegmentPreview },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await segments.preview(sql, caller, params['id']!)),

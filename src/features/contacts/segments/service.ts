@@ -101,7 +101,7 @@ async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: 
   const row = await existing(sql, caller, id)
   const counted = await transact(sql, async (tx) => {
     const audience = await audienceOf(tx, caller, parseRules(row.rules), now)
-    return await store.countContacts(tx, caller, audience.where(tx), channelTypes)
+    return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
   })
   return { object: 'segment_preview', segment_id: row.id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
 }
