@@ -4,6 +4,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { idMaker } from '../src/lib/ids.ts'
 import { openPool } from '../src/platform/database/pool.ts'
 import { expensiveReads } from '../src/platform/expensive-reads.ts'
+import { writability } from '../src/platform/database/writability.ts'
 import { freshEvents } from '../src/platform/fresh-events.ts'
 import { makeLog } from '../src/platform/log.ts'
 import { makeMetrics } from '../src/platform/metrics.ts'
@@ -17,6 +18,7 @@ export async function openPlatform(name: string, connections: number): Promise<P
   const clock = systemClock()
   const pool = openPool(settings.database_url!, { max: connections, application_name: `posthorn bench ${name}` })
   const metrics = makeMetrics(true)
+  const log = makeLog('error')
   return {
     pool,
     reads: expensiveReads({ pool, clock, metrics, connections: settings.read_connections }),
@@ -24,10 +26,11 @@ export async function openPlatform(name: string, connections: number): Promise<P
     ids: idMaker(clock),
     settings,
     secrets: await openSecrets(pool, await secretKeys(settings)),
-    log: makeLog('error'),
+    log,
     metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    storage: writability({ pool, log, wake: () => undefined }),
     process_id: `bench-${name}`,
     notify: () => undefined,
     wake: () => undefined,

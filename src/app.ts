@@ -49,6 +49,7 @@ import { loop, type Lane, type Loop } from './lib/loop.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
+import { writability, writabilityLane } from './platform/database/writability.ts'
 import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
@@ -268,6 +269,7 @@ function makePlatform({ pool, clock, settings, secrets, log, metrics }: AppParts
     metrics: measured,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    storage: writability({ pool, log, wake: () => notifications.wake(writabilityLane) }),
     process_id,
     notify: (...lanes) => notifications.notify(...lanes),
     wake: (...lanes) => notifications.wake(...lanes),
@@ -296,11 +298,19 @@ interface Loops {
 
 function loopsOf(platform: Platform, lanes: readonly Lane[], chores: readonly Chore[], wanted: readonly Role[], present: Presence): Loops {
   const onError = (error: unknown, lane: string) => {
+    platform.storage.failed(error)
     platform.metrics.lane_failures.inc({ lane })
     platform.log.error({ err: error, lane }, 'a lane failed and will try again')
   }
   const looped = (lane: Lane) => loop(lane, platform.clock, onError)
-  return { everywhere: [looped(heartbeatLane(platform, wanted, () => present.keep()))], workers: [...lanes, choresLane(platform, chores)].map(looped) }
+  const loops = {
+    everywhere: [heartbeatLane(platform, wanted, () => present.keep()), platform.storage.lane].map(looped),
+    workers: [...lanes, choresLane(platform, chores)].map(looped),
+  }
+  platform.storage.onRecovered(() => {
+    for (const lane of [...loops.everywhere, ...loops.workers]) lane.retry()
+  })
+  return loops
 }
 
 /** What is heard from other processes, and of this one. */

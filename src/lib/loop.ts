@@ -17,12 +17,15 @@ export interface Loop {
   /** Repeats until the signal aborts, then resolves once the pass in hand is finished. Never rejects. */
   run(signal: AbortSignal): Promise<void>
   wake(): void
+  /** Ends the wait after failed passes: what they failed for is over. */
+  retry(): void
 }
 
 /** `onError` is told of every failed pass; the loop then backs off, from 100 ms doubling to 5 s. */
 export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: string) => void): Loop {
   let woken = false
   let interrupt: AbortController | undefined
+  let backingOff: AbortController | undefined
   const nap = async (ms: number, signal: AbortSignal) => {
     if (woken || signal.aborted) return
     interrupt = new AbortController()
@@ -36,6 +39,7 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
       woken = true
       interrupt?.abort()
     },
+    retry: () => backingOff?.abort(),
     async run(signal) {
       let failures = 0
       while (!signal.aborted) {
@@ -46,7 +50,8 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
           if (lane.rest_ms !== undefined) await clock.sleep(lane.rest_ms, signal)
         } catch (error) {
           onError(error, lane.name)
-          await clock.sleep(Math.min(100 * 2 ** failures, 5000), signal)
+          backingOff = new AbortController()
+          await clock.sleep(Math.min(100 * 2 ** failures, 5000), AbortSignal.any([signal, backingOff.signal]))
           failures += 1
           continue
         }

@@ -68,6 +68,7 @@ async function runChore(platform: Platform, chore: Chore): Promise<void> {
     const rows = await chore.run()
     if (rows > 0) platform.log.debug({ chore: chore.name, rows }, 'chore')
   } catch (error) {
+    platform.storage.failed(error)
     platform.metrics.lane_failures.inc({ lane: `chore ${chore.name}` })
     platform.log.error({ err: error, chore: chore.name }, 'a chore failed')
   }

@@ -59,6 +59,7 @@ export function makeMetrics(ofProcess = false) {
       help: 'Requests limited per process because Redis did not answer.',
       registers,
     }),
+    ...storageMetrics(registers),
     lane_failures: new Counter({ name: 'posthorn_lane_failures_total', help: 'Failed passes of a lane.', labelNames: ['lane'], registers }),
   }
 }
@@ -86,3 +87,12 @@ function ofConnections(registers: Registry[]) {
     }),
   }
 }
+
+/** Of the database and of the time that it tells. */
+const storageMetrics = (registers: Registry[]) => ({
+  database_writable: new Gauge({
+    name: 'posthorn_database_writable',
+    help: '1 while the database takes writes; 0 after one that failed for want of room or of the database, until one succeeds.',
+    registers,
+  }),
+})

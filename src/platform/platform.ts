@@ -8,6 +8,7 @@ import type { FreshEvents } from './fresh-events.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Reactions } from './reactions.ts'
+import type { Writability } from './database/writability.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What a process may do: answer requests, run lanes, or both. */
@@ -26,6 +27,8 @@ export interface Platform {
   readonly metrics: Metrics
   readonly reactions: Reactions
   readonly fresh_events: FreshEvents
+  /** Told of failures, it knows whether the database takes writes. */
+  readonly storage: Writability
   /** This process, as in the table `processes`. */
   readonly process_id: string
   /** Wakes lanes of this process now and those of other processes by NOTIFY; an accelerator only, lanes poll as well. */

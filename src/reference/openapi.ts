@@ -164,6 +164,7 @@ const always: readonly ErrorCode[] = [
   'account_suspended',
   'rate_limit_exceeded',
   'internal_error',
+  'upstream_unavailable',
   'parameter_invalid',
 ]
 
@@ -175,10 +176,8 @@ export function codesOf(route: Route): ErrorCode[] {
   if (route.path.includes('{')) codes.add('resource_missing')
   if (route.method === 'POST') for (const code of ['idempotency_key_in_use', 'idempotency_key_reused'] as const) codes.add(code)
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
-    for (const code of ['invalid_json', 'payload_too_large', 'upstream_unavailable'] as const) codes.add(code)
+    for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
   if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
-  if (route.expensive !== undefined) codes.add('upstream_unavailable')
-  if (route.unreachable !== undefined) codes.add(route.unreachable)
   return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
 }
 
@@ -238,7 +237,7 @@ const headerComponents: Json = {
 
 function headers(status: number, route: Route): Json {
   const names = ['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
-  if (status === 429) names.push('Retry-After')
+  if (status === 429 || status === 503) names.push('Retry-After')
   if (route.method === 'POST' && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true && ![401, 413, 429].includes(status))
     names.push('Service-Ignored-Fields')

@@ -14,6 +14,7 @@ import { advisoryLocks } from '../../src/platform/database/locks.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { expensiveReads } from '../../src/platform/expensive-reads.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
+import { writability, writabilityLane } from '../../src/platform/database/writability.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { freshEvents } from '../../src/platform/fresh-events.ts'
 import { reactions } from '../../src/platform/reactions.ts'
@@ -76,6 +77,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   const settings = { ...testSettings, webhook_allowed_hosts: [host.host], ...options.settings }
   const reads = expensiveReads({ pool, clock, metrics, connections: settings.read_connections })
   closing(t, () => reads.close())
+  const log = pino({ level: 'silent' })
   const platform: Platform = {
     pool,
     reads,
@@ -83,10 +85,11 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     ids: idMaker(clock, random.fill),
     settings,
     secrets: await openSecrets(pool, testSecretKeys),
-    log: pino({ level: 'silent' }),
+    log,
     metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    storage: writability({ pool, log, wake: () => void woken.push(writabilityLane) }),
     process_id: `process_${random.below(1e9)}`,
     notify: (...lanes) => void woken.push(...lanes),
     wake: (...lanes) => void woken.push(...lanes),
@@ -149,7 +152,7 @@ export interface TestAccount {
 
 /** The transaction id within the position of an event. */
 const xidMask = 2 ** 48 - 1
-const houseLanes = ['heartbeat', 'chores']
+const houseLanes = ['heartbeat', 'chores', 'storage']
 
 /** The whole service on a port of 127.0.0.1, its lanes at rest: `tick` and `settle` move them. All of it ends with the test. */
 export async function startWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {

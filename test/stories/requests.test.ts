@@ -357,7 +357,7 @@ test('an unexpected failure is a 500 that tells nothing of its cause', async (t)
   assert.equal(answer.headers['ratelimit-limit'], '1000000')
 })
 
-test('while the database is away messages are 503, everything else 500', async (t) => {
+test('while the database is away everything is 503, and says when to come again', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()
   await account.api.get('/v1/me')
@@ -370,9 +370,10 @@ test('while the database is away messages are 503, everything else 500', async (
     [codeOf(sent), codeOf(read)],
     [
       [503, 'upstream_unavailable'],
-      [500, 'internal_error'],
+      [503, 'upstream_unavailable'],
     ],
   )
+  assert.deepEqual([sent.headers['retry-after'], read.headers['retry-after']], ['1', '1'])
 })
 
 test('the operator pages answer without a key', async (t) => {

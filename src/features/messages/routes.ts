@@ -101,7 +101,6 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     known_fields: [...messageTypes],
     example_body: { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' },
     rate_limit: 'rate_limit_messages',
-    unreachable: 'upstream_unavailable',
     replies: { 202: Message },
     errors: sendErrors,
     async handler({ caller, body, idempotency_key }) {
@@ -122,7 +121,6 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     body_unchecked: true,
     known_fields: [],
     items_apart: { field: 'messages', items_max: limits.batch_messages_max },
-    unreachable: 'upstream_unavailable',
     replies: { 207: Batch },
     errors: ['upstream_unavailable'],
     async handler({ caller, body, idempotency_key }) {
@@ -189,7 +187,6 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     tag,
     summary: 'Cancel a message that is still queued',
     description: 'The message becomes `failed` with the error code `cancelled`, and is refunded.',
-    unreachable: 'upstream_unavailable',
     replies: { 200: Message },
     errors: ['resource_missing', 'message_state_invalid'],
     handler: async ({ caller, params, sql }) => reply(200, messageObject(await messages.cancel(sql, caller, params['id']!))),

@@ -28,5 +28,15 @@ export const connectionLost = (error: unknown): boolean => lostCodes.has(codeOf(
 /** True when no connection came about at all: the statement was certainly not carried out. */
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))
 
+/** Out of disk, memory or another resource, a failure of the disk, and read-only (PostgreSQL: Appendix A). */
+const refusedState = /^(53[0-2]00|58030|25006)$/
+
+/** True for an error that says that the database cannot write now: its disk is full, fails or is read-only. What was asked for was not done. */
+export const refusesWrites = (error: unknown): boolean =>
+  refusedState.test(codeOf(error)) || (codeOf(error) === '42501' && (error as Error).message.endsWith(': Read-only file system'))
+
+/** True for a statement that was ended from outside: by an operator, or because it took too long. What was asked for was not done. */
+export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
+
 /** True for an error that says that the database could not be asked. */
 export const isUnreachable = (error: unknown): boolean => lostCodes.has(codeOf(error)) || unreachableState.test(codeOf(error))

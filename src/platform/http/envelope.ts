@@ -1,14 +1,31 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
 import type { Duplex } from 'node:stream'
-import { errorCatalogue, errorType, type ErrorCode } from '../../contract/errors.ts'
+import { errorCatalogue, errorType } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { ErrorBody } from '../../contract/resources/api-error.ts'
-import { isUnreachable } from '../database/lost.ts'
+import { isUnreachable, refusesWrites, wasCancelled } from '../database/lost.ts'
 
-/** The refusal that an exception stands for; undefined for one that nobody expected. `unreachable`: what the operation answers without its database. */
-export function problemOf(error: unknown, unreachable: ErrorCode | undefined): Problem | undefined {
+const retryAfter = { 'retry-after': '1' }
+
+/** The refusal that an exception stands for; undefined for one that nobody expected. A database that cannot be asked, or cannot write, is 503 (behaviour: conventions 7.5). */
+export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error
-  if (unreachable !== undefined && isUnreachable(error)) return new Problem(unreachable)
+  if (isUnreachable(error) || refusesWrites(error))
+    return new Problem(
+      'upstream_unavailable',
+      'The service cannot reach its database, or store in it, right now. Repeat with backoff and the same Idempotency-Key.',
+      {
+        headers: retryAfter,
+      },
+    )
+  if (wasCancelled(error))
+    return new Problem(
+      'upstream_unavailable',
+      'The request was ended in the database before it was done: it took too long, or an operator ended it. Repeat with backoff and the same Idempotency-Key.',
+      {
+        headers: retryAfter,
+      },
+    )
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
     return new Problem('invalid_json')

@@ -10,14 +10,15 @@ export function mountOperatorPages(server: FastifyInstance, platform: Platform, 
   const also = { exposeHeadRoute: true } // many monitors ask by HEAD
   server.get('/healthz', also, (_request, reply) => reply.type('application/json; charset=utf-8').send('{"status":"ok"}'))
   server.get('/readyz', also, async (_request, reply) => {
-    const ready = !isStopping() && (await answers(platform))
+    const ready = !isStopping() && platform.storage.writable && (await answers(platform))
     return reply
       .code(ready ? 200 : 503)
       .type('application/json; charset=utf-8')
       .send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
   })
   server.get('/metrics', also, async (_request, reply) => {
-    const { registry, pool_connections, read_connections } = platform.metrics
+    const { registry, pool_connections, read_connections, database_writable } = platform.metrics
+    database_writable.set(platform.storage.writable ? 1 : 0)
     for (const [state, count] of Object.entries(poolUse(platform.pool))) pool_connections.set({ state }, count)
     for (const [state, count] of Object.entries(platform.reads.use())) read_connections.set({ state }, count)
     return reply.type(registry.contentType).send(await registry.metrics())
@@ -28,7 +29,8 @@ async function answers(platform: Platform): Promise<boolean> {
   const late = new AbortController()
   try {
     return await Promise.race([platform.pool`select 1`.then(() => true), platform.clock.sleep(readyWithinMs, late.signal).then(() => false)])
-  } catch {
+  } catch (error) {
+    platform.storage.failed(error)
     return false // the database does not answer
   } finally {
     late.abort()

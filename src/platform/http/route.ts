@@ -93,8 +93,6 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
     /** What makes such a read shorter: a sentence. */
     readonly narrow: string
   }
-  /** What is answered while the database cannot be reached; default: `internal_error`, and a line in the log. */
-  readonly unreachable?: ErrorCode
   /** The stored reply holds a secret and is encrypted (behaviour: idempotency 3.4). */
   readonly secret_reply?: boolean
   /**

@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ApiError } from '../../contract/resources/api-error.ts'
 import { errorBody } from './envelope.ts'
+import { wasCancelled } from '../database/lost.ts'
 import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
@@ -167,10 +168,14 @@ function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply)
 
 /** Answers an exception: a Problem with its envelope, anything else with 500 and one log line. */
 function fail(platform: Platform, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = problemOf(error, request.prepared?.route.unreachable) ?? unexpected(platform, error, request)
+  // a client that goes away in the middle of its request says nothing about the database
+  if (!request.raw.readableAborted) platform.storage.failed(error)
+  const problem = problemOf(error) ?? unexpected(platform, error, request)
   platform.metrics.requests_refused.inc({ code: problem.code })
   if (problem.headers !== undefined) reply.headers(problem.headers)
   reply.header('x-request-id', request.id)
+  if (wasCancelled(error))
+    platform.log.warn({ request_id: request.id, route: request.prepared?.route.path ?? 'other' }, 'the statement of a request was cancelled')
   return reply.code(problem.status).send({ error: errorBody(problem, request.id, platform.settings.base_url) })
 }
 

@@ -41,7 +41,8 @@ interface State extends CompleterDeps {
 
 const failuresWhenStoppingMax = 10
 const retryFirstMs = 100
-const retryMaxMs = 2000
+/** Soon enough that messages go on within a second of a database that is back. */
+const retryMaxMs = 500
 
 export function completer(deps: CompleterDeps): Completer {
   const state: State = { ...deps, wakes: reportWakes(deps.platform), completions: [], stopped: new AbortController(), writing: undefined }
@@ -75,6 +76,7 @@ async function writeAll(state: State): Promise<void> {
       state.followers.wake(batch.map(({ job }) => job.row))
       state.wakes.plan(batch)
     } catch (error) {
+      platform.storage.failed(error)
       platform.log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
       completions.unshift(...batch)
       if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return

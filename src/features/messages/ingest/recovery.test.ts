@@ -98,7 +98,12 @@ function unitWith(...ids: string[]): Unit {
 /** Every look into the database comes to what `look` does; by default nothing stands there. */
 function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise.resolve([])): CommitDeps {
   const followers = { pairs: [], pairsOf: () => [], wake: () => undefined }
-  const platform = { pool: look, clock: { now: () => moment.at_ms, sleep: () => Promise.resolve() }, log: { warn: () => undefined, error: () => undefined } }
+  const platform = {
+    pool: look,
+    clock: { now: () => moment.at_ms, sleep: () => Promise.resolve() },
+    log: { warn: () => undefined, error: () => undefined },
+    storage: { failed: () => undefined },
+  }
   return { platform, followers } as unknown as CommitDeps
 }
 

@@ -1,5 +1,5 @@
 /** What a batch does about failures: split at data errors, repeated after a race, looked up after a lost connection. */
-import { connectionLost, neverSent } from '../../../platform/database/lost.ts'
+import { connectionLost, neverSent, refusesWrites, wasCancelled } from '../../../platform/database/lost.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import type { MessageRow } from '../rows.ts'
 import { findMessages } from '../store.ts'
@@ -30,6 +30,8 @@ async function repeating(deps: CommitDeps, units: readonly Unit[], moment: Momen
       const state = sqlState(error)
       const raced = state === '40001' || state === '40P01'
       if (!raced && state !== undefined && /^2[23]/.test(state)) return await afterDataError(deps, open, moment, path, error)
+      deps.platform.storage.failed(error)
+      if (!raced && (refusesWrites(error) || wasCancelled(error))) return giveUp(open)
       if (!raced && !connectionLost(error)) throw error
       if (!raced) await afterLostConnection(deps, open, error)
       open = open.filter((unit) => !isDecided(unit))

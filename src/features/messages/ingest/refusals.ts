@@ -22,7 +22,9 @@ export function problemOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Prob
 }
 
 const notNow = () =>
-  new Problem('upstream_unavailable', 'The service cannot store messages right now. Repeat with backoff and the same Idempotency-Key; nothing was charged.')
+  new Problem('upstream_unavailable', 'The service cannot store messages right now. Repeat with backoff and the same Idempotency-Key; nothing was charged.', {
+    headers: { 'retry-after': '1' },
+  })
 
 const unavailable: Readonly<Record<UnavailableReason, () => Problem>> = {
   full: () =>

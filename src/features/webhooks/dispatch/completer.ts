@@ -104,11 +104,12 @@ export class Completer {
   }
 
   async #attempt(what: string, work: () => Promise<void>): Promise<boolean> {
-    const { log, clock } = this.#deps.platform
+    const { log, clock, storage } = this.#deps.platform
     try {
       await work()
       return true
     } catch (error) {
+      storage.failed(error)
       log.warn({ err: error }, `${what} failed; it is done again`)
       await clock.sleep(againMs)
       return false
