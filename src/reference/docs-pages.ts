@@ -13,10 +13,10 @@ import { sample } from './samples.ts'
 
 export function mountDocs(server: FastifyInstance, routes: readonly Route[], base_url: string): void {
   // made at the first request: most processes are never asked
-  const pages = new Map<string, string>()
+  const pages = new Map<string, Buffer>()
   const serve = (path: string, type: string, make: () => string) =>
     server.get(path, { exposeHeadRoute: true }, (_request, reply: FastifyReply) => {
-      const text = pages.get(path) ?? make()
+      const text = pages.get(path) ?? Buffer.from(make())
       pages.set(path, text)
       return reply.headers(pageHeaders).type(type).send(text)
     })

@@ -38,7 +38,7 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
   }
   for (const folder of pages.folders) {
     const index = once(() => indexOf(pages, folder))
-    const made = new Map<string, () => Promise<string>>()
+    const made = new Map<string, () => Promise<Buffer>>()
     const serve = async (reply: FastifyReply, name: string): Promise<FastifyReply> => {
       const found = await index()
       if (name !== 'README' && !found.names.includes(name))
@@ -55,7 +55,7 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
   }
 }
 
-const sendPage = (reply: FastifyReply, text: string): FastifyReply => reply.headers(pageHeaders).type('text/html; charset=utf-8').send(text)
+const sendPage = (reply: FastifyReply, text: Buffer): FastifyReply => reply.headers(pageHeaders).type('text/html; charset=utf-8').send(text)
 
 /** What is asked for at once is made once; what failed is made anew. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -84,19 +84,19 @@ async function indexOf(pages: MarkdownPages, folder: MarkdownFolder): Promise<In
   return { title: titleOf(markdown), names, titles: new Map(titles) }
 }
 
-async function pageOf(pages: MarkdownPages, folder: MarkdownFolder, index: Index, name: string): Promise<string> {
+async function pageOf(pages: MarkdownPages, folder: MarkdownFolder, index: Index, name: string): Promise<Buffer> {
   // loaded here, for no start needs it
   const { renderMarkdown } = await import('./markdown.ts')
   const rendered = renderMarkdown(await read(pages, folder, name), linksFrom(pages, folder.folder))
   const title = name === 'README' ? rendered.title : `${rendered.title} · ${index.title}`
-  return page(title, navigation(folder, index, name, rendered), `<article class="prose">${rendered.html}</article>`)
+  return Buffer.from(page(title, navigation(folder, index, name, rendered), `<article class="prose">${rendered.html}</article>`))
 }
 
-async function documentPage(pages: MarkdownPages, { file }: MarkdownDocument): Promise<string> {
+async function documentPage(pages: MarkdownPages, { file }: MarkdownDocument): Promise<Buffer> {
   const { renderMarkdown } = await import('./markdown.ts')
   const rendered = renderMarkdown(await readFile(join(pages.root, file), 'utf8'), linksFrom(pages, posix.dirname(file)))
   const start = `<div class="short"><h2>Start</h2><ul>${entry('/docs', 'Reference')}</ul></div>`
-  return page(rendered.title, start + onThisPage(rendered), `<article class="prose">${rendered.html}</article>`)
+  return Buffer.from(page(rendered.title, start + onThisPage(rendered), `<article class="prose">${rendered.html}</article>`))
 }
 
 const entry = (href: string, text: string, here = false): string => `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`

@@ -1,7 +1,7 @@
 /** The HTTP server: Fastify around the pipeline, with a request id, an error envelope, metrics and a log line for every request. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { Readable, type Duplex } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ApiError } from '../../contract/resources/api-error.ts'
@@ -19,6 +19,7 @@ import { guard, perform, prepare, unknownRoute, type Pipeline } from './pipeline
 import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import type { Route } from './route.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 export interface ServerParts {
   readonly platform: Platform
@@ -62,9 +63,14 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   // the pipeline reads bodies itself, after the checks that come before them
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))
   server.setValidatorCompiler(() => () => true)
+  const unread = new UnreadAnswers(platform.clock)
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    done(null, payload)
+    unread.sent(reply.raw, Buffer.isBuffer(payload), payload instanceof Readable)
+  })
   server.addHook('onRequest', (request, reply, done) => {
     begin(platform, request, reply)
-    done(hostProblem(request.raw))
+    unread.inTurn(request.raw, reply.raw, () => done(hostProblem(request.raw)))
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word

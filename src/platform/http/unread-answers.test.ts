@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import { closing } from '../../../test/kit/closing.ts'
+import { fakeClock } from '../../../test/kit/clock.ts'
+import { until, within } from '../../../test/kit/waiting.ts'
+import { UnreadAnswers, unreadBounds, type UnreadBounds } from './unread-answers.ts'
+
+/** More than the system buffers for a connection. */
+const answerBytes = 16 * 1024 * 1024
+
+/** A server that answers every request with as much as its path asks for, and keeps what it has begun. */
+async function serverOf(t: TestContext, bounds: Partial<UnreadBounds> = {}) {
+  const clock = fakeClock()
+  const unread = new UnreadAnswers(clock, { ...unreadBounds, ...bounds })
+  const begun: string[] = []
+  const page = Buffer.alloc(answerBytes, 'p')
+  const answer = (path: string, response: ServerResponse) => {
+    begun.push(path)
+    if (path === '/stream') {
+      const stream = Readable.from(pieces())
+      stream.on('error', () => undefined)
+      stream.pipe(response)
+    } else response.end(path === '/small' ? 'small' : path === '/page' ? page : 'a'.repeat(answerBytes))
+    unread.sent(response, path === '/page', path === '/stream')
+  }
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => unread.inTurn(request, response, () => answer(request.url!, response)))
+  server.listen(0, '127.0.0.1')
+  await within('the server to listen', once(server, 'listening'))
+  const sockets: Socket[] = []
+  closing(t, async () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    server.closeAllConnections()
+  })
+  const ask = (...paths: string[]) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    sockets.push(socket)
+    socket.on('error', () => undefined) // and nobody reads it
+    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+    return socket
+  }
+  const open = () => new Promise<number>((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))))
+  return { clock, unread, begun, ask, open }
+}
+
+async function* pieces(): AsyncGenerator<Buffer> {
+  for (let count = 0; count < 100_000; count++) yield await Promise.resolve(Buffer.alloc(256 * 1024, 's'))
+}
+
+test('a connection has one answer in hand: what it asks for meanwhile is begun once that was taken', async (t) => {
+  const { begun, ask } = await serverOf(t)
+  const socket = ask('/large', ...Array.from({ length: 20 }, () => '/small'))
+  await until(
+    'the first to be begun',
+    () => begun.length,
+    (count) => count > 0,
+  )
+  assert.deepEqual(begun, ['/large'])
+
+  let received = 0
+  socket.on('data', (chunk: Buffer) => (received += chunk.length)).resume()
+
+  await until(
+    'all to be answered',
+    () => begun.length,
+    (count) => count === 21,
+  )
+  await until(
+    'all to arrive',
+    () => received,
+    (bytes) => bytes > answerBytes + 20 * 5,
+  )
+})
+
+test('a client that asks further ahead than it may loses its connection, and nothing of it is begun', async (t) => {
+  const { begun, ask, open } = await serverOf(t, { aheadMax: 4 })
+  ask('/large', ...Array.from({ length: 200 }, () => '/large'))
+
+  await until('the connection to be closed', open, (count) => count === 0)
+  assert.ok(begun.length <= 1, `${begun.length} were begun`)
+})
+
+test('what waits for clients that read nothing is bounded in all: who has waited for longest goes', async (t) => {
+  const { begun, unread, ask, open } = await serverOf(t, { bytesMax: 4 * answerBytes })
+  for (let count = 1; count <= 12; count++) {
+    ask('/large')
+    await until(
+      'it to be begun',
+      () => begun.length,
+      (seen) => seen === count,
+    )
+    assert.ok(unread.bytes <= 4 * answerBytes, `${unread.bytes} bytes wait`)
+  }
+
+  assert.ok((await until('the others to be closed', open, (count) => count <= 5)) >= 3)
+})
+
+test('pages that all share do not count', async (t) => {
+  const { begun, unread, ask, open } = await serverOf(t, { bytesMax: answerBytes })
+  for (let count = 0; count < 12; count++) ask('/page')
+  await until(
+    'all to be begun',
+    () => begun.length,
+    (count) => count === 12,
+  )
+
+  assert.deepEqual([unread.bytes, await open()], [0, 12])
+})
+
+test('an answer that is not read in its time is ended, whether it is whole or streamed; one that is read goes on', async (t) => {
+  const { clock, begun, ask, open } = await serverOf(t, { patienceMs: 60_000, bytesPerSecond: 1024 * 1024 })
+  ask('/large')
+  ask('/stream')
+  const reader = ask('/stream')
+  let received = 0
+  reader.on('data', (chunk: Buffer) => (received += chunk.length)).resume()
+  await until(
+    'all to be begun',
+    () => begun.length,
+    (count) => count === 3,
+  )
+  await until(
+    'the reader to get ahead',
+    () => received,
+    (bytes) => bytes > answerBytes,
+  )
+
+  await clock.advance(59_000)
+  assert.equal(await open(), 3)
+  // a period of the stream begins anew with what was taken last
+  for (let rounds = 0; rounds < 4; rounds++) {
+    const before = received
+    await until(
+      'the reader to get on',
+      () => received,
+      (bytes) => bytes > before,
+    )
+    await clock.advance(40_000)
+  }
+
+  assert.equal(await until('who reads nothing to be closed', open, (count) => count === 1), 1)
+  assert.equal(reader.destroyed, false)
+})
