@@ -10,6 +10,9 @@ import { submittersOf } from './submitters.ts'
 const broken = new Error('nobody expected this')
 const accepted = { n: 0, verdict: 'accepted', contact_id: null, package_grant_id: null }
 
+/** As many large messages as a batch takes. */
+const fourAccepted = [0, 1, 2, 3].map((n) => ({ ...accepted, n }))
+
 test('of a bulk submission that was rejected nothing more is committed, and others go on', async () => {
   const database = databaseThat(() => Promise.reject(broken))
   const pump = groupCommit(database.deps())
@@ -67,11 +70,80 @@ test('an interactive submission that no batch could hold is refused before anyth
   assert.equal(pump.load().interactive, 0)
 })
 
-const messages = (lane: SubmissionLane, count: number): Submission => ({
+test('a batch takes a few large messages, however many wait, and the small one behind them comes with the next', async () => {
+  const database = databaseThat(() => Promise.resolve(fourAccepted))
+  const pump = groupCommit(database.deps())
+  const large = 'x'.repeat(1_000_000)
+
+  const outcomes = await Promise.all([
+    ...Array.from({ length: 12 }, () => pump.submit(messages('interactive', 1, large))),
+    pump.submit(messages('interactive', 1)),
+  ])
+  await pump.stop()
+
+  assert.deepEqual([...new Set(outcomes.flat().map(({ kind }) => kind))], ['accepted'])
+  assert.ok(database.asked() >= 3, `${database.asked()} statements`)
+})
+
+test('large messages of an account wait up to a bound, whatever their number; beyond it they are unavailable, and those of others are not', async () => {
+  const database = databaseThat(() => Promise.resolve(fourAccepted))
+  const pump = groupCommit(database.deps())
+  const large = 'x'.repeat(1_000_000)
+
+  const flood = Array.from({ length: 200 }, () => pump.submit(messages('interactive', 1, large)))
+  const other = pump.submit(messages('interactive', 1, 'Hello', 'acc_2'))
+  const outcomes = await Promise.all(flood)
+  await pump.stop()
+
+  const full = outcomes.flat().filter((outcome) => outcome.kind === 'unavailable' && outcome.reason === 'full')
+  assert.equal(full.length, 168)
+  assert.deepEqual(
+    (await other).map(({ kind }) => kind),
+    ['accepted'],
+  )
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+})
+
+test('a message of one account is in the next batch, however many of another wait before it', async () => {
+  const answered: string[] = []
+  const database = databaseThat(() => Promise.resolve(Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))))
+  const pump = groupCommit(database.deps())
+
+  const flood = Array.from({ length: 40 }, (_, index) => pump.submit(messages('interactive', 100)).then(() => answered.push(`flood ${index}`)))
+  await pump.submit(messages('interactive', 1, 'Hello', 'acc_2'))
+  const before = answered.length
+  await Promise.all(flood)
+  await pump.stop()
+
+  assert.ok(before <= 5, `${before} of 40 batches went before it`)
+})
+
+test('an account has a quarter of the room for what waits', async () => {
+  const database = databaseThat(() => Promise.resolve(Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))))
+  const pump = groupCommit(database.deps())
+
+  const flood = await Promise.all(Array.from({ length: 60 }, () => pump.submit(messages('interactive', 100))))
+  await pump.stop()
+
+  assert.equal(flood.filter(([first]) => first!.kind === 'unavailable').length, 10)
+  assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
+})
+
+const messages = (lane: SubmissionLane, count: number, body = 'Hello', account_id = 'acc_1'): Submission => ({
   origin: { type: 'api', id: null },
   lane,
   items: Array.from({ length: count }, () => ({
-    message: { account_id: 'acc_1', mode: 'live', channel_type: 'sms', priority: 'normal', price_micros: 1, send_at: null, expires_in_seconds: null },
+    message: {
+      account_id,
+      mode: 'live',
+      channel_type: 'sms',
+      content: { body },
+      metadata: {},
+      priority: 'normal',
+      price_micros: 1,
+      send_at: null,
+      expires_in_seconds: null,
+    },
   })) as unknown as Submission['items'],
 })
 

@@ -30,6 +30,11 @@ export interface IngestLoad {
 }
 
 const interactiveRowsMax = 20_000
+const interactiveCharactersMax = 128_000_000
+/** The part of them that one account may take. */
+const accountShare = 4
+/** A batch is one statement, and holds everybody's messages up: a few large ones are as long as hundreds of the usual ones. */
+const batchCharactersMax = 4_000_000
 /** Rows of bulk submissions that wait inside; the others wait outside, with their submitters. */
 export const bulkRowsMax = 2000
 /** Rows that one bulk submission is let in with at a time, so that a large one leaves room for the next. */
@@ -56,6 +61,9 @@ const errorRestMs = 100
 interface Queue {
   units: Unit[]
   rows: number
+  characters: number
+  /** Of each account that has units in it. */
+  readonly loads: Map<string, { rows: number; characters: number }>
 }
 
 interface Bulk extends Queue {
@@ -82,8 +90,8 @@ interface Pump {
 export function groupCommit(deps: CommitDeps): Ingest {
   const pump: Pump = {
     deps,
-    interactive: { units: [], rows: 0 },
-    bulk: { units: [], rows: 0, outside: [], pieceRows: 100, restsUntil: 0 },
+    interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
+    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pieceRows: 100, restsUntil: 0 },
     last: 'bulk',
     running: false,
     stopping: false,
@@ -107,13 +115,12 @@ function submit(pump: Pump, submission: Submission): Promise<readonly Outcome[]>
   checkSubmission(pump.deps, submission)
   if (items.length === 0) return Promise.resolve([])
   const refused: UnavailableReason | undefined =
-    lane === 'bulk' ? (pump.stopping ? 'stopping' : undefined) : pump.interactive.rows + items.length > interactiveRowsMax ? 'full' : undefined
+    lane === 'bulk' ? (pump.stopping ? 'stopping' : undefined) : hasRoomFor(pump.interactive, items) ? undefined : 'full'
   if (refused !== undefined) return Promise.resolve(items.map(() => ({ kind: 'unavailable', reason: refused })))
   const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome[]>()
   const pending: Pending = { submission, outcomes: items.map(() => undefined), open: items.length, rejected: false, resolve, reject }
   if (lane === 'interactive') {
-    pump.interactive.units.push(unitOf(pending, items, 0))
-    pump.interactive.rows += items.length
+    enqueue(pump.interactive, unitOf(pending, items, 0))
     pump.arrived?.()
   } else {
     pump.bulk.outside.push({ pending, admitted: 0 })
@@ -124,6 +131,50 @@ function submit(pump: Pump, submission: Submission): Promise<readonly Outcome[]>
     setImmediate(() => void run(pump))
   }
   return promise
+}
+
+/** An interactive submission is of one account, which takes a quarter of the room at most. */
+function hasRoomFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
+  const own = items.length === 0 ? undefined : loads.get(items[0]!.message.account_id)
+  return (
+    rows + items.length <= interactiveRowsMax &&
+    characters < interactiveCharactersMax &&
+    (own === undefined || (own.rows + items.length <= interactiveRowsMax / accountShare && own.characters < interactiveCharactersMax / accountShare))
+  )
+}
+
+const accountOf = ({ items }: Unit): string => items[0]!.message.account_id
+
+function enqueue(queue: Queue, unit: Unit): void {
+  queue.units.push(unit)
+  queue.rows += unit.items.length
+  queue.characters += unit.characters
+  const load = queue.loads.get(accountOf(unit))
+  if (load === undefined) queue.loads.set(accountOf(unit), { rows: unit.items.length, characters: unit.characters })
+  else {
+    load.rows += unit.items.length
+    load.characters += unit.characters
+  }
+}
+
+/** What has left the queue. */
+function dequeued(queue: Queue, units: readonly Unit[]): void {
+  for (const unit of units) {
+    queue.rows -= unit.items.length
+    queue.characters -= unit.characters
+    const load = queue.loads.get(accountOf(unit))!
+    load.rows -= unit.items.length
+    load.characters -= unit.characters
+    if (load.rows === 0) queue.loads.delete(accountOf(unit))
+  }
+}
+
+/** One unit of each account in turn, each account's in their order: an account with much to send takes the room that the others leave. */
+function inTurn(units: readonly Unit[], accounts: number): readonly Unit[] {
+  if (accounts < 2) return units
+  const queues = [...Map.groupBy(units, accountOf).values()]
+  const turns = Math.max(...queues.map(({ length }) => length))
+  return Array.from({ length: turns }, (_, turn) => queues.flatMap((own) => own[turn] ?? [])).flat()
 }
 
 /** What a submitter got wrong is a bug, and is told before anything is stored. */
@@ -208,23 +259,24 @@ function nextPieceRows(rows: number, took: number): number {
   return Math.round(Math.min(Math.max(wanted, rows / 2, pieceRowsMin), rows * 2, limits.group_commit_rows_max))
 }
 
-/** The next units of one kind, that of the first, at most so many rows; a unit is never parted. */
+/** The next units of one kind, that of the first, in turn between accounts, at most so many rows and characters; a unit is never parted. */
 function take(queue: Queue, rows_max: number): Unit[] {
   const kind = kindOf(queue.units[0]!)
   const batch: Unit[] = []
   const left: Unit[] = []
-  let rows = 0
+  let [rows, characters] = [0, 0]
   let full = false
-  for (const unit of queue.units) {
-    full ||= batch.length > 0 && kindOf(unit) === kind && rows + unit.items.length > rows_max
+  for (const unit of inTurn(queue.units, queue.loads.size)) {
+    full ||= batch.length > 0 && kindOf(unit) === kind && (rows + unit.items.length > rows_max || characters + unit.characters > batchCharactersMax)
     if (full || kindOf(unit) !== kind) left.push(unit)
     else {
       batch.push(unit)
       rows += unit.items.length
+      characters += unit.characters
     }
   }
   queue.units = left
-  queue.rows -= rows
+  dequeued(queue, batch)
   return batch
 }
 
@@ -234,8 +286,7 @@ function admit(bulk: Bulk): void {
     const entry = bulk.outside.shift()!
     const { items } = entry.pending.submission
     const until = Math.min(items.length, entry.admitted + Math.min(bulkTurnRows, bulkRowsMax - bulk.rows))
-    for (let at = entry.admitted; at < until; at++) bulk.units.push(unitOf(entry.pending, [items[at]!], at))
-    bulk.rows += until - entry.admitted
+    for (let at = entry.admitted; at < until; at++) enqueue(bulk, unitOf(entry.pending, [items[at]!], at))
     entry.admitted = until
     if (until < items.length) bulk.outside.push(entry)
   }
@@ -243,9 +294,12 @@ function admit(bulk: Bulk): void {
 
 /** Forgets what is left of bulk submissions that were rejected: their submitters count on nothing more. */
 function dropRejected(bulk: Bulk): void {
+  dequeued(
+    bulk,
+    bulk.units.filter(({ pending }) => pending.rejected),
+  )
   bulk.units = bulk.units.filter(({ pending }) => !pending.rejected)
   bulk.outside = bulk.outside.filter(({ pending }) => !pending.rejected)
-  bulk.rows = bulk.units.reduce((sum, { items }) => sum + items.length, 0)
   admit(bulk)
 }
 
@@ -255,6 +309,6 @@ const rowsOutside = ({ outside }: Bulk): number => outside.reduce((sum, { pendin
 function turnAway(bulk: Bulk): void {
   const outcome = { kind: 'unavailable', reason: 'stopping' } as const
   for (const { pending, admitted } of bulk.outside.splice(0)) answerAll(unitOf(pending, pending.submission.items.slice(admitted), admitted), outcome)
+  dequeued(bulk, bulk.units)
   for (const unit of bulk.units.splice(0)) answerAll(unit, outcome)
-  bulk.rows = 0
 }

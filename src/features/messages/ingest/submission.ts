@@ -1,6 +1,7 @@
 /** What is submitted: messages of one origin on their way to be stored and charged, and what becomes of each of them. Nothing here knows HTTP (docs/decisions/submitting.md). */
 import type { OriginType } from '../../../contract/resources/message.ts'
 import type { MessageRow } from '../rows.ts'
+import { charactersOf } from './characters.ts'
 import type { CheckedMessage } from './checked-message.ts'
 import type { AcceptRow } from './rows.ts'
 
@@ -75,6 +76,8 @@ export interface Unit {
   /** One an item, made when the unit is committed first, and the same at every repeat. */
   readonly rows: AcceptRow[]
   readonly outcomes: (Outcome | undefined)[]
+  /** About how long its messages are as JSON. */
+  readonly characters: number
   answered: boolean
   /** An attempt to store it was lost on its way, and may yet turn out to be committed. */
   mayBeStored: boolean
@@ -86,6 +89,7 @@ export const unitOf = (pending: Pending, items: readonly SubmissionItem[], first
   first,
   rows: [],
   outcomes: items.map(() => undefined),
+  characters: items.reduce((sum, { message }) => sum + charactersOf(message.content) + charactersOf(message.metadata), 0),
   answered: false,
   mayBeStored: false,
 })
