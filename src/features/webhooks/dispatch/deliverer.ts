@@ -124,7 +124,7 @@ export class Deliverer {
   async #deliver(session: EndpointSession, job: DeliveryJob, body: Buffer): Promise<void> {
     const wasSlow = session.slow
     const outcome = await this.#executor.post(session, job, body)
-    this.#scheduler.ended(wasSlow)
+    this.#scheduler.ended(job, wasSlow)
     this.#complete(session, job, outcome)
     this.#scheduler.beginNext(session)
     if (!session.more || session.buffer.length > aheadOf(session) / 4 || this.#reader.isReading || this.#stopping) return

@@ -20,6 +20,8 @@ export interface DeliveryJob extends Omit<DueRow, 'due_at'> {
   started_at: number
   /** Begun while the circuit was open. */
   circuit: boolean
+  /** What it takes of the places of this process, once it has begun. */
+  places?: number
   /** With which it was handed off in memory; undefined: it stands in the queue. */
   group: DeliveryGroup | undefined
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Db } from '../../../platform/database/sql.ts'
+import { startPlatform } from '../../../../test/kit/world.ts'
+import { recordEvents } from '../../../platform/outbox.ts'
 import { freshEvents } from '../../../platform/fresh-events.ts'
 import { eventBodies } from './event-bodies.ts'
 
@@ -33,4 +35,33 @@ test('bodies go when enough newer ones came, also where every event was found in
   const kept = ids.filter((id) => bodies.get(id) !== undefined)
   assert.ok(kept.length < 5_000, `${kept.length} bodies are kept`)
   assert.deepEqual(kept, ids.slice(-kept.length))
+})
+
+test('bodies are read while there is room for them, however many are wanted, and the rest at its turn', async (t) => {
+  const { pool, platform, clock } = await startPlatform(t)
+  const tenant = { account_id: 'acc_1', mode: 'live' } as const
+  const made = Array.from({ length: 250 }, () => ({
+    ...tenant,
+    id: platform.ids('evt'),
+    type: 'message.sent' as const,
+    object_id: 'msg_1',
+    object: { text: 'x'.repeat(1000) },
+    created_at: clock.iso(),
+  }))
+  await recordEvents(pool, made)
+  const bodies = eventBodies(pool, freshEvents(), { bodies_max: 4_000, bytes_max: 150_000 })
+  const wanted = [...made.map(({ id }) => id), 'evt_gone'].map((event_id) => ({ ...tenant, event_id, event_type: 'message.sent' }))
+  const kept = () => made.filter(({ id }) => bodies.get(id) !== undefined).length
+
+  const gone = await bodies.load(wanted)
+  const first = kept()
+  const goneLater = await bodies.load(wanted.slice(200))
+
+  assert.deepEqual([gone, first], [[], 200])
+  assert.deepEqual(
+    goneLater.map(({ event_id }) => event_id),
+    ['evt_gone'],
+  )
+  assert.ok(made.slice(200).every(({ id }) => bodies.get(id) !== undefined))
+  assert.ok(kept() < 150, `${kept()} are kept`)
 })

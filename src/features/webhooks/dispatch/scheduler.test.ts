@@ -7,13 +7,12 @@ import type { DeliveryJob } from './endpoint-session.ts'
 import { Scheduler } from './scheduler.ts'
 import { EndpointSessions } from './sessions.ts'
 
-function start() {
+function start(body = Buffer.from('{}')) {
   const clock = fakeClock()
   const queued: number[] = []
   const sessions = new EndpointSessions((batches) => void queued.push(...batches))
   const begun: string[] = []
   const lost = new Set<string>()
-  const body = Buffer.from('{}')
   const scheduler = new Scheduler({
     clock,
     sessions,
@@ -69,8 +68,9 @@ test('under an open circuit one attempt begins at a time, and at most one a seco
   scheduler.beginAll()
   scheduler.beginAll()
   const first = begun.length
+  const [job] = session.underWay
   session.underWay.clear()
-  scheduler.ended(false)
+  scheduler.ended(job!, false)
   scheduler.beginNext(session)
   const tooEarly = begun.length
   await clock.advance(circuitEveryMs)
@@ -88,6 +88,21 @@ test('slow endpoints take half of all places at most, and quick ones the rest', 
 
   const slow = begun.filter((one) => one.startsWith('we_slow')).length
   assert.deepEqual([slow, begun.length], [1_024, 2_048])
+})
+
+test('a large body takes the places of many small ones, and leaves them when its attempt ends', () => {
+  const { scheduler, begun, endpoint } = start(Buffer.alloc(1024 * 1024))
+  const sessions = Array.from({ length: 40 }, (_, i) => Object.assign(endpoint(`we_${i}`, `acc_${i}`, 64), { limit: 64 }))
+
+  scheduler.beginAll()
+  const atOnce = begun.length
+  const [session] = sessions
+  const [job] = session!.underWay
+  session!.underWay.delete(job!)
+  scheduler.ended(job!, false)
+  scheduler.beginNext(session!)
+
+  assert.deepEqual([atOnce, begun.length], [128, 129])
 })
 
 test('nothing begins at an endpoint that has changed or is disabled, nor once the scheduler has stopped', () => {

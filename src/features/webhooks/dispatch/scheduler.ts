@@ -5,9 +5,11 @@ import { mayBegin, notice, type DeliveryJob, type EndpointSession } from './endp
 import type { EventBodies } from './event-bodies.ts'
 import type { EndpointSessions } from './sessions.ts'
 
-/** Attempts under way in this process; slow endpoints together may take half of them. */
-const underWayMax = 2_048
-const slowMax = underWayMax / 2
+/** Places of attempts under way in this process; slow endpoints together may take half of them. */
+const placesMax = 2_048
+const slowMax = placesMax / 2
+/** An attempt takes a place for so much of its body: it may be a megabyte, and is held until its receiver has read it. */
+const bytesPerPlace = 64 * 1024
 
 export interface SchedulerDeps {
   readonly clock: Clock
@@ -20,7 +22,8 @@ export interface SchedulerDeps {
 export class Scheduler {
   readonly #deps: SchedulerDeps
   #underWay = 0
-  #slowUnderWay = 0
+  #taken = 0
+  #takenBySlow = 0
   /** Some endpoint found no place. */
   #starved = false
   #stopped = false
@@ -44,10 +47,10 @@ export class Scheduler {
   /** Finds out anew which endpoints are slow, and how much they have under way. */
   noticeSlow(): void {
     const now = this.#deps.clock.now()
-    this.#slowUnderWay = 0
+    this.#takenBySlow = 0
     for (const session of this.#deps.sessions.all()) {
       notice(session, now)
-      if (session.slow) this.#slowUnderWay += session.underWay.size
+      if (session.slow) for (const { places = 1 } of session.underWay) this.#takenBySlow += places
     }
   }
 
@@ -57,9 +60,10 @@ export class Scheduler {
   }
 
   /** An attempt has ended; `wasSlow`: its endpoint counted as slow when it began. What it made room for begins with `beginNext`. */
-  ended(wasSlow: boolean): void {
+  ended({ places = 1 }: DeliveryJob, wasSlow: boolean): void {
     this.#underWay -= 1
-    if (wasSlow) this.#slowUnderWay = Math.max(0, this.#slowUnderWay - 1)
+    this.#taken -= places
+    if (wasSlow) this.#takenBySlow = Math.max(0, this.#takenBySlow - places)
   }
 
   beginNext(session: EndpointSession): void {
@@ -76,7 +80,7 @@ export class Scheduler {
     const { clock, sessions, bodies, begin } = this.#deps
     const now = clock.now()
     if (this.#stopped || !mayBegin(session, now)) return false
-    if (this.#underWay >= underWayMax || (session.slow && this.#slowUnderWay >= slowMax)) {
+    if (this.#taken >= placesMax || (session.slow && this.#takenBySlow >= slowMax)) {
       this.#starved = true
       return false
     }
@@ -91,8 +95,10 @@ export class Scheduler {
     job.circuit = session.failures >= circuitAt
     session.started_at = now
     session.underWay.add(job)
+    job.places = Math.max(1, Math.ceil(body.length / bytesPerPlace))
     this.#underWay += 1
-    if (session.slow) this.#slowUnderWay += 1
+    this.#taken += job.places
+    if (session.slow) this.#takenBySlow += job.places
     if (job.group === undefined) this.#begun += 1
     begin(session, job, body)
     return true
