@@ -358,6 +358,7 @@ create table installation (
   key_check text,
   address_hash_key text,
   created_at timestamp with time zone not null,
+  feed_held boolean default false not null,
   constraint installation_pkey PRIMARY KEY (only_row),
   constraint installation_only_row_check CHECK (only_row)
 );
@@ -771,17 +772,83 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.feed_attributed_xmin()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if pg_is_in_recovery() then return pg_snapshot_xmin(pg_current_snapshot())::text::bigint; end if;
+  return least((select min(xid::text::bigint) from feed_running() where not bystander), pg_current_xact_id_if_assigned()::text::bigint,
+    pg_snapshot_xmax(pg_current_snapshot())::text::bigint);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.feed_can_write(role oid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  tables oid[] := array(select relid from pg_partition_tree('events'));
+  writers oid[] := array(select w.oid from pg_roles w where w.rolsuper or exists (select from unnest(tables) t where has_any_column_privilege(w.oid, t, 'insert')));
+begin
+  return not exists (select from pg_roles r where r.oid = role)
+    or exists (select from unnest(writers) w where pg_has_role(role, w, 'member'))
+    or exists (select from pg_proc p where p.prosecdef and p.pronamespace <> 'pg_catalog'::regnamespace and p.proowner = any (writers))
+    or exists (select from pg_depend d where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjid = any (tables));
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.feed_horizon()
  RETURNS bigint
  LANGUAGE sql
  STABLE
-RETURN ((SELECT ((installation.feed_epoch)::bigint << 48) FROM installation) + ((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint);
+RETURN (SELECT (((installation.feed_epoch)::bigint << 48) + CASE WHEN installation.feed_held THEN feed_attributed_xmin() ELSE ((pg_snapshot_xmin(pg_current_snapshot()))::text)::bigint END) FROM installation);
 
 CREATE OR REPLACE FUNCTION public.feed_position()
  RETURNS bigint
  LANGUAGE sql
  STABLE
 RETURN ((SELECT ((installation.feed_epoch)::bigint << 48) FROM installation) + ((pg_current_xact_id())::text)::bigint);
+
+CREATE OR REPLACE FUNCTION public.feed_running()
+ RETURNS TABLE(xid xid8, bystander boolean, database_oid oid, pid integer, prepared_as text, role_oid oid, application_name text, began timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_column
+declare
+  running xid8[] := array(select pg_snapshot_xip(pg_current_snapshot()));
+  own_database oid := (select oid from pg_database where datname = current_database());
+  own_role oid := (select oid from pg_roles where rolname = current_user);
+  prepared_xids xid[];
+  prepared_databases oid[];
+  has_written int[];
+begin
+  if cardinality(running) = 0 then return; end if;
+  -- what this transaction has seen of other sessions before may be older than the snapshot
+  perform pg_stat_clear_snapshot();
+  -- who has written holds this lock until its end; looked at before the sessions are, anew: whoever still runs the same transaction then has not ended in between
+  if exists (select from pg_stat_activity s where s.backend_xid is not null and s.datid = own_database and s.usesysid <> own_role) then
+    has_written := array(
+      select l.pid from pg_locks l
+      where l.locktype = 'relation' and l.database = own_database and l.pid is not null and l.mode not in ('AccessShareLock', 'RowShareLock')
+        and l.relation in (select relid from pg_partition_tree('events')));
+    perform pg_stat_clear_snapshot();
+  end if;
+  -- the row of a prepared transaction may be torn: the database counts of one that is still there at the second look
+  select array_agg(p.transaction), array_agg(p.dbid) into prepared_xids, prepared_databases from pg_prepared_xact() p;
+  return query
+    select r.xid,
+      coalesce(coalesce(s.datid, p.dbid) <> own_database
+        or (s.datid = own_database and s.usesysid <> own_role and s.pid <> all (has_written) and not feed_can_write(s.usesysid)), false),
+      coalesce(s.datid, p.dbid), s.pid, p.gid, coalesce(s.usesysid, p.ownerid), s.application_name, coalesce(s.xact_start, p.prepared)
+    from unnest(running) r (xid)
+    left join pg_stat_activity s on s.backend_xid = r.xid::xid
+    left join (
+      select a.dbid, b.transaction, b.gid, b.ownerid, b.prepared
+      from pg_prepared_xact() b join unnest(prepared_xids, prepared_databases) a (transaction, dbid) on a.transaction = b.transaction
+    ) p on p.transaction = r.xid::xid;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.id_at(id text, ms bigint)
  RETURNS text

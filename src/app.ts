@@ -208,7 +208,7 @@ const invariantsOf = (platform: Platform, followers: Followers): Invariant[] => 
   ...contactInvariants(platform),
   ...importInvariants,
   ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
-  ...webhookInvariants,
+  ...webhookInvariants(platform),
 ]
 
 export function buildApp(parts: AppParts): App {

@@ -4,6 +4,7 @@ import { limits } from '../contract/limits.ts'
 import { isoTime, type Clock } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
 import { keepPartitions } from './database/partitions.ts'
+import { watchHorizon } from './feed-horizon.ts'
 import { expireKeys } from './http/idempotency-store.ts'
 import type { Chore, Platform } from './platform.ts'
 
@@ -100,6 +101,7 @@ export const platformChores = (platform: Platform): Chore[] => [
     every_ms: 60 * minute,
     run: () => keepPartitions(platform.pool, { table: 'events', prefix: 'evt', retention_ms: limits.event_retention_ms }, platform.clock.now()),
   },
+  watchHorizon(platform),
   {
     name: 'silent processes',
     every_ms: 60 * minute,

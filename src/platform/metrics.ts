@@ -47,6 +47,7 @@ export function makeMetrics(ofProcess = false) {
       registers,
     }),
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
+    feed_horizon_age_seconds: new Gauge({ name: 'posthorn_feed_horizon_age_seconds', help: 'Age of what holds the event feed up the longest.', registers }),
     ...ofConnections(registers),
     group_commit_rows: new Histogram({
       name: 'posthorn_group_commit_rows',

@@ -29,9 +29,19 @@ export async function unlistedFailures(sql: Db): Promise<{ id: string; endpoint_
     limit 20`
 }
 
-export async function cursorAhead(sql: Db): Promise<{ position: number; horizon: number }[]> {
-  return await sql<{ position: number; horizon: number }[]>`
-    select position, feed_horizon() as horizon from webhook_fan_out where position >= feed_horizon()`
+/**
+ * A cursor above a transaction of this database that runs and may write events, or above all there have been. Who has ended since the snapshot was taken proves nothing: whose it was cannot be told any more.
+ */
+export async function cursorAhead(sql: Db): Promise<{ position: string; horizon: string }[]> {
+  return await sql<{ position: string; horizon: string }[]>`
+    with epoch as materialized (select feed_horizon() >> 48 << 48 as start)
+    select w.position::text, h.horizon::text from webhook_fan_out w cross join (
+      select min(epoch.start + xid::text::bigint) as horizon from epoch cross join (
+        select xid from feed_running() where not bystander and database_oid = (select oid from pg_database where datname = current_database()) and pg_xact_status(xid) = 'in progress'
+        union all select pg_snapshot_xmax(pg_current_snapshot())
+      ) r
+    ) h
+    where w.position >= h.horizon`
 }
 
 /** A minute is long for what goes to the queue after a second, and for what other processes take over after ten. */

@@ -1,6 +1,7 @@
 /** The truths of webhooks that `posthorn doctor` proves inside one snapshot. */
 import type { Db } from '../../platform/database/sql.ts'
-import type { Invariant } from '../../platform/platform.ts'
+import type { Invariant, Platform } from '../../platform/platform.ts'
+import { heldFeed } from '../../platform/feed-horizon.ts'
 import * as audit from './invariants-store.ts'
 
 const reported =
@@ -8,7 +9,7 @@ const reported =
   async (sql: Db) =>
     (await find(sql)).map(say)
 
-export const webhookInvariants: readonly Invariant[] = [
+export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
   {
     name: 'delivery-in-one-place',
     breaches: reported(
@@ -28,6 +29,7 @@ export const webhookInvariants: readonly Invariant[] = [
     name: 'failed-deliveries-are-listed',
     breaches: reported(audit.unlistedFailures, (row) => `The delivery ${row.id} of endpoint ${row.endpoint_id} and the list of failed deliveries disagree.`),
   },
+  { name: 'feed-is-not-held-up', breaches: (sql) => heldFeed(sql, clock) },
   {
     name: 'fan-out-is-not-ahead',
     breaches: reported(

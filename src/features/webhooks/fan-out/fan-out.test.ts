@@ -1,6 +1,9 @@
 /** What the fan-out promises: it misses no event and makes each delivery once, whoever else is at it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { closing } from '../../../../test/kit/closing.ts'
+import { testDatabase } from '../../../../test/kit/database.ts'
+import { feedService } from '../feed/service.ts'
 import { openPool } from '../../../platform/database/pool.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
@@ -219,4 +222,32 @@ test('an event with more subscribers than a pass makes deliveries is a pass of i
       [1, 10_001, false],
     ],
   )
+})
+
+test('events are delivered and listed as ever beside a transaction of another database that lasts', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world)
+  const other = await testDatabase({ empty: true })
+  closing(t, () => other.drop())
+  const foreign = openPool(other.url, { max: 1, application_name: 'another application' })
+  closing(t, () => foreign.end({ timeout: 0 }))
+  await foreign`set idle_in_transaction_session_timeout = 0`
+  await foreign.unsafe('begin; create table z (i int)')
+  const lane = fanOutLane(world.platform)
+  const feed = feedService(world.platform)
+
+  for (let sent = 1; sent <= 5; sent++) {
+    await recordEvents(world.pool, [event(world)])
+    // what runs elsewhere for a moment cannot always be told
+    await until(`delivery ${sent}`, async () => {
+      await lane.tick()
+      return (await world.pool`select from webhook_queue`).length === sent
+    })
+    await until(
+      `event ${sent} in the feed`,
+      async () => (await feed.list(world.pool, tenant, { order: 'asc' }, { limit: 10, starting_after: undefined })).length === sent,
+    )
+  }
+
+  await foreign.unsafe('insert into z values (1); commit')
 })

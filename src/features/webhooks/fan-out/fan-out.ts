@@ -3,6 +3,7 @@ import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'
+import { holdFeed } from '../../../platform/feed-horizon-store.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { readEvents } from '../feed/store.ts'
 import { filterFieldsOf, type FilterFields } from './filters.ts'
@@ -23,6 +24,8 @@ const offersTop = 2_000
 /** A lease that ends sooner is not relied on. */
 const leaseMarginMs = 10_000
 const lookEveryMs = 1_000
+/** Passes in a row that find events and none that is final, with a pause of 15 ms after each: then somebody else may hold them up. */
+const unripePasses = 10
 
 /** What a pass did. */
 export interface FanOutPass {
@@ -42,7 +45,7 @@ export interface FanOutPass {
  */
 export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noConsumer): Lane {
   const { pool, clock } = platform
-  const state = { lookedAt: -Infinity, offersMax: offersMin }
+  const state = { lookedAt: -Infinity, offersMax: offersMin, unripe: 0 }
   return {
     name: 'fan-out',
     idle_ms: 250,
@@ -54,6 +57,8 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
       }
       const { events, queued, unripe, more, beaten } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
       if (queued > 0) platform.notify('deliver')
+      state.unripe = unripe && events === 0 && !beaten ? state.unripe + 1 : 0
+      if (state.unripe > 0 && state.unripe % unripePasses === 0) await holdFeed(pool)
       if (events > 0) state.offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * events))
       if (more || (events === 0 && !unripe && !beaten)) return events
       // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few

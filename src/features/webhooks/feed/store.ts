@@ -24,14 +24,16 @@ export interface FeedPage {
 /** Types of which there are most; the others have an index of their own, whose predicate this repeats. */
 const commonTypes: readonly string[] = ['message.sent', 'message.delivered', 'message.read']
 
-/** Up to `limit + 1` events. Neither order shows what lies at or above the horizon, so that a cursor of one is good for the other. */
+/**
+ * Up to `limit + 1` events. Neither order shows what lies at or above the horizon, so that a cursor of one is good for the other. The horizon is a sub-select: one for all rows.
+ */
 export async function listEvents(sql: Db, { account_id, mode }: Tenant, filter: FeedFilter, page: FeedPage): Promise<EventRow[]> {
   const { types, object_id, created_after, created_before, id_from, id_to } = filter
   const rare = types !== undefined && types.every((type) => !commonTypes.includes(type))
   const ascending = page.order === 'asc'
   return await sql<EventRow[]>`
     select id, mode, type, created_at, object from events
-    where account_id = ${account_id} and mode = ${mode} and position < feed_horizon()
+    where account_id = ${account_id} and mode = ${mode} and position < (select feed_horizon())
       ${page.after === undefined ? sql`` : ascending ? sql`and (position, id) > (${page.after.position}::text::bigint, ${page.after.id})` : sql`and (position, id) < (${page.after.position}::text::bigint, ${page.after.id})`}
       ${types === undefined ? sql`` : sql`and type = any(${[...types]}::text[])`}
       ${rare ? sql`and type not in ('message.sent', 'message.delivered', 'message.read')` : sql``}

@@ -1,0 +1,191 @@
+/**
+ * Seeded interleavings of who writes events and who only runs beside them: writers that commit, roll back, go back to a savepoint or are killed in between,
+ * transactions of another database and of a role that writes no events, readers that begin to look whose transactions are and stop again. Whatever the
+ * order: nothing appears behind a cursor, nothing that was committed is missing, and where nobody is left who may write nothing is held up. A failing seed is a test case.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import test, { type TestContext } from 'node:test'
+import { feedService } from '../../src/features/webhooks/feed/service.ts'
+import { readFeedSlice } from '../../src/features/webhooks/fan-out/store.ts'
+import { fanOutLane } from '../../src/features/webhooks/fan-out/fan-out.ts'
+import { holdFeed, releaseFeed } from '../../src/platform/feed-horizon-store.ts'
+import { openPool } from '../../src/platform/database/pool.ts'
+import type { Pool } from '../../src/platform/database/sql.ts'
+import { recordEvents } from '../../src/platform/outbox.ts'
+import { closing } from '../kit/closing.ts'
+import { testDatabase } from '../kit/database.ts'
+import { seeded, type Random } from '../kit/random.ts'
+import { until } from '../kit/waiting.ts'
+import { startPlatform, type PlatformWorld } from '../kit/world.ts'
+
+const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
+const steps = 250
+const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
+
+for (const seed of seeds) {
+  test(`whoever runs beside it, the feed shows every event in its order (seed ${seed})`, { timeout: 120_000 }, async (t) => {
+    const simulation = await setUp(t, seed)
+
+    for (let step = 0; step < steps; step++) await simulation.step()
+    await simulation.endWriters()
+
+    const committed = simulation.committed()
+    // bystanders still run, and nobody is left who may write
+    await until(`${committed.length} events to be shown beside ${simulation.bystanders()} bystanders`, async () => {
+      await simulation.lookOn()
+      await simulation.follow()
+      return simulation.seen.length >= committed.length
+    })
+    await simulation.fanOut()
+    assert.deepEqual(simulation.seen.toSorted(), committed.toSorted())
+    assert.deepEqual(simulation.seen, await simulation.stored())
+    assert.deepEqual(await simulation.delivered(), committed.toSorted())
+    t.diagnostic(`${committed.length} events, ${simulation.deaths()} deaths, ${simulation.bystanders()} bystanders at the end`)
+  })
+}
+
+/** A session with its transaction, where one is open. */
+interface Session {
+  sql: Pool
+  open: boolean
+  /** What its transaction has recorded and not taken back. */
+  pending: string[]
+}
+
+async function setUp(t: TestContext, seed: string) {
+  const world = await startPlatform(t, { seed })
+  const random = seeded(`feed simulation ${seed}`)
+  const other = await testDatabase({ empty: true })
+  closing(t, () => other.drop())
+  const reports = `r_${process.pid}_${randomBytes(5).toString('hex')}`
+  await world.pool.unsafe(`create role ${reports} login password '${reports}'`)
+  closing(t, async () => void (await world.pool.unsafe(`drop role ${reports}`)))
+  await world.pool`
+    insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
+    select ${tenant.account_id}, 'test', '*', 'we_1', null, pg_current_snapshot(), 0`
+  const asReports = new URL(world.database_url)
+  ;[asReports.username, asReports.password] = [reports, reports]
+  const sessions = (url: string, count: number) => Array.from({ length: count }, () => session(t, url))
+  return simulate(world, random, {
+    writers: sessions(world.database_url, 5),
+    beside: [...sessions(other.url, 3), ...sessions(asReports.href, 2)],
+    renew: () => session(t, world.database_url),
+  })
+}
+
+function session(t: TestContext, url: string): Session {
+  const sql = openPool(url, { max: 1, application_name: 'a session' })
+  closing(t, () => sql.end({ timeout: 0 }))
+  return { sql, open: false, pending: [] }
+}
+
+interface Cast {
+  readonly writers: Session[]
+  readonly beside: readonly Session[]
+  /** Another writer, for one that was killed. */
+  renew(): Session
+}
+
+function simulate(world: PlatformWorld, random: Random, { writers, beside, renew }: Cast) {
+  const feed = feedService(world.platform)
+  const lanes = [fanOutLane(world.platform), fanOutLane(world.platform)]
+  const committed: string[] = []
+  const seen: string[] = []
+  let deaths = 0
+
+  const begin = async (one: Session) => {
+    if (one.open) return
+    await one.sql`set idle_in_transaction_session_timeout = 0`
+    await one.sql.unsafe('begin')
+    await one.sql`select pg_current_xact_id()`
+    one.open = true
+  }
+  const end = async (one: Session, how: 'commit' | 'rollback') => {
+    if (!one.open) return
+    await one.sql.unsafe(how)
+    if (how === 'commit') committed.push(...one.pending)
+    Object.assign(one, { open: false, pending: [] })
+  }
+  const record = async (one: Session) => {
+    const id = world.platform.ids('evt')
+    await recordEvents(one.sql, [{ ...tenant, id, type: 'message.sent', object_id: 'msg_1', object: { id }, created_at: world.clock.iso() }])
+    return id
+  }
+  const write = async () => {
+    const one = random.pick(writers)
+    await begin(one)
+    one.pending.push(await record(one))
+  }
+  const writeInVain = async () => {
+    const one = random.pick(writers)
+    await begin(one)
+    await one.sql.unsafe('savepoint s')
+    await record(one)
+    await one.sql.unsafe('rollback to s')
+  }
+  const follow = async () => {
+    const page = await feed.list(world.pool, tenant, { order: 'asc' }, { limit: 5, starting_after: seen.at(-1) })
+    seen.push(...page.slice(0, 5).map(({ id }) => id))
+  }
+  const kill = async () => {
+    const at = random.below(writers.length)
+    const dying = writers[at]!
+    const [row] = await dying.sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+    const last = dying.open && random.below(2) === 0 ? record(dying).catch(() => undefined) : undefined
+    await world.pool`select pg_terminate_backend(${row!.pid}, 10000)`
+    await last
+    writers[at] = renew()
+    deaths += 1
+  }
+  const lookOn = () => holdFeed(world.pool)
+  const fanOut = async () => {
+    for (const lane of lanes) await lane.tick()
+  }
+  const quick = () => Promise.all([write(), follow()])
+  const whole = [
+    ...Array.from({ length: 4 }, () => write),
+    ...Array.from({ length: 3 }, () => quick),
+    ...Array.from({ length: 3 }, () => follow),
+    fanOut,
+    fanOut,
+    writeInVain,
+    lookOn,
+    () => (random.below(4) === 0 ? kill() : write()),
+    () => begin(random.pick(beside)),
+    () => begin(random.pick(beside)),
+    () => end(random.pick(beside), random.pick(['commit', 'rollback'])),
+    () => end(random.pick(writers), 'commit'),
+    () => end(random.pick(writers), 'commit'),
+    () => Promise.all([end(random.pick(writers), 'commit'), follow(), lanes[0]!.tick()]),
+    () => end(random.pick(writers), 'rollback'),
+    () => releaseFeed(world.pool),
+  ]
+  return {
+    seen,
+    follow,
+    lookOn,
+    deaths: () => deaths,
+    committed: () => committed,
+    bystanders: () => beside.filter(({ open }) => open).length,
+    step: async () => void (await random.pick(whole)()),
+    async endWriters() {
+      for (const one of beside.slice(1)) await begin(one)
+      for (const one of writers) await end(one, 'commit')
+    },
+    /** Follows the feed to its end. */
+    fanOut: () =>
+      until('the fan-out to have followed every event', async () => {
+        await lookOn()
+        await fanOut()
+        const { events, unripe } = await readFeedSlice(world.pool, 1)
+        return events.length === 0 && !unripe
+      }),
+    async stored() {
+      return (await world.pool<{ id: string }[]>`select id from events order by position, id`).map(({ id }) => id)
+    },
+    async delivered() {
+      return (await world.pool<{ event_id: string }[]>`select event_id from webhook_queue`).map(({ event_id }) => event_id).toSorted()
+    },
+  }
+}
