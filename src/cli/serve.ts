@@ -67,6 +67,7 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: 
     await syncClock(pool, clock)
     const secrets = await openSecrets(pool, await secretKeys(config))
     const metrics = makeMetrics(true)
+    embedded?.onRestarted(() => metrics.embedded_restarts.inc())
     const app = buildApp({ pool, clock, settings: config, secrets, log, metrics, roles, ...parts, ...(await sharedLimits(config, clock, log, metrics)) })
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))

@@ -91,6 +91,11 @@ function ofConnections(registers: Registry[]) {
 
 /** Of the database and of the time that it tells. */
 const storageMetrics = (registers: Registry[]) => ({
+  embedded_restarts: new Counter({
+    name: 'posthorn_embedded_database_restarts_total',
+    help: 'How often the embedded database went away and was brought back.',
+    registers,
+  }),
   database_writable: new Gauge({
     name: 'posthorn_database_writable',
     help: '1 while the database takes writes; 0 after one that failed for want of room or of the database, until one succeeds.',

@@ -34,6 +34,8 @@ export interface Embedded {
   readonly url: string
   /** Of the server process now. */
   readonly pid: number
+  /** Calls this whenever the server went away and is back. */
+  onRestarted(listener: () => void): void
   /** Lets go of the server; whoever is the last shuts it down cleanly. */
   stop(): Promise<void>
 }
@@ -41,7 +43,9 @@ export interface Embedded {
 const readyWithinMs = 60_000
 const pollMs = 10
 const retryMs = 50
-const recoverMs = 500
+/** Between two tries to start it again: a full disk keeps it from starting until there is room, and then it is to be there within five seconds. */
+const recoverFirstMs = 250
+const recoverMaxMs = 2000
 const logBytesMax = 16 * 1024 * 1024
 const database = 'posthorn'
 
@@ -118,19 +122,22 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
   let stopping = false
   let held: Held | undefined
   let recovery: Promise<void> | undefined
+  const listeners: (() => void)[] = []
   const lost = () => {
     if (stopping || !supervised) return
     options.log.error('the embedded database went away; starting it again')
     recovery ??= recover().finally(() => (recovery = undefined))
   }
   const recover = async () => {
-    while (!stopping) {
+    for (let failures = 0; !stopping; failures++) {
       try {
         held = await acquire(holder, lost, held?.port)
-        return options.log.info({ pid: held.pid }, 'the embedded database is back')
+        options.log.info({ pid: held.pid }, 'the embedded database is back')
+        for (const listener of listeners) listener()
+        return
       } catch (error) {
-        options.log.error({ err: error }, 'the embedded database does not start')
-        await holder.clock.sleep(recoverMs)
+        options.log.error({ reason: (error as Error).message, failures }, 'the embedded database does not start')
+        await holder.clock.sleep(Math.min(recoverFirstMs * 2 ** failures, recoverMaxMs))
       }
     }
   }
@@ -140,6 +147,7 @@ async function hold(options: EmbeddedOptions, supervised: boolean): Promise<Embe
     get pid() {
       return held!.pid
     },
+    onRestarted: (listener) => void listeners.push(listener),
     async stop() {
       if (stopping) return
       stopping = true
@@ -274,8 +282,10 @@ async function launch(holder: Holder, port?: number): Promise<{ pid: number; por
 
 async function explainExit(holder: Holder, code: string, from: number): Promise<undefined> {
   const written = (await readFile(logFile(holder))).subarray(from).toString()
+  // the file that a full disk takes no line of is a lock file too
+  const full = /No space left on device|Read-only file system/.test(written)
   // another process was quicker, a killed server's children are still there, or the port was taken
-  if (/lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)) return undefined
+  if (!full && /lock file|shared memory block|Address already in use|could not bind|could not create any TCP/.test(written)) return undefined
   throw new OperatorError(`The embedded database did not start: ${reasonIn(written) ?? code} (${logFile(holder)})`)
 }
 
