@@ -19,7 +19,7 @@ import {
 import { OperatorError } from './platform/operator-error.ts'
 import { makeFolder } from './lib/make-folder.ts'
 import { nearest } from './lib/nearest.ts'
-import type { LogLevel } from './platform/log.ts'
+import type { LogFormat, LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
 
@@ -34,6 +34,7 @@ export interface Config extends Settings {
   readonly secret_key: string | undefined
   readonly previous_secret_keys: readonly string[]
   readonly log_level: LogLevel
+  readonly log_format: LogFormat
   readonly whatsapp_graph_url: string
   readonly twilio_url: string
   readonly telegram_url: string
@@ -50,6 +51,7 @@ export interface Setting {
 }
 
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const logFormats: readonly LogFormat[] = ['auto', 'json', 'text']
 const optOut = 'STOP,STOPALL,STOP ALL,UNSUBSCRIBE,CANCEL,END,QUIT,OPTOUT,REVOKE,REMOVE,ARRET'
 
 /** Every setting: one entry each. */
@@ -78,6 +80,11 @@ export const settingsTable = {
     about: 'Earlier secret keys, comma-separated, while a rotation lasts.',
   },
   POSTHORN_LOG_LEVEL: { read: oneOf(logLevels), fallback: 'info', about: `How much is logged on standard error: ${logLevels.join(', ')}.` },
+  POSTHORN_LOG_FORMAT: {
+    read: oneOf(logFormats),
+    fallback: 'auto',
+    about: `How: JSON lines, text to read, or text where that is a terminal: ${logFormats.join(', ')}.`,
+  },
   POSTHORN_TRUSTED_PROXIES: {
     read: listOf(addressListProblem),
     fallback: '',
@@ -184,6 +191,7 @@ function configOf(values: Values, simulator: boolean): Config {
     secret_key: values.POSTHORN_SECRET_KEY,
     previous_secret_keys: values.POSTHORN_PREVIOUS_SECRET_KEYS,
     log_level: values.POSTHORN_LOG_LEVEL,
+    log_format: values.POSTHORN_LOG_FORMAT,
     trusted_proxies: values.POSTHORN_TRUSTED_PROXIES,
     rate_limit_messages: values.POSTHORN_RATE_LIMIT_MESSAGES,
     rate_limit_default: values.POSTHORN_RATE_LIMIT_DEFAULT,

@@ -53,7 +53,7 @@ function roleList(text: string): Role[] {
 
 async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {
   const config = await withPort(readConfig(cli.terminal.env))
-  const log = makeLog(config.log_level)
+  const log = makeLog(config.log_level, config.log_format)
   const clock = systemClock()
   const stop = stopSignals(log, clock)
   const { embedded, buildApp, makeMetrics } = await load(config, log)

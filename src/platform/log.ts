@@ -1,12 +1,26 @@
-/** Structured logs (JSON lines on standard error). Nothing secret is ever logged: no keys, no bodies, no addresses of people. */
+/** Structured logs on standard error: JSON lines, or readable ones for a terminal. Nothing secret is ever logged: no keys, no bodies, no addresses of people. */
+import { isatty } from 'node:tty'
 import { pino, destination, type DestinationStream, type Logger } from 'pino'
+import { readable } from './log-text.ts'
 
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
-/** A logger on standard error, so that standard output stays for what a command prints. */
-export const makeLog = (level: LogLevel, stream: DestinationStream = destination({ dest: 2, sync: false })): Log =>
-  pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"`, serializers: { err: loggedError } }, stream)
+export type LogFormat = 'auto' | 'json' | 'text'
+
+const standardError = 2
+/** What waits to be written while nobody reads standard error; beyond that lines are lost. */
+const waitingBytesMax = 16 * 1024 * 1024
+
+/** A logger on standard error, so that standard output stays for what a command prints. `auto`: text where that is a terminal, else JSON. */
+export function makeLog(level: LogLevel, format: LogFormat = 'json', stream: DestinationStream = toStandardError()): Log {
+  const asText = format === 'text' || (format === 'auto' && isatty(standardError))
+  const timestamp = () => `,"time":"${new Date().toISOString()}"`
+  const formatters = { level: (label: string) => ({ level: label }) }
+  return pino({ level, base: null, timestamp, formatters, serializers: { err: loggedError } }, asText ? readable(stream) : stream)
+}
+
+const toStandardError = (): DestinationStream => destination({ dest: standardError, sync: false, maxLength: waitingBytesMax })
 
 const causesMax = 3
 

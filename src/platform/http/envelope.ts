@@ -46,11 +46,11 @@ export function errorBody(error: Problem, request_id: string, base_url: string):
   return body
 }
 
-/** Answers a request that was no valid HTTP, as far as its socket still takes an answer. */
-export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, request_id: string, base_url: string): void {
+/** Answers a request that was no valid HTTP, and returns with what; undefined where its socket takes no answer any more. */
+export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, request_id: string, base_url: string): Problem | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
-    return
+    return undefined
   }
   const message =
     error.code === 'HPE_HEADER_OVERFLOW'
@@ -60,8 +60,10 @@ export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, re
         : error.message === 'CONNECT'
           ? 'The service is no proxy: it takes no CONNECT. Send the request to it itself.'
           : 'The request is not valid HTTP. Check its request line, headers and framing.'
-  const body = JSON.stringify({ error: errorBody(new Problem('parameter_invalid', message), request_id, base_url) })
+  const problem = new Problem('parameter_invalid', message)
+  const body = JSON.stringify({ error: errorBody(problem, request_id, base_url) })
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+  return problem
 }

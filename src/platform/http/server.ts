@@ -7,7 +7,6 @@ import { Problem } from '../../contract/problem.ts'
 import { ApiError } from '../../contract/resources/api-error.ts'
 import { errorBody } from './envelope.ts'
 import { wasCancelled } from '../database/lost.ts'
-import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
 import { bodyRoom, type BodyRoom } from './body-room.ts'
@@ -18,6 +17,7 @@ import { isDecodable } from './query.ts'
 import { guard, perform, prepare, unknownRoute, type Pipeline } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
+import { requestLog } from './request-log.ts'
 import type { Route } from './route.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
@@ -49,7 +49,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
     routerOptions: { maxParamLength: 300 },
     http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true },
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, ids('req'), settings.base_url),
+    clientErrorHandler: (error, socket) => refuseMalformed(platform, error, socket),
     // a path that the router cannot even look up: no hook has run
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
@@ -59,6 +59,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest('caller', null)
   server.decorateRequest('arrived_at', 0)
   server.decorateRequest('prepared', null)
+  server.decorateRequest('refused', null)
   server.removeAllContentTypeParsers()
   // the pipeline reads bodies itself, after the checks that come before them
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -74,10 +75,10 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word
-  server.server.on('connect', (request: IncomingMessage, socket: Duplex) => answerMalformed(new Error(request.method), socket, ids('req'), settings.base_url))
-  const otherTimes = new Map<number, Series>()
+  server.server.on('connect', (request: IncomingMessage, socket: Duplex) => refuseMalformed(platform, new Error(request.method), socket))
+  const note = requestLog(platform)
   server.addHook('onResponse', (request, reply, done) => {
-    observe(platform, request, reply, otherTimes)
+    note(request, reply)
     done()
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
@@ -166,6 +167,13 @@ function unknownPath(pipeline: Pipeline) {
   }
 }
 
+/** What is no valid HTTP has no request to be logged with. */
+function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket: Duplex): void {
+  const request_id = ids('req')
+  const refused = answerMalformed(error, socket, request_id, settings.base_url)
+  if (refused !== undefined) log.info({ request_id, route: 'other', status: refused.status, code: refused.code }, 'a request was refused')
+}
+
 function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply): void {
   request.arrived_at = platform.clock.now()
   reply.header('x-request-id', request.id)
@@ -178,6 +186,7 @@ function fail(platform: Platform, error: unknown, request: FastifyRequest, reply
   if (!request.raw.readableAborted) platform.storage.failed(error)
   const problem = problemOf(error) ?? unexpected(platform, error, request)
   platform.metrics.requests_refused.inc({ code: problem.code })
+  request.refused = problem.code
   if (problem.headers !== undefined) reply.headers(problem.headers)
   reply.header('x-request-id', request.id)
   if (wasCancelled(error))
@@ -188,31 +197,4 @@ function fail(platform: Platform, error: unknown, request: FastifyRequest, reply
 function unexpected(platform: Platform, error: unknown, request: FastifyRequest): Problem {
   platform.log.error({ err: error, request_id: request.id, method: request.method, route: request.prepared?.route.path ?? 'other' }, 'a request failed')
   return new Problem('internal_error')
-}
-
-function observe(platform: Platform, request: FastifyRequest, reply: FastifyReply, otherTimes: Map<number, Series>): void {
-  const { prepared } = request
-  const times = prepared === null ? otherTimes : prepared.times
-  let series = times.get(reply.statusCode)
-  if (series === undefined) {
-    const labels = prepared === null ? { method: 'any', route: 'other' } : { method: prepared.route.method, route: prepared.route.path }
-    times.set(reply.statusCode, (series = platform.metrics.request_seconds.series({ ...labels, status: reply.statusCode })))
-  }
-  series.observe(reply.elapsedTime / 1000)
-  const theirs = request.raw.headers['x-request-id']
-  if (theirs !== undefined || platform.log.isLevelEnabled('debug')) logRequest(platform, request, reply, theirs)
-}
-
-function logRequest(platform: Platform, request: FastifyRequest, reply: FastifyReply, theirs: string | string[] | undefined): void {
-  const line = {
-    request_id: request.id,
-    client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, 128),
-    method: request.method,
-    route: request.prepared?.route.path ?? 'other',
-    status: reply.statusCode,
-    duration_ms: Math.round(reply.elapsedTime),
-    key_id: request.caller?.key_id,
-  }
-  if (theirs === undefined) platform.log.debug(line, 'request')
-  else platform.log.info(line, 'request')
 }
