@@ -22,7 +22,7 @@ interface Watch {
   quiet: number
 }
 
-/** Looks who runs only when the oldest transaction of the cluster is the one of the last look, or readers look as well. */
+/** Looks who runs only when the oldest transaction of the cluster is the one of the last look, the log has told of one, or readers look as well. */
 export function watchHorizon(platform: Platform): Chore {
   const watch: Watch = { oldest: null, seen: new Map(), told: undefined, quiet: 0 }
   return {
@@ -30,7 +30,7 @@ export function watchHorizon(platform: Platform): Chore {
     every_ms: watchEveryMs,
     async run() {
       const { oldest, held } = await readHorizon(platform.pool)
-      const stands = oldest !== null && oldest === watch.oldest
+      const stands = oldest !== null && (oldest === watch.oldest || watch.told !== undefined)
       watch.oldest = oldest
       const running = stands || held ? await listRunning(platform.pool) : []
       tell(platform, watch, running)

@@ -46,6 +46,19 @@ test('the law sees what does not belong into a file in sql/', () => {
   )
 })
 
+test('a statement asks for the horizon of the feed once: in a sub-select or a variable, never for each row', () => {
+  const asking = sources('src/**/*.{ts,sql}').filter(({ path }) => !path.endsWith('.test.ts') && !path.endsWith('/feed_horizon.sql'))
+  const lines = asking.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line) =>
+        line.includes('feed_horizon()') && !/^\s*--|^ ?\*|\bselect feed_horizon\(\)|:= feed_horizon\(\)/.test(line) ? [`${path}: ${line.trim()}`] : [],
+      ),
+  )
+
+  assert.deepEqual(lines, [])
+})
+
 test('a function in sql/ has at most 60 lines', () => {
   const long = files().flatMap(({ path, text }) =>
     text

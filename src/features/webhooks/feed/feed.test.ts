@@ -5,6 +5,8 @@ import { openPool } from '../../../platform/database/pool.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import { idFloor } from '../../../lib/ids.ts'
+import { closing } from '../../../../test/kit/closing.ts'
+import { testDatabase } from '../../../../test/kit/database.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { feedService, type FeedService } from './service.ts'
@@ -139,4 +141,53 @@ test('no event ever appears behind a cursor already handed out, however writers 
   for (const [id, count] of before) {
     assert.equal((await world.pool`select 1 from events where position < (select position from events where id = ${id})`).length, count)
   }
+})
+
+test('nothing is missed either where readers look whose transactions are, while sessions of this and of another database take turns in the same places', async (t) => {
+  const { world, feed } = await start(t)
+  const other = await testDatabase({ empty: true })
+  closing(t, () => other.drop())
+  await world.pool`update installation set feed_held = true`
+  const written: string[] = []
+  const seen: string[] = []
+  let writing = true
+  /** A session that ends with its transaction: the next one on the server gets its place. */
+  const session = async (url: string, use: (tx: Db) => Promise<void>) => {
+    const own = openPool(url, { max: 1 })
+    await transact(own, use)
+    await own.end({ timeout: 1 })
+  }
+  const write = async (seed: number) => {
+    for (let round = 0; round < 20; round++) {
+      const made = [event(world), event(world)]
+      await session(world.database_url, async (tx) => {
+        await recordEvents(tx, made.slice(0, 1))
+        await work(tx, (seed * 7 + round * 3) % 11)
+        await recordEvents(tx, made.slice(1))
+      })
+      written.push(...made.map(({ id }) => id))
+    }
+  }
+  const runBeside = async (seed: number) => {
+    for (let round = 0; round < 20; round++)
+      await session(other.url, async (tx) => {
+        await tx`select pg_current_xact_id()`
+        await work(tx, (seed * 5 + round * 3) % 13)
+      })
+  }
+  const following = until('the follower to have seen every event', async () => {
+    const rows = (await feed.list(world.pool, tenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
+    seen.push(...rows.map(({ id }) => id))
+    return !writing && seen.length >= written.length
+  })
+
+  await Promise.all([...[1, 2, 3, 4].map(write), ...[1, 2, 3, 4].map(runBeside)])
+  writing = false
+  await following
+
+  assert.deepEqual(
+    seen,
+    (await world.pool<{ id: string }[]>`select id from events order by position, id`).map(({ id }) => id),
+  )
+  assert.deepEqual(seen.toSorted(), written.toSorted())
 })
