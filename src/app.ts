@@ -53,12 +53,14 @@ import { writability, writabilityLane } from './platform/database/writability.ts
 import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
+import { Connections } from './platform/http/connections.ts'
 import { mountHooks } from './platform/http/hooks.ts'
 import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
 import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
+import { stopListening } from './platform/http/stopping.ts'
 import type { Log } from './platform/log.ts'
 import { makeMetrics, type Metrics } from './platform/metrics.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
@@ -68,9 +70,6 @@ import { freshEvents } from './platform/fresh-events.ts'
 import { reactions } from './platform/reactions.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { Settings } from './platform/settings.ts'
-
-/** How long a stop waits for clients to send the rest of their requests. */
-const requestsFinishWithinMs = 5_000
 
 /** What of this repository's documents is served beside the reference. */
 const documents: MarkdownPages = {
@@ -225,7 +224,8 @@ export function buildApp(parts: AppParts): App {
   const chores = choresOf(platform, services)
   const limiter = parts.limiter ?? processRateLimiter(clock)
   let stopping = false
-  const server = serverOf(platform, services, limiter, wanted.includes('api') ? routes : [], () => stopping)
+  const connections = new Connections(platform)
+  const server = serverOf(platform, services, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
   const loops = loopsOf(platform, features.lanes, chores, wanted, present)
   listenTo(notifications, services, loops)
   const work = working(features, loops, wanted, notifications, present)
@@ -249,7 +249,10 @@ export function buildApp(parts: AppParts): App {
     start: work.start,
     async stop() {
       stopping = true
-      await work.stop(platform, () => closeServer(server, clock))
+      await work.stop(platform, async () => {
+        await stopListening(server.server, connections, clock)
+        await server.close()
+      })
       await limiter.close()
       await platform.reads.close()
     },
@@ -277,9 +280,16 @@ function makePlatform({ pool, clock, settings, secrets, log, metrics }: AppParts
 }
 
 /** Without routes: a process that only works shows its health and figures, nothing else. */
-function serverOf(platform: Platform, services: Services, limiter: RateLimiter, routes: readonly Route[], isStopping: () => boolean): FastifyInstance {
+function serverOf(
+  platform: Platform,
+  services: Services,
+  connections: Connections,
+  limiter: RateLimiter,
+  routes: readonly Route[],
+  isStopping: () => boolean,
+): FastifyInstance {
   const bodies = bodyRoom()
-  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running: inFlight(), bodies })
+  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running: inFlight(), bodies, connections })
   if (routes.length > 0) {
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
@@ -352,15 +362,4 @@ function working({ services, ingest, dispatch, deliver }: Features, loops: Loops
       await notifications.close()
     },
   }
-}
-
-/** Requests in hand are finished; a client that does not finish its own in time is cut off. */
-async function closeServer(server: FastifyInstance, clock: Clock): Promise<void> {
-  const closed = new AbortController()
-  const cutOff = clock.sleep(requestsFinishWithinMs, closed.signal).then(() => {
-    if (!closed.signal.aborted) server.server.closeAllConnections()
-  })
-  await server.close()
-  closed.abort()
-  await cutOff
 }

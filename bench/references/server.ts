@@ -12,6 +12,7 @@ import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
 import { messageService } from '../../src/features/messages/service.ts'
 import { followersOf } from '../../src/features/messages/transitions/followers.ts'
 import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
+import { Connections } from '../../src/platform/http/connections.ts'
 import { makeServer } from '../../src/platform/http/server.ts'
 import { openPlatform } from '../platform.ts'
 import { bareServer } from './bare.ts'
@@ -39,7 +40,13 @@ function makeReference() {
     withdraw: () => new Set(),
     followers: followersOf(platform, []),
   })
-  return makeServer({ platform, findKey: accounts.findKey, limiter, routes: messageRoutes(messages, platform.settings.base_url) })
+  return makeServer({
+    platform,
+    findKey: accounts.findKey,
+    limiter,
+    routes: messageRoutes(messages, platform.settings.base_url),
+    connections: new Connections(platform),
+  })
 }
 
 const server = makeReference()

@@ -5,12 +5,14 @@ import { createServer } from 'node:net'
 import type { App, AppParts } from '../app.ts'
 import { readConfig, secretKeys, type Config } from '../config.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { descriptorLimit } from '../lib/descriptor-limit.ts'
 import { freePort } from '../lib/free-port.ts'
 import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import { OperatorError } from '../platform/operator-error.ts'
+import { withinDescriptors } from '../platform/http/connections.ts'
 import type { RateLimiter } from '../platform/http/rate-limit.ts'
 import { makeLog, type Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -68,7 +70,8 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: 
     const secrets = await openSecrets(pool, await secretKeys(config))
     const metrics = makeMetrics(true)
     embedded?.onRestarted(() => metrics.embedded_restarts.inc())
-    const app = buildApp({ pool, clock, settings: config, secrets, log, metrics, roles, ...parts, ...(await sharedLimits(config, clock, log, metrics)) })
+    const settings = { ...config, connection_limit: withinDescriptors(config.connection_limit, descriptorLimit(), log) }
+    const app = buildApp({ pool, clock, settings, secrets, log, metrics, roles, ...parts, ...(await sharedLimits(config, clock, log, metrics)) })
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)

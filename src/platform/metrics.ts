@@ -49,6 +49,7 @@ export function makeMetrics(ofProcess = false) {
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
     feed_horizon_age_seconds: new Gauge({ name: 'posthorn_feed_horizon_age_seconds', help: 'Age of what holds the event feed up the longest.', registers }),
     ...ofConnections(registers),
+    ...connectionMetrics(registers),
     group_commit_rows: new Histogram({
       name: 'posthorn_group_commit_rows',
       help: 'Messages that one commit took.',
@@ -99,6 +100,23 @@ const storageMetrics = (registers: Registry[]) => ({
   database_writable: new Gauge({
     name: 'posthorn_database_writable',
     help: '1 while the database takes writes; 0 after one that failed for want of room or of the database, until one succeeds.',
+    registers,
+  }),
+})
+
+/** Of the connections that clients hold. */
+const connectionMetrics = (registers: Registry[]) => ({
+  connections_open: new Gauge({ name: 'posthorn_connections', help: 'Connections that clients hold.', registers }),
+  connections_refused: new Counter({
+    name: 'posthorn_connections_refused_total',
+    help: 'Connections refused because as many are open as may be; reason is all or address.',
+    labelNames: ['reason'],
+    registers,
+  }),
+  connections_closed: new Counter({
+    name: 'posthorn_connections_closed_total',
+    help: 'Connections closed for being silent, slow or idle; reason is headers_timeout, body_timeout, idle or displaced (by a new one).',
+    labelNames: ['reason'],
     registers,
   }),
 })

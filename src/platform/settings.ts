@@ -6,6 +6,10 @@ export interface Settings {
   readonly rate_limit_default: number
   /** Connections for expensive reads, in all processes together. */
   readonly read_connections: number
+  /** Connections that clients may hold, in all. */
+  readonly connection_limit: number
+  /** As `connection_limit`, from one address that is no trusted proxy. */
+  readonly address_connection_limit: number
   readonly contact_limit: number
   readonly campaign_recipient_limit: number
   readonly import_bytes_max: number

@@ -1,4 +1,5 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
+import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorCatalogue, errorType } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
@@ -61,9 +62,20 @@ export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, re
           ? 'The service is no proxy: it takes no CONNECT. Send the request to it itself.'
           : 'The request is not valid HTTP. Check its request line, headers and framing.'
   const problem = new Problem('parameter_invalid', message)
-  const body = JSON.stringify({ error: errorBody(problem, request_id, base_url) })
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  socket.end(rawAnswer(problem, request_id, base_url))
   return problem
+}
+
+/** A refusal as bytes, the last of its connection: for what does not come as far as a request. */
+export function rawAnswer(problem: Problem, request_id: string, base_url: string): string {
+  const body = JSON.stringify({ error: errorBody(problem, request_id, base_url) })
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Request-Id': request_id,
+    ...problem.headers,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`
 }

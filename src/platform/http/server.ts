@@ -1,7 +1,8 @@
 /** The HTTP server: Fastify around the pipeline, with a request id, an error envelope, metrics and a log line for every request. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable, type Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
 import { ApiError } from '../../contract/resources/api-error.ts'
@@ -11,6 +12,7 @@ import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
 import { bodyRoom, type BodyRoom } from './body-room.ts'
 import { addressList } from './client-address.ts'
+import type { Connections } from './connections.ts'
 import { answerMalformed, problemOf } from './envelope.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
@@ -29,33 +31,32 @@ export interface ServerParts {
   readonly running?: InFlight
   /** Absent: one of its own. */
   readonly bodies?: BodyRoom
+  readonly connections: Connections
 }
 
-const requestTimeoutMs = 600_000
-const keepAliveTimeoutMs = 65_000
-
 export function makeServer(parts: ServerParts): FastifyInstance {
-  const { platform, routes } = parts
+  const { platform, routes, connections } = parts
   const { settings, ids } = platform
   const server: FastifyInstance = Fastify({
     logger: false,
     genReqId: () => ids('req'),
     requestIdHeader: false,
     exposeHeadRoutes: false,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
+    requestTimeout: connections.serverOptions.requestTimeout,
+    keepAliveTimeout: connections.idleMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
     routerOptions: { maxParamLength: 300 },
-    http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true },
-    clientErrorHandler: (error, socket) => refuseMalformed(platform, error, socket),
+    http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true, ...connections.serverOptions },
+    clientErrorHandler: (error, socket) => connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket)),
     // a path that the router cannot even look up: no hook has run
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
       unknown(request as unknown as FastifyRequest, reply as unknown as FastifyReply)
     },
   })
+  connections.attach(server.server)
   server.decorateRequest('caller', null)
   server.decorateRequest('arrived_at', 0)
   server.decorateRequest('prepared', null)
@@ -75,7 +76,10 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word
-  server.server.on('connect', (request: IncomingMessage, socket: Duplex) => refuseMalformed(platform, new Error(request.method), socket))
+  server.server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    const error = new Error(request.method)
+    connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket))
+  })
   const note = requestLog(platform)
   server.addHook('onResponse', (request, reply, done) => {
     note(request, reply)
@@ -168,7 +172,7 @@ function unknownPath(pipeline: Pipeline) {
 }
 
 /** What is no valid HTTP has no request to be logged with. */
-function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket: Duplex): void {
+function refuseMalformed({ ids, log, settings }: Platform, error: Error, socket: Socket): void {
   const request_id = ids('req')
   const refused = answerMalformed(error, socket, request_id, settings.base_url)
   if (refused !== undefined) log.info({ request_id, route: 'other', status: refused.status, code: refused.code }, 'a request was refused')

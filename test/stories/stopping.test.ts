@@ -1,0 +1,101 @@
+/** Stopping a service that is being used: whoever sends is answered, until nobody can connect any more (behaviour: operating 4). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { closing } from '../kit/closing.ts'
+import { serviceProcess } from '../kit/service.ts'
+import { until } from '../kit/waiting.ts'
+
+const rounds = Number(process.env['POSTHORN_TEST_STOPS'] ?? 2)
+const senders = 24
+
+interface Tally {
+  answered: number
+  /** Answers that said that they are the last of their connection. */
+  last: number
+  refused: number
+  readonly problems: string[]
+}
+
+test(
+  'whoever sends while the service stops is answered, on kept and on new connections, until it listens no more',
+  { timeout: 120_000 + rounds * 60_000 },
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
+    closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+    const service = await serviceProcess(dataDir, { POSTHORN_RATE_LIMIT_MESSAGES: '1000000', POSTHORN_LOG_LEVEL: 'error' })
+    closing(t, () => service.stop())
+    let key: string | undefined
+    const all: Tally = { answered: 0, last: 0, refused: 0, problems: [] }
+
+    for (let round = 0; round < rounds; round++) {
+      await service.start()
+      key ??= await makeKey(service)
+      const tally: Tally = { answered: 0, last: 0, refused: 0, problems: [] }
+      const agent = new Agent({ keepAlive: true, maxSockets: senders })
+      const sending = Array.from({ length: senders }, () => sendUntilRefused(service.base_url, key!, agent, tally))
+      await until(
+        'messages to be accepted',
+        () => tally,
+        ({ answered, problems }) => answered > 20 * senders || problems.length > 0,
+      )
+      const code = await service.stop()
+      await Promise.all(sending)
+      agent.destroy()
+      assert.equal(code, 0)
+      all.answered += tally.answered
+      all.last += tally.last
+      all.refused += tally.refused
+      all.problems.push(...tally.problems)
+    }
+
+    t.diagnostic(`${all.answered} answers over ${rounds} stops, ${all.last} of them the last of their connection`)
+    assert.deepEqual(all.problems, [])
+    assert.equal(all.refused, rounds * senders, 'each sender ends by finding that nobody listens')
+    assert.ok(all.last >= rounds * senders, String(all.last))
+    assert.equal(service.errors(), '')
+  },
+)
+
+async function makeKey(service: Awaited<ReturnType<typeof serviceProcess>>): Promise<string> {
+  const account = JSON.parse((await service.command('accounts', 'create', '--name', 'Stopping', '--json')).stdout) as { id: string }
+  const made = await service.command('keys', 'create', '--account', account.id, '--mode', 'test', '--scopes', 'all', '--json')
+  return (JSON.parse(made.stdout) as { key: string }).key
+}
+
+/** Sends one message after the other, until a connect is refused. */
+async function sendUntilRefused(base_url: string, key: string, agent: Agent, tally: Tally): Promise<void> {
+  for (let number = 0; number < 1_000_000; number++) {
+    const outcome = await sendOne(base_url, key, agent)
+    if (outcome === 'refused') {
+      tally.refused++
+      return
+    }
+    if (outcome.problem === undefined) tally.answered++
+    else tally.problems.push(outcome.problem)
+    if (outcome.last) tally.last++
+  }
+}
+
+type Outcome = 'refused' | { readonly problem?: string; readonly last?: boolean }
+
+function sendOne(base_url: string, key: string, agent: Agent): Promise<Outcome> {
+  const body = JSON.stringify({ channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
+  return new Promise((resolve) => {
+    const sent = request(`${base_url}/v1/messages`, { method: 'POST', agent, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } })
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // only where it could not even connect was nothing sent
+      resolve(error.code === 'ECONNREFUSED' ? 'refused' : { problem: `${error.code} ${error.message}, on a ${sent.reusedSocket ? 'kept' : 'new'} connection` })
+    })
+    sent.on('response', (answer) => {
+      const last = answer.headers.connection === 'close'
+      answer.resume()
+      answer.on('end', () => resolve(answer.statusCode === 202 ? { last } : { last, problem: `status ${answer.statusCode}` }))
+      answer.on('error', (error) => resolve({ problem: `${error.message} while answering` }))
+    })
+    sent.end(body)
+  })
+}
