@@ -87,8 +87,8 @@ function sendOne(base_url: string, key: string, agent: Agent): Promise<Outcome> 
   return new Promise((resolve) => {
     const sent = request(`${base_url}/v1/messages`, { method: 'POST', agent, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } })
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // only where it could not even connect was nothing sent
-      resolve(error.code === 'ECONNREFUSED' ? 'refused' : { problem: `${error.code} ${error.message}, on a ${sent.reusedSocket ? 'kept' : 'new'} connection` })
+      // where it could not even connect nothing was sent: nobody listens, or the system ended what connected as the listener closed
+      resolve(error.syscall === 'connect' ? 'refused' : { problem: `${error.code} ${error.message}, on a ${sent.reusedSocket ? 'kept' : 'new'} connection` })
     })
     sent.on('response', (answer) => {
       const last = answer.headers.connection === 'close'

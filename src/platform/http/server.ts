@@ -37,6 +37,7 @@ export interface ServerParts {
 export function makeServer(parts: ServerParts): FastifyInstance {
   const { platform, routes, connections } = parts
   const { settings, ids } = platform
+  const malformed = (error: Error, socket: Socket) => connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket))
   const server: FastifyInstance = Fastify({
     logger: false,
     genReqId: () => ids('req'),
@@ -49,7 +50,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     rewriteUrl: ({ url }) => routableUrl(url ?? '/'),
     routerOptions: { maxParamLength: 300 },
     http: { maxHeaderSize: 32 * 1024, requireHostHeader: false, joinDuplicateHeaders: true, ...connections.serverOptions },
-    clientErrorHandler: (error, socket) => connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket)),
+    clientErrorHandler: malformed,
     // a path that the router cannot even look up: no hook has run
     frameworkErrors: (_error, request, reply) => {
       begin(platform, request as unknown as FastifyRequest, reply as unknown as FastifyReply)
@@ -76,10 +77,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   })
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word
-  server.server.on('connect', (request: IncomingMessage, socket: Socket) => {
-    const error = new Error(request.method)
-    connections.onClientError(error, socket, () => refuseMalformed(platform, error, socket))
-  })
+  server.server.on('connect', (request: IncomingMessage, socket: Socket) => malformed(new Error(request.method), socket))
   const note = requestLog(platform)
   server.addHook('onResponse', (request, reply, done) => {
     note(request, reply)

@@ -52,7 +52,7 @@ async function serve(t: TestContext, handler: RequestListener) {
 const answers = ({ received }: Client): string[] => received().split('HTTP/1.1 ').slice(1)
 
 /** The listener is open for half a second, and closes a moment of quiet later. */
-const untilClosedMs = 500 + 10 * 20
+const untilClosedMs = 500 + 5 * 100
 
 test('an idle connection has its next answer, before the listener closes and after, and is closed where nothing more is sent', async (t) => {
   const served = await serve(t, (_request, response) => response.end('hello'))

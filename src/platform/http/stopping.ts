@@ -10,11 +10,11 @@ const windowMs = 500
 const idleWithinMs = 2_000
 /** After the signal, how long clients may take to send the rest of their requests. */
 const finishWithinMs = 5_000
-/** The listener closes once nobody has connected for this long, or after so many tries. */
-const quietMs = 20
-const quietTriesMax = 10
+/** The listener closes once nobody has connected for this long, or after so many tries; clients on a busy machine may take a while to come. */
+const quietMs = 100
+const quietTriesMax = 5
 /** A turn of the event loop that took no longer had nothing else to do but look for connections. */
-const shortTurnMs = 0.2
+const shortTurnMs = 0.05
 const turnsMax = 500
 
 /** Resolves once no connection is open any more. `server` keeps what else it has to close. */
