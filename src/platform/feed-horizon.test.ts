@@ -7,10 +7,12 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { pino } from 'pino'
 import { closing } from '../../test/kit/closing.ts'
+import { seeded } from '../../test/kit/random.ts'
 import { testDatabase } from '../../test/kit/database.ts'
 import { fakeClock } from '../../test/kit/clock.ts'
 import { until } from '../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../test/kit/world.ts'
+import { idMaker } from '../lib/ids.ts'
 import { startEmbedded } from './database/embedded.ts'
 import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
@@ -18,7 +20,7 @@ import { transact, type Db, type Pool } from './database/sql.ts'
 import { heldFeed, watchHorizon } from './feed-horizon.ts'
 import { holdFeed, listRunning, readHorizon } from './feed-horizon-store.ts'
 import { makeLog } from './log.ts'
-import { recordEvents } from './outbox.ts'
+import { recordEvents, type NewEvent } from './outbox.ts'
 
 const day = 24 * 3600_000
 
@@ -80,10 +82,13 @@ const passes = (sql: Db, { xid }: Open) =>
 const isBystander = async (sql: Db, { xid }: Open) => (await listRunning(sql)).find((running) => running.xid === String(xid))?.bystander
 
 async function record(world: PlatformWorld, sql: Db = world.pool): Promise<string> {
-  const id = world.platform.ids('evt')
-  const created_at = world.clock.iso()
-  await recordEvents(sql, [{ account_id: 'acc_1', mode: 'test', id, type: 'message.sent', object_id: 'msg_1', object: {}, created_at }])
-  return id
+  const event = eventOf(world.platform.ids('evt'))
+  await recordEvents(sql, [event])
+  return event.id
+}
+
+const eventOf = (id: NewEvent['id']): NewEvent => {
+  return { account_id: 'acc_1', mode: 'test', id, type: 'message.sent', object_id: 'msg_1', object: {}, created_at: '2026-01-31T09:30:00.000Z' }
 }
 
 const shown = async (sql: Db) =>
@@ -255,7 +260,7 @@ test('a service whose role sees nothing of other sessions tells databases apart 
 })
 
 test('a prepared transaction holds the feed up in its own database alone, over a restart too, and is named', async (t) => {
-  const { url, restart } = await serverWithPrepared(t)
+  const { url, restart } = await ownServer(t)
   const before = openPool(url, { max: 2 })
   await migrate(before, fakeClock())
   await before`insert into installation (system_identifier, created_at) values ('it', '2026-01-31T09:30:00.000Z') on conflict do nothing`
@@ -282,6 +287,38 @@ test('a prepared transaction holds the feed up in its own database alone, over a
   ])
   await after.unsafe(`rollback prepared 'it''s here'`)
   await passes(after, own)
+})
+
+test('a crash in the middle of a transaction leaves nothing that holds the feed up, and shows what was committed and no more', async (t) => {
+  const { url } = await ownServer(t)
+  const pool = openPool(url, { max: 2 })
+  closing(t, () => pool.end({ timeout: 0 }))
+  await migrate(pool, fakeClock())
+  await pool`create database elsewhere`
+  await pool`update installation set feed_held = true`
+  const newId = idMaker(fakeClock(), seeded(t.name).fill)
+  const event = () => eventOf(newId('evt'))
+  const foreign = await open(t, url.replace(/[^/]*$/, 'elsewhere'))
+  const writer = await open(t, url)
+  const [first, lost, last] = [event(), event(), event()]
+  await recordEvents(writer.sql, [lost])
+  await recordEvents(pool, [first])
+  assert.deepEqual([await isBystander(pool, foreign), await isBystander(pool, writer), await shown(pool)], [true, false, []])
+
+  process.kill(writer.pid, 'SIGKILL')
+  await until('the server to have recovered', () =>
+    recordEvents(pool, [last]).then(
+      () => true,
+      () => false,
+    ),
+  )
+
+  await until(
+    'both events to be shown',
+    () => shown(pool),
+    (ids) => ids.length === 2,
+  )
+  assert.deepEqual(await shown(pool), [first.id, last.id])
 })
 
 test('what holds the feed up for long stands in the metrics, and twice in the log: when it begins, and when it goes on', async (t) => {
@@ -367,8 +404,8 @@ async function began(sql: Db, one?: Open): Promise<number> {
   return Date.parse(found!.began!)
 }
 
-/** A server of its own, as most installations do not allow prepared transactions. */
-async function serverWithPrepared(t: TestContext): Promise<{ url: string; restart(): Promise<string> }> {
+/** A server of its own that may crash, and that allows prepared transactions. */
+async function ownServer(t: TestContext): Promise<{ url: string; restart(): Promise<string> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-prepared-'))
   const start = () => startEmbedded({ dataDir, log: makeLog('silent'), throwaway: true })
   let server = await start()
