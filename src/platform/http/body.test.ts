@@ -95,3 +95,22 @@ test('a content type of many blanks is judged at once', () => {
 
   assert.ok(process.cpuUsage(began).user < 1_000_000)
 })
+
+test('digits are looked for in numbers alone, and in texts of any length and kind', () => {
+  const number = '12345678901234567890123'
+  const lost = `"id":${number}`
+  for (const text of [
+    `0.${number}`,
+    `${number}e5`,
+    `1e-${'0'.repeat(20)}9`,
+    `"${number}"`,
+    `"\\\\\\"${number}"`,
+    `"${'\\n'.repeat(400_000)}"`,
+    `"${'a'.repeat(900_000)}"`,
+  ]) {
+    assert.equal(refused(`{"metadata":{"near":9007199254740992,"a":${text},"b":[${text}]}}`), 'accepted', text.slice(0, 40))
+    assert.equal(refused(`{"metadata":{"a":${text},${lost},"b":"${number}"}}`), 'parameter_invalid metadata.id', text.slice(0, 40))
+  }
+  assert.equal(refused(`{"metadata":{"list":[0,-${number}, ${number}]}}`), 'parameter_invalid metadata.list[1]')
+  assert.equal(refused('{"metadata":{"near":9007199254740993,"a":"\\u0000lost digits"}}'), 'parameter_invalid metadata.near')
+})

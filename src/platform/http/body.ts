@@ -123,7 +123,7 @@ export function parseBody(bytes: Buffer, apart?: ItemsApart): Record<string, unk
     return judged(value as Record<string, unknown>, { withEscapes, exact: false }, apart)
   } catch (error) {
     if (error !== digitsInDoubt) throw error
-    return judged(JSON.parse(text, markLostDigits) as Record<string, unknown>, { withEscapes, exact: true }, apart)
+    return judged(JSON.parse(withLostDigitsMarked(text)) as Record<string, unknown>, { withEscapes: true, exact: true }, apart)
   }
 }
 
@@ -138,13 +138,19 @@ interface Reading {
 /** Thrown once an integer turns up that may have lost digits: the text has to be read again to know, which almost none needs. */
 const digitsInDoubt = new Error('an integer may have lost digits')
 
-/** Stands in the place of an integer that a number cannot keep: it would come back with other digits. */
-const lostDigits: object = Object.freeze({})
+/** Stands in the place of an integer that a number cannot keep: it would come back with other digits. A text with NUL is refused in any case. */
+const lostDigits = '\0lost digits'
+const lostDigitsAsJson = JSON.stringify(lostDigits)
 
-function markLostDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return value
-  const written = context?.source ?? ''
-  return /^-?\d+$/.test(written) && BigInt(written) !== BigInt(value) ? lostDigits : value
+/** Of JSON: texts, so that nothing is found within them, and numbers that may have lost digits. */
+const textOrLongNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"|(?<![\d.eE+-])-?\d{16}[\d.eE+-]*/g
+
+const withLostDigitsMarked = (text: string): string => text.replaceAll(textOrLongNumber, (token) => (losesDigits(token) ? lostDigitsAsJson : token))
+
+function losesDigits(token: string): boolean {
+  if (token.startsWith('"') || !/^-?\d+$/.test(token)) return false
+  const value = Number(token)
+  return Number.isFinite(value) && BigInt(token) !== BigInt(value)
 }
 
 function judged(body: Record<string, unknown>, reading: Reading, apart: ItemsApart | undefined): Record<string, unknown> {
@@ -185,14 +191,14 @@ function unfitIn(value: object, reading: Reading): Detail[] {
 }
 
 function search(value: unknown, path: string, depth: number, reading: Reading, details: Detail[]): void {
-  if (typeof value === 'string') {
+  if (value === lostDigits && reading.exact) {
+    details.push({ param: path, code: 'invalid_value', message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.` })
+  } else if (typeof value === 'string') {
     if (reading.withEscapes) checkText(value, path, details)
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value))
       details.push({ param: path, code: 'invalid_value', message: `\`${path}\` is a number beyond what can be kept. Send it as a string.` })
     else if (!reading.exact && Number.isInteger(value) && !Number.isSafeInteger(value)) throw digitsInDoubt
-  } else if (value === lostDigits) {
-    details.push({ param: path, code: 'invalid_value', message: `\`${path}\` has more digits than a JSON number keeps. Send it as a string.` })
   } else if (typeof value === 'object' && value !== null) {
     if (depth > limits.json_depth) throw invalid(path, 'invalid_value', `\`${path}\` is nested deeper than ${limits.json_depth} levels. Flatten it.`)
     if (Array.isArray(value)) for (let i = 0; i < value.length && details.length < detailsMax; i++) searchItem(value[i], path, i, depth, reading, details)
