@@ -65,3 +65,20 @@ test('of bodies that do not end 64 MB are held for an account: the oldest make r
   assert.match(refused[0]!.text, /"code":"rate_limit_exceeded"/)
   assert.match(refused[0]!.text, /retry-after: 1\r\n/i)
 })
+
+test('an account that sends many files has its turn with each, and a file of another account has its own between them', async (t) => {
+  const world = await startWorld(t)
+  const [first, second] = [await world.account(), await world.account()]
+  const file = (n: number) => `phone\n+1500555${1000 + n}\n`
+  const send = async (api: typeof first.api, n: number): Promise<string> =>
+    (await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, file(n))).body.id
+  for (let n = 0; n < 5; n++) await send(first.api, n)
+  const id = await send(second.api, 9)
+
+  await world.tick('imports')
+  await world.tick('imports')
+
+  assert.equal((await second.api.get(`/v1/contact_imports/${id}`)).body.status, 'completed')
+  const others = await first.api.get('/v1/contact_imports?status=completed')
+  assert.equal(others.body.data.length, 1)
+})

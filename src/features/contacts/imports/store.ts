@@ -123,14 +123,26 @@ export interface Job extends Tenant {
   readonly import_id: string
 }
 
-/** Takes the import whose turn it is, of any tenant, for this process: one that nobody works on, or whose process is silent. */
-export async function claimJob(sql: Db, process_id: string, at: string, lease_until: string, alive_since: string): Promise<Job | null> {
+/**
+ * Takes the import whose turn it is, of any tenant, for this process: one that nobody works on, or whose process is silent. Accounts take turns, `after_account` being
+ * the one that had the last; within an account it is the import that has waited longest.
+ */
+export async function claimJob(
+  sql: Db,
+  {
+    process_id,
+    at,
+    lease_until,
+    alive_since,
+    after_account,
+  }: { process_id: string; at: string; lease_until: string; alive_since: string; after_account: string },
+): Promise<Job | null> {
   const [row] = await sql<Job[]>`
     update contact_import_jobs set process_id = ${process_id}, lease_until = ${lease_until}, worked_at = ${at}
     where import_id = (
       select j.import_id from contact_import_jobs j
       where j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)}
-      order by j.worked_at, j.import_id limit 1
+      order by j.account_id <= ${after_account}, j.account_id, j.worked_at, j.import_id limit 1
       for update skip locked
     )
     returning account_id, mode, import_id`

@@ -21,29 +21,40 @@ const failed = {
   message: 'Some rows could not be applied for a reason on our side. The rows before them are applied; start another import with the rest.',
 }
 
-export const importsLane = (platform: Platform): Lane => ({
-  name: 'imports',
-  idle_ms: 2000,
-  async tick(stopping) {
-    const { pool, clock, process_id } = platform
-    const now = clock.now()
-    const job = await store.claimJob(pool, process_id, isoTime(now), isoTime(now + leaseMs), isoTime(now - limits.process_silent_ms))
-    if (job === null) return 0
-    let done = false
-    try {
-      const row = await store.findImport(pool, job, job.import_id)
-      const applied = row === null ? 0 : await work(platform, row, stopping)
-      done = true
-      return applied
-    } catch (error) {
-      if (await store.countFailure(pool, job.import_id, process_id, failuresMax))
-        await transact(pool, (tx) => store.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
-      throw error
-    } finally {
-      await store.releaseJob(pool, job.import_id, process_id, done)
-    }
-  },
-})
+export function importsLane(platform: Platform): Lane {
+  const { pool, clock, process_id } = platform
+  let after_account = ''
+  return {
+    name: 'imports',
+    idle_ms: 2000,
+    async tick(stopping) {
+      const now = clock.now()
+      const [at, lease_until, alive_since] = [now, now + leaseMs, now - limits.process_silent_ms].map(isoTime) as [string, string, string]
+      const job = await store.claimJob(pool, { process_id, at, lease_until, alive_since, after_account })
+      if (job === null) return 0
+      after_account = job.account_id
+      return await pass(platform, job, stopping)
+    },
+  }
+}
+
+/** One turn of an import, which is given back afterwards; resolves to the pieces applied. */
+async function pass(platform: Platform, job: store.Job, stopping: AbortSignal | undefined): Promise<number> {
+  const { pool, clock, process_id } = platform
+  let done = false
+  try {
+    const row = await store.findImport(pool, job, job.import_id)
+    const applied = row === null ? 0 : await work(platform, row, stopping)
+    done = true
+    return applied
+  } catch (error) {
+    if (await store.countFailure(pool, job.import_id, process_id, failuresMax))
+      await transact(pool, (tx) => store.failImport(tx, job, job.import_id, failed, isoTime(clock.now())))
+    throw error
+  } finally {
+    await store.releaseJob(pool, job.import_id, process_id, done)
+  }
+}
 
 /** What the pieces of a pass share. */
 interface Pass {
