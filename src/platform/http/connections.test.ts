@@ -229,6 +229,15 @@ test('while very many silent connections come and stay, whoever sends is answere
   assert.equal(await served.figure('connections_refused'), 0)
 })
 
+test('a connection that cannot be accepted does not end the process', async (t) => {
+  const served = await serve(t)
+
+  served.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  const client = await served.client(get)
+
+  await until('an answer to the next one', () => client.received().endsWith('hello'))
+})
+
 test('the bound on connections leaves files for the database and for webhooks', () => {
   const warnings: unknown[] = []
   const log = { warn: (...line: unknown[]) => void warnings.push(line) } as unknown as Parameters<typeof withinDescriptors>[2]

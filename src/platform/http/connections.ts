@@ -108,8 +108,8 @@ export class Connections {
       this.#platform.metrics.connections_closed.inc({ reason: 'idle' })
       socket.destroy()
     })
-    // without a listener it would end the process
-    server.on('error', (error) => this.#platform.log.warn({ err: error }, 'a connection could not be accepted'))
+    // one that cannot be accepted would end the process without a listener; what keeps the server from listening is told to who asked for it
+    server.once('listening', () => server.on('error', (error) => this.#platform.log.warn({ err: error }, 'a connection could not be accepted')))
   }
 
   /** What Node could not read, or no longer waits for: `answer` writes the refusal and ends the connection, which is released in any case. */
