@@ -123,3 +123,19 @@ function terminated(): Buffer {
   head.writeInt32BE(fields.length + 4, 1)
   return Buffer.concat([head, fields])
 }
+
+test('a statement behind one that failed after some of its rows has its own rows, from the first on', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const sql = openPool(database_url, { max: 1 })
+  closing(t, () => sql.end({ timeout: 1 }))
+
+  const [failed, next] = await Promise.allSettled([sql`select 1 / (500 - n) as quotient from generate_series(1, 1000) n`, sql`select 7 as n`])
+  const later = await sql`select 8 as n`
+
+  assert.equal(failed.status === 'rejected' && failed.reason.code, '22012')
+  assert.deepEqual(next.status === 'fulfilled' && next.value.map((row) => row['n']), [7])
+  assert.deepEqual(
+    later.map((row) => row['n']),
+    [8],
+  )
+})
