@@ -162,6 +162,7 @@ function databaseThat(answers: () => Promise<unknown>) {
     ids: () => 'msg_1',
     metrics: { group_commit_rows: { observe: () => undefined }, messages_accepted: { inc: () => undefined } },
     log: { error: () => undefined },
+    storage: { failed: () => undefined },
     notify: () => undefined,
   }
   const handoff = { takes: () => true, process_id: 'process_1', lease_ms: 1000, offer: () => undefined }
