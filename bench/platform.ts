@@ -21,7 +21,7 @@ export async function openPlatform(name: string, connections: number): Promise<P
   const log = makeLog('error')
   return {
     pool,
-    reads: expensiveReads({ pool, clock, metrics, connections: settings.read_connections }),
+    reads: expensiveReads({ pool, clock, metrics, connections: settings.read_connections, local: false }),
     clock,
     ids: idMaker(clock),
     settings,

@@ -96,6 +96,8 @@ export interface AppParts {
   readonly metrics?: Metrics
   readonly process_id?: string
   readonly roles?: readonly Role[]
+  /** The database is one that this process started, or found started, on this machine. */
+  readonly local_database?: boolean
   /** Shared rate limits; absent: limits of this process. */
   readonly limiter?: RateLimiter
   /** Those of tests and benchmarks, beside the product's. */
@@ -259,11 +261,16 @@ export function buildApp(parts: AppParts): App {
   }
 }
 
-function makePlatform({ pool, clock, settings, secrets, log, metrics }: AppParts, ids: IdMaker, process_id: string, notifications: Notifier): Platform {
+function makePlatform(
+  { pool, clock, settings, secrets, log, metrics, local_database }: AppParts,
+  ids: IdMaker,
+  process_id: string,
+  notifications: Notifier,
+): Platform {
   const measured = metrics ?? makeMetrics()
   return {
     pool,
-    reads: expensiveReads({ pool, clock, metrics: measured, connections: settings.read_connections }),
+    reads: expensiveReads({ pool, clock, metrics: measured, connections: settings.read_connections, local: local_database === true }),
     clock,
     ids,
     settings,

@@ -71,7 +71,18 @@ async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: 
     const metrics = makeMetrics(true)
     embedded?.onRestarted(() => metrics.embedded_restarts.inc())
     const settings = { ...config, connection_limit: withinDescriptors(config.connection_limit, descriptorLimit(), log) }
-    const app = buildApp({ pool, clock, settings, secrets, log, metrics, roles, ...parts, ...(await sharedLimits(config, clock, log, metrics)) })
+    const app = buildApp({
+      pool,
+      clock,
+      settings,
+      secrets,
+      log,
+      metrics,
+      roles,
+      local_database: embedded !== undefined,
+      ...parts,
+      ...(await sharedLimits(config, clock, log, metrics)),
+    })
     await run(cli, command, app, config, stop, log)
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)

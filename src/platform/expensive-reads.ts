@@ -2,6 +2,7 @@
  * Reads whose cost hangs on what a tenant has and asks for: they run on a few connections of their own, few at a time for each account, and end
  * with their caller (behaviour: operating 7). Why so: docs/decisions/expensive-reads.md.
  */
+import { constants, setPriority } from 'node:os'
 import { Problem } from '../contract/problem.ts'
 import { pause, withDeadline, type Clock } from '../lib/clock.ts'
 import { openBeside, poolUse, type PoolUse } from './database/pool.ts'
@@ -28,6 +29,9 @@ const retryAfterSeconds = 5
 const placesAgainMs = 100
 /** Between two attempts to end a statement: one that comes between two statements ends nothing. */
 const cancelAgainMs = 20
+
+/** How long a read whose caller has gone keeps its place: to begin a read costs too, and whoever keeps leaving would begin them without end. */
+const restAfterAbandonedMs = 1_000
 
 export interface ReadRequest {
   readonly account_id: string
@@ -58,6 +62,8 @@ interface Parts {
   readonly metrics: Metrics
   /** Reads at once in all processes together. */
   readonly connections: number
+  /** The database runs on this machine, under a user whose processes this one may rule: reads then have the processor after everything else. */
+  readonly local: boolean
 }
 
 interface Reads extends Parts {
@@ -93,7 +99,8 @@ async function run<T>(reads: Reads, request: ReadRequest, work: (sql: Transactio
       await clock.sleep(placesAgainMs, request.gone)
     }
   } finally {
-    leave()
+    if (request.gone.aborted) void pause(restAfterAbandonedMs).then(leave)
+    else leave()
   }
 }
 
@@ -105,6 +112,7 @@ async function attempt<T>(reads: Reads, { account_id, gone, narrow }: ReadReques
   return (await own.begin('read only', async (tx) => {
     const { pid, taken } = await takePlaces(tx, account_id, reads.connections, expensiveReadLimits.running_per_account)
     if (!taken) return noPlace
+    if (reads.local) giveWay(pid)
     return await withDeadline(clock, expensiveReadLimits.run_ms, async (deadline) => {
       try {
         return await endable(pool, pid, AbortSignal.any([gone, deadline]), () => work(tx))
@@ -116,6 +124,15 @@ async function attempt<T>(reads: Reads, { account_id, gone, narrow }: ReadReques
       }
     })
   })) as T | typeof noPlace
+}
+
+/** Lets everything else go first: with two processors, two reads would take both of them from those who send. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // not allowed, or gone already: it is only slower for others
+  }
 }
 
 /** Does the work of a session, whose statements are cancelled from the moment of the signal until the work has ended. */

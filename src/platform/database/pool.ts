@@ -50,7 +50,7 @@ export function openPool(url: string, options: PoolOptions = {}): Pool {
 
 /**
  * A second pool on the database of `pool`, for work that must not take the connections of everything else. Its sessions neither compile nor share out
- * their queries among processes: what one of them costs is what one connection can cost. `name` follows the application's own.
+ * their queries among processes, so that one of them takes one processor at most; each query is planned for its own values. `name` follows the application's own.
  */
 export function openBeside(pool: Pool, { name, max, statement_timeout_ms }: { name: string; max: number; statement_timeout_ms: number }): Pool {
   const { options } = pool
@@ -60,6 +60,7 @@ export function openBeside(pool: Pool, { name, max, statement_timeout_ms }: { na
     statement_timeout: statement_timeout_ms,
     jit: 'off',
     max_parallel_workers_per_gather: 0,
+    plan_cache_mode: 'force_custom_plan',
   }
   return postgres({ ...options, max, connection } as unknown as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as Pool
 }

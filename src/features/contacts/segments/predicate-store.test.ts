@@ -14,8 +14,8 @@ import { parseRules } from './rules.ts'
 
 const tenant = { account_id: 'acc_1', mode: 'test' } as unknown as { account_id: `acc_${string}`; mode: 'test' }
 const day = 86_400_000
-const lists = ['lst_01h455vb4pex5vsknk084sn021', 'lst_01h455vb4pex5vsknk084sn022', 'lst_01h455vb4pex5vsknk084sn023']
-const deletedList = 'lst_01h455vb4pex5vsknk084sn024'
+const lists = ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a'].map((last) => `lst_01h455vb4pex5vsknk084sn02${last}`)
+const deletedList = 'lst_01h455vb4pex5vsknk084sn02z'
 
 // few different values, so that rules hit: spellings that differ in case alone, near misses, and text that SQL would trip over
 const names = ['Ada', 'ADA', 'Ada Lovelace', 'Åsa', 'åsa', "O'Hara", '100%', 'a_b', 'ab', '\\', 'Ωmega', '']
@@ -51,7 +51,7 @@ const person = fc.record({
     { plan: fc.constantFrom(...scalars), age: fc.constantFrom(...scalars.slice(-10)), since: fc.constantFrom(...times) },
     { requiredKeys: [] },
   ),
-  lists: fc.uniqueArray(fc.constantFrom(...lists), { maxLength: 3 }),
+  lists: fc.oneof(fc.uniqueArray(fc.constantFrom(...lists), { maxLength: 3 }), fc.constant(lists)),
 })
 type Person = typeof person extends fc.Arbitrary<infer T> ? T : never
 
@@ -72,10 +72,19 @@ const condition = fc.constantFrom(...kinds, 'text' as const, 'value' as const, '
     const values = valuesFor(kind, operator)
     if (values === null) return fc.constant({ field, operator })
     const isMany = operator === 'in' || operator === 'not_in' || (operator.startsWith('contains_') && kind !== 'text')
-    const value: fc.Arbitrary<unknown> = isMany ? fc.array(values, { minLength: 1, maxLength: 3 }) : values
+    const value: fc.Arbitrary<unknown> = isMany ? manyOf(kind, values) : values
     return value.map((chosen) => ({ field, operator, value: chosen }))
   }),
 )
+
+/** A few values, alone or among as many others as rules may have. */
+function manyOf(kind: keyof typeof fieldsByKind, values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown[]> {
+  const few = fc.array(values, { minLength: 1, maxLength: 3 })
+  if (kind === 'consent') return few
+  if (kind === 'lists') return fc.oneof<fc.Arbitrary<unknown[]>[]>(few, fc.constant(lists), fc.constant([...lists, deletedList]))
+  const others = Array.from({ length: 997 }, (_, i) => (kind === 'value' && i % 3 === 0 ? i + 1000 : `Other ${i}`))
+  return fc.oneof({ weight: 3, arbitrary: few }, { weight: 1, arbitrary: few.map((chosen) => [...others, ...chosen]) })
+}
 
 function valuesFor(kind: keyof typeof fieldsByKind, operator: string): fc.Arbitrary<unknown> | null {
   if (operator === 'exists' || operator === 'not_exists') return null

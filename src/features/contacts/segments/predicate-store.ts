@@ -11,6 +11,7 @@ import { consentLabel, tagLabel } from '../contact.ts'
 import { comparable } from './evaluator.ts'
 import { negations, type Field } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
+import { simplify } from './simplify.ts'
 
 /** A piece of a statement. Never await one, nor return one from an async function: that would run it. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
@@ -24,17 +25,65 @@ export interface PredicateContext {
 }
 
 /** The condition under which a row of `contacts c` of this tenant fits the rules. */
-export function predicate(sql: Db, node: Group | Condition, context: PredicateContext): Fragment {
-  if (!isGroup(node)) return compile(sql, node, context)
-  const parts = node.conditions.map((each) => predicate(sql, each, context))
-  const joined = parts.reduce((left, right) => (node.match === 'all' ? sql`${left} and ${right}` : sql`${left} or ${right}`))
+export function predicate(sql: Db, root: Group, context: PredicateContext): Fragment {
+  const simple = simplify(root)
+  const shared = fieldsFoldedTwice(simple)
+  if (shared.length === 0) return compileGroup(sql, simple, { ...context, folded: new Map() })
+  const folded = new Map(shared.map((field, i) => [field.name, `f.t${i}`]))
+  const columns = shared.map((field, i) => sql`${foldedText(sql, field)} as ${sql(`t${i}`)}`).reduce((left, right) => sql`${left}, ${right}`)
+  // the offset keeps the planner from writing each text out wherever it is used
+  return sql`(select ${compileGroup(sql, simple, { ...context, folded })} from (select ${columns} offset 0) f)`
+}
+
+interface CompileContext extends PredicateContext {
+  /** Field to the column that holds its folded text, of those that several conditions compare. */
+  readonly folded: ReadonlyMap<string, string>
+}
+
+function compileGroup(sql: Db, { match, conditions }: Group, context: CompileContext): Fragment {
+  const parts = conditions.map((each) => (isGroup(each) ? compileGroup(sql, each, context) : compile(sql, each, context)))
+  const joined = parts.reduce((left, right) => (match === 'all' ? sql`${left} and ${right}` : sql`${left} or ${right}`))
   return sql`(${joined})`
 }
 
-function compile(sql: Db, condition: Condition, context: PredicateContext): Fragment {
+/** Folding text costs more than most comparisons: what is compared more than once is folded once. */
+function fieldsFoldedTwice(root: Group): Field[] {
+  const counts = new Map<string, { field: Field; count: number }>()
+  const visit = (node: Group | Condition): void => {
+    if (isGroup(node)) return node.conditions.forEach(visit)
+    if (!comparesText(node)) return
+    const found = counts.get(node.field.name)
+    if (found === undefined) counts.set(node.field.name, { field: node.field, count: 1 })
+    else found.count += 1
+  }
+  visit(root)
+  return [...counts.values()].filter(({ count }) => count > 1).map(({ field }) => field)
+}
+
+const textOperators: ReadonlySet<Condition['operator']> = new Set(['equals', 'not_equals', 'in', 'not_in', 'contains', 'starts_with'])
+
+function comparesText(condition: Condition): boolean {
+  const { field, operator } = condition
+  if ((field.kind !== 'text' && field.kind !== 'value') || !textOperators.has(operator)) return false
+  const { value } = condition
+  return Array.isArray(value) ? value.some((each) => typeof each === 'string') : typeof value === 'string'
+}
+
+/** The text of a field as it is compared; null where there is none. */
+function foldedText(sql: Db, field: Field): Fragment {
+  if (field.kind === 'text') return folded(sql, textColumn(sql, field))
+  return sql`case when jsonb_typeof(c.attributes -> ${field.key!}::text) = 'string' then ${folded(sql, sql`(c.attributes ->> ${field.key!}::text)`)} end`
+}
+
+const comparedText = (sql: Db, field: Field, { folded: columns }: CompileContext): Fragment => {
+  const column = columns.get(field.name)
+  return column === undefined ? foldedText(sql, field) : sql`${sql(column)}`
+}
+
+function compile(sql: Db, condition: Condition, context: CompileContext): Fragment {
   switch (condition.field.kind) {
     case 'text':
-      return textPredicate(sql, textColumn(sql, condition.field), condition)
+      return textPredicate(sql, condition, context)
     case 'boolean':
       return booleanPredicate(sql, condition)
     case 'time':
@@ -42,7 +91,7 @@ function compile(sql: Db, condition: Condition, context: PredicateContext): Frag
     case 'consent':
       return consentPredicate(sql, condition)
     case 'value':
-      return attributePredicate(sql, condition, context.now)
+      return attributePredicate(sql, condition, context)
     case 'tags':
       return tagsPredicate(sql, condition)
     case 'lists':
@@ -73,8 +122,12 @@ const timeColumns: Readonly<Record<string, (sql: Db) => Fragment>> = {
 const textColumn = (sql: Db, field: Field): Fragment =>
   field.root === 'identifiers' ? sql`(c.identifiers ->> ${field.key!}::text)` : textColumns[field.root]!(sql)
 
-/** Case is folded by ICU's root locale, whatever the database's own collation knows of Unicode. */
-const folded = (sql: Db, text: Fragment): Fragment => sql`lower(${text} collate "und-x-icu")`
+/**
+ * Case is folded by ICU's root locale, whatever the database's own collation knows of Unicode. Of ASCII, which in UTF-8 is as many bytes as
+ * characters, that is what the locale C does in half of the time.
+ */
+const folded = (sql: Db, text: Fragment): Fragment =>
+  sql`case when octet_length(${text}) = length(${text}) then lower(${text} collate "C") collate "und-x-icu" else lower(${text} collate "und-x-icu") end`
 
 const values = (condition: Condition): readonly Scalar[] =>
   (Array.isArray(condition.value) ? condition.value : [condition.value]).map((value: Scalar) => comparable(condition.field, value))
@@ -83,21 +136,24 @@ const values = (condition: Condition): readonly Scalar[] =>
 const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment =>
   negations.has(condition.operator) ? sql`coalesce(not (${holds}), true)` : sql`(${holds})`
 
-function textPredicate(sql: Db, column: Fragment, condition: Condition): Fragment {
-  const { operator } = condition
-  if (operator === 'exists') return sql`(${column} is not null)`
-  if (operator === 'not_exists') return sql`(${column} is null)`
-  return orMissing(sql, condition, textComparison(sql, folded(sql, column), operator, values(condition) as string[]))
+function textPredicate(sql: Db, condition: Condition, context: CompileContext): Fragment {
+  const { operator, field } = condition
+  if (operator === 'exists') return sql`(${textColumn(sql, field)} is not null)`
+  if (operator === 'not_exists') return sql`(${textColumn(sql, field)} is null)`
+  return orMissing(sql, condition, textComparison(sql, comparedText(sql, field, context), operator, values(condition) as string[]))
 }
 
 /** The values are folded twice, here and in JavaScript, so that both sides went through the same rules. */
 function textComparison(sql: Db, column: Fragment, operator: Condition['operator'], wanted: readonly string[]): Fragment {
-  const value = folded(sql, sql`${wanted[0]!}::text`)
+  const value = sql`lower(${wanted[0] ?? null}::text collate "und-x-icu")`
   if (operator === 'contains') return sql`strpos(${column}, ${value}) > 0`
   if (operator === 'starts_with') return sql`starts_with(${column}, ${value})`
   if (operator === 'equals' || operator === 'not_equals') return sql`${column} = ${value}`
-  return sql`${column} = any(array(select lower(v collate "und-x-icu") from unnest(${wanted as string[]}::text[]) v))`
+  return among(sql, column, sql`select lower(v collate "und-x-icu") from json_array_elements_text(${JSON.stringify(wanted)}::text::json) v`)
 }
+
+/** True for what is among the values; they are hashed once a statement. Not a bare `in`: the planner would make a join of each. */
+const among = (sql: Db, column: Fragment, wanted: Fragment): Fragment => sql`coalesce(${column} in (${wanted}), false)`
 
 function booleanPredicate(sql: Db, condition: Condition): Fragment {
   if (condition.operator === 'exists') return sql`true`
@@ -133,8 +189,20 @@ function tagsPredicate(sql: Db, condition: Condition): Fragment {
   if (condition.operator === 'not_exists') return sql`(cardinality(c.tags) = 0)`
   const wanted = (values(condition) as string[]).map((tag) => tagLabel(tag))
   if (condition.operator === 'contains_all') return sql`(c.labels @> ${wanted}::text[])`
-  return negations.has(condition.operator) ? sql`(not c.labels && ${wanted}::text[])` : sql`(c.labels && ${wanted}::text[])`
+  const one = wanted.length > labelsCompared ? anyLabel(sql, wanted) : sql`c.labels && ${wanted}::text[]`
+  return negations.has(condition.operator) ? sql`(not ${one})` : sql`(${one})`
 }
+
+/** Up to this many labels are compared one by one, or looked up in the index; more are hashed. */
+const labelsCompared = 20
+
+const anyLabel = (sql: Db, wanted: readonly string[]): Fragment => {
+  const isWanted = among(sql, sql`l.label`, sql`select v from unnest(${wanted as string[]}::text[]) v`)
+  return sql`exists (select from (select unnest(c.labels) as label offset 0) l where ${isWanted})`
+}
+
+/** Up to this many memberships are looked up one by one, so that the planner may choose the rarest first. */
+const listsCompared = 8
 
 function listsPredicate(sql: Db, condition: Condition, { tenant: { account_id, mode }, lists }: PredicateContext): Fragment {
   const { operator } = condition
@@ -147,6 +215,7 @@ function listsPredicate(sql: Db, condition: Condition, { tenant: { account_id, m
   const wanted = asked.filter((list) => lists.has(list))
   if (operator === 'contains_all') {
     if (wanted.length < asked.length) return sql`false`
+    if (wanted.length > listsCompared) return sql`((select count(*) ${member} and m.list_id = any(${wanted}::text[])) = ${wanted.length}::int)`
     return wanted.map((list) => sql`exists (select ${member} and m.list_id = ${list})`).reduce((left, right) => sql`${left} and ${right}`)
   }
   if (wanted.length === 0) return negations.has(operator) ? sql`true` : sql`false`
@@ -155,8 +224,8 @@ function listsPredicate(sql: Db, condition: Condition, { tenant: { account_id, m
   return negations.has(operator) ? sql`(not ${one})` : one
 }
 
-function attributePredicate(sql: Db, condition: Condition, now: number): Fragment {
-  const { operator, value } = condition
+function attributePredicate(sql: Db, condition: Condition, context: CompileContext): Fragment {
+  const { operator, value, field } = condition
   const json = sql`(c.attributes -> ${condition.field.key!}::text)`
   const text = sql`(c.attributes ->> ${condition.field.key!}::text)`
   if (operator === 'exists') return sql`(${text} is not null)`
@@ -164,10 +233,11 @@ function attributePredicate(sql: Db, condition: Condition, now: number): Fragmen
   if (operator === 'greater_than') return sql`(case when jsonb_typeof(${json}) = 'number' then ${text}::numeric > ${String(value)}::numeric end)`
   if (operator === 'less_than') return sql`(case when jsonb_typeof(${json}) = 'number' then ${text}::numeric < ${String(value)}::numeric end)`
   if (operator === 'contains' || operator === 'starts_with') {
-    return sql`(jsonb_typeof(${json}) = 'string' and ${textComparison(sql, folded(sql, text), operator, values(condition) as string[])})`
+    return sql`(${textComparison(sql, comparedText(sql, field, context), operator, values(condition) as string[])})`
   }
-  if (operator === 'before' || operator === 'after' || operator === 'within_days' || operator === 'not_within_days') return attributeTime(sql, condition, now)
-  return sql`(${text} is ${negations.has(operator) ? sql`null or not` : sql`not null and`} (${attributeEquality(sql, json, text, values(condition))}))`
+  if (operator === 'before' || operator === 'after' || operator === 'within_days' || operator === 'not_within_days')
+    return attributeTime(sql, condition, context.now)
+  return sql`(${text} is ${negations.has(operator) ? sql`null or not` : sql`not null and`} (${attributeEquality(sql, json, comparedText(sql, field, context), values(condition))}))`
 }
 
 /** One alternative for each JSON type among the values: a text never equals a number. */
@@ -175,11 +245,10 @@ function attributeEquality(sql: Db, json: Fragment, text: Fragment, wanted: read
   const texts = wanted.filter((value) => typeof value === 'string')
   const others = wanted.filter((value) => typeof value !== 'string').map(String)
   const alternatives = [
-    ...(texts.length > 0
-      ? [sql`(jsonb_typeof(${json}) = 'string' and ${textComparison(sql, folded(sql, text), texts.length === 1 ? 'equals' : 'in', texts)})`]
-      : []),
-    ...(others.length > 0 ? [sql`${json} = any(array(select v::jsonb from unnest(${others}::text[]) v))`] : []),
+    ...(texts.length > 0 ? [sql`coalesce(${textComparison(sql, text, texts.length === 1 ? 'equals' : 'in', texts)}, false)`] : []),
+    ...(others.length > 0 ? [among(sql, json, sql`select v::jsonb from unnest(${others}::text[]) v`)] : []),
   ]
+  if (alternatives.length === 0) return sql`false`
   return alternatives.reduce((left, right) => sql`${left} or ${right}`)
 }
 

@@ -5,7 +5,7 @@ import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
 import type { Segment, SegmentPreview } from '../../../contract/resources/segment.ts'
-import { isoTime } from '../../../lib/clock.ts'
+import { isoTime, pause } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -100,7 +100,10 @@ async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: 
   const now = clock.now()
   const row = await existing(sql, caller, id)
   const counted = await transact(sql, async (tx) => {
-    const audience = await audienceOf(tx, caller, parseRules(row.rules), now)
+    await pause(0) // reading and writing out tens of thousands of values takes a while: between the two others have their turn
+    const rules = parseRules(row.rules)
+    await pause(0)
+    const audience = await audienceOf(tx, caller, rules, now)
     return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
   })
   return { object: 'segment_preview', segment_id: row.id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
