@@ -359,6 +359,7 @@ create table installation (
   address_hash_key text,
   created_at timestamp with time zone not null,
   feed_held boolean default false not null,
+  trusted_at timestamp with time zone,
   constraint installation_pkey PRIMARY KEY (only_row),
   constraint installation_only_row_check CHECK (only_row)
 );

@@ -4,6 +4,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { idMaker } from '../src/lib/ids.ts'
 import { openPool } from '../src/platform/database/pool.ts'
 import { expensiveReads } from '../src/platform/expensive-reads.ts'
+import { ageing } from '../src/platform/ageing.ts'
 import { writability } from '../src/platform/database/writability.ts'
 import { freshEvents } from '../src/platform/fresh-events.ts'
 import { makeLog } from '../src/platform/log.ts'
@@ -30,6 +31,7 @@ export async function openPlatform(name: string, connections: number): Promise<P
     metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    ageing: ageing({ pool, clock, log, wakePeers: () => undefined }),
     storage: writability({ pool, log, wake: () => undefined }),
     process_id: `bench-${name}`,
     notify: () => undefined,

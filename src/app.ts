@@ -43,9 +43,10 @@ import { webhookRoutes } from './features/webhooks/routes.ts'
 import { webhookService } from './features/webhooks/service.ts'
 import { fanOutLane } from './features/webhooks/fan-out/fan-out.ts'
 import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
-import type { Clock } from './lib/clock.ts'
+import type { SteadyClock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import { loop, type Lane, type Loop } from './lib/loop.ts'
+import { ageing } from './platform/ageing.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
 import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
@@ -88,7 +89,7 @@ const productFollowers: readonly Follower[] = []
 /** What an app is made of; what is left out gets its production value. */
 export interface AppParts {
   readonly pool: Pool
-  readonly clock: Clock
+  readonly clock: SteadyClock
   readonly settings: Settings
   readonly secrets: Secrets
   readonly log: Log
@@ -279,6 +280,7 @@ function makePlatform(
     metrics: measured,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
     storage: writability({ pool, log, wake: () => notifications.wake(writabilityLane) }),
     process_id,
     notify: (...lanes) => notifications.notify(...lanes),

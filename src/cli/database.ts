@@ -25,8 +25,10 @@ export const registerDatabase: Register = (program, cli) => {
 
   program
     .command('doctor')
-    .description('prove that configuration, database, ledger and counters are sound')
-    .action(async (_options: unknown, command: Command) => {
+    .description('prove that configuration, database, clock, ledger and counters are sound')
+    .option('--accept-clock', 'say that the clock is right although it jumped ahead: things age out by it again')
+    .action(async ({ acceptClock }: { acceptClock?: true }, command: Command) => {
+      if (acceptClock === true) await cli.withApp((app) => app.platform.ageing.accept())
       const findings = await proofs(cli).catch((error: unknown) => {
         // what keeps the proof from being made is a finding too, for who reads JSON
         const [name, ...breaches] = error instanceof OperatorError ? [error.subject, ...reasonsOf(error)] : ['database', wordsOf(error)]
@@ -83,6 +85,7 @@ async function examine(app: App): Promise<Finding[]> {
     await sql`set transaction isolation level repeatable read read only`
     await sql`set local statement_timeout = 0`
     await sql`set local idle_in_transaction_session_timeout = 0`
+    findings.push({ name: 'clock', breaches: await app.platform.ageing.doubts(sql) })
     for (const invariant of app.invariants) findings.push({ name: invariant.name, breaches: await invariant.breaches(sql) })
   })
   return findings

@@ -8,8 +8,14 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** A clock that also tells how long something took, whatever was done to its time meanwhile. */
+export interface SteadyClock extends Clock {
+  /** Milliseconds since some moment: it goes on evenly, and never jumps. */
+  elapsed(): number
+}
+
 /** The machine's clock plus an offset, by which the database's time is followed (`adjust`). */
-export interface SystemClock extends Clock {
+export interface SystemClock extends SteadyClock {
   /** Sets the offset to database time, in milliseconds. */
   adjust(offset_ms: number): void
 }
@@ -21,6 +27,7 @@ export function systemClock(): SystemClock {
   let offset = 0
   return {
     now: () => Math.floor(Date.now() + offset),
+    elapsed: () => performance.now(),
     adjust: (offset_ms) => {
       offset = offset_ms
     },

@@ -21,6 +21,7 @@ export const heartbeatLane = (platform: Platform, roles: readonly string[], keep
   idle_ms: beatEveryMs,
   async tick() {
     await keepPresence()
+    await platform.ageing.keep()
     const at = isoTime(platform.clock.now())
     await platform.pool`
       insert into processes (id, roles, started_at, beat_at) values (${platform.process_id}, ${[...roles]}::text[], ${at}, ${at})
@@ -94,17 +95,18 @@ export const platformChores = (platform: Platform): Chore[] => [
   {
     name: 'idempotency keys',
     every_ms: minute,
-    run: () => untilDone(platform.clock, keysAtOnce, () => expireKeys(platform.pool, platform.clock.now(), keysAtOnce)),
+    run: () => untilDone(platform.clock, keysAtOnce, () => expireKeys(platform.pool, platform.ageing.now(), keysAtOnce)),
   },
   {
     name: 'event partitions',
     every_ms: 60 * minute,
-    run: () => keepPartitions(platform.pool, { table: 'events', prefix: 'evt', retention_ms: limits.event_retention_ms }, platform.clock.now()),
+    run: () =>
+      keepPartitions(platform.pool, { table: 'events', prefix: 'evt', retention_ms: limits.event_retention_ms }, platform.clock.now(), platform.ageing.now()),
   },
   watchHorizon(platform),
   {
     name: 'silent processes',
     every_ms: 60 * minute,
-    run: async () => (await platform.pool`delete from processes where beat_at < ${isoTime(platform.clock.now() - forgottenAfterMs)}`).count,
+    run: async () => (await platform.pool`delete from processes where beat_at < ${isoTime(platform.ageing.now() - forgottenAfterMs)}`).count,
   },
 ]

@@ -92,6 +92,11 @@ function ofConnections(registers: Registry[]) {
 
 /** Of the database and of the time that it tells. */
 const storageMetrics = (registers: Registry[]) => ({
+  clock_ahead: new Gauge({
+    name: 'posthorn_clock_ahead_seconds',
+    help: 'How far the clock has jumped ahead of what is believed, by which nothing ages out; 0 where it is believed.',
+    registers,
+  }),
   embedded_restarts: new Counter({
     name: 'posthorn_embedded_database_restarts_total',
     help: 'How often the embedded database went away and was brought back.',

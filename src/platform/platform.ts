@@ -8,6 +8,7 @@ import type { FreshEvents } from './fresh-events.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Reactions } from './reactions.ts'
+import type { Ageing } from './ageing.ts'
 import type { Writability } from './database/writability.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -20,6 +21,8 @@ export interface Platform {
   /** For reads whose cost hangs on what a tenant has and asks for. */
   readonly reads: ExpensiveReads
   readonly clock: Clock
+  /** The time by which things age out: asked by whatever deletes, writes off or fails something because it is old. */
+  readonly ageing: Ageing
   readonly ids: IdMaker
   readonly settings: Settings
   readonly secrets: Secrets

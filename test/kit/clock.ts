@@ -1,9 +1,11 @@
 /** Time in the hand of a test: it stands still until `advance`. */
-import type { Clock } from '../../src/lib/clock.ts'
+import type { SteadyClock } from '../../src/lib/clock.ts'
 
-export interface FakeClock extends Clock {
+export interface FakeClock extends SteadyClock {
   /** Moves time on; who sleeps until a moment on the way wakes at that moment, in order, and may sleep again. */
   advance(ms: number): Promise<void>
+  /** Sets the time forward or back at once, as an operator or a dead battery does: nobody has slept, and nothing wakes. */
+  jump(ms: number): void
   /** The time as the API writes it, `ms` from now. */
   iso(ms?: number): string
   /** When those wake who sleep now: whoever is to wake at a time must be asleep before `advance` goes past it. */
@@ -17,9 +19,16 @@ interface Sleeper {
 
 export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
   let now = Date.parse(start)
+  let jumped = 0
   let sleepers: Sleeper[] = []
   return {
     now: () => now,
+    elapsed: () => now - jumped,
+    jump(ms) {
+      now += ms
+      jumped += ms
+      sleepers = sleepers.map(({ at, wake }) => ({ at: at + ms, wake }))
+    },
     wakesAt: () => sleepers.map(({ at }) => at),
     iso: (ms = 0) => new Date(now + ms).toISOString(),
     sleep(ms, signal) {
@@ -28,7 +37,7 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
       const sleeper = { at: now + ms, wake: resolve }
       sleepers.push(sleeper)
       signal?.addEventListener('abort', () => {
-        sleepers = sleepers.filter((other) => other !== sleeper)
+        sleepers = sleepers.filter((other) => other.wake !== resolve)
         resolve()
       })
       return promise

@@ -14,6 +14,7 @@ import { advisoryLocks } from '../../src/platform/database/locks.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { expensiveReads } from '../../src/platform/expensive-reads.ts'
 import { makeMetrics } from '../../src/platform/metrics.ts'
+import { ageing } from '../../src/platform/ageing.ts'
 import { writability, writabilityLane } from '../../src/platform/database/writability.ts'
 import type { Platform } from '../../src/platform/platform.ts'
 import { freshEvents } from '../../src/platform/fresh-events.ts'
@@ -89,6 +90,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    ageing: ageing({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
     storage: writability({ pool, log, wake: () => void woken.push(writabilityLane) }),
     process_id: `process_${random.below(1e9)}`,
     notify: (...lanes) => void woken.push(...lanes),

@@ -57,7 +57,7 @@ export const funding = (platform: Platform, posts: Posting): Funding => ({
 
   async writeOffExpired(rows_max) {
     const at = isoTime(platform.clock.now())
-    const due = await store.listDueExpiries(platform.pool, at, rows_max)
+    const due = await store.listDueExpiries(platform.pool, isoTime(platform.ageing.now()), rows_max)
     if (due.length === 0) return 0
     return await transact(platform.pool, (tx) => writeOff(tx, platform, posts, due, at))
   },

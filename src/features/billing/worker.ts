@@ -21,7 +21,7 @@ export const billingChores = (platform: Platform, billing: BillingService): Chor
 /** Records package.expiring for grants whose unused credits end within 7 days, once a grant. */
 async function announceExpiring(platform: Platform): Promise<number> {
   const at = isoTime(platform.clock.now())
-  const due = await listExpiring(platform.pool, at, isoTime(platform.clock.now() + expiryNoticeMs), grantsMax)
+  const due = await listExpiring(platform.pool, at, isoTime(platform.ageing.now() + expiryNoticeMs), grantsMax)
   if (due.length === 0) return 0
   const announced = await transact(platform.pool, async (tx) => await recordExpiring(tx, platform, await lockGrants(tx, due), at))
   platform.notify('fan-out')

@@ -14,7 +14,7 @@ const foldedAtOnce = 10_000
 /** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
 const messagesFillfactor = 30
 
-export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
+export const messageChores = ({ pool, clock, ageing, metrics }: Platform): Chore[] => [
   {
     name: 'measure-queues',
     every_ms: 5000,
@@ -29,7 +29,7 @@ export const messageChores = ({ pool, clock, metrics }: Platform): Chore[] => [
   {
     name: 'forget-provider-records',
     every_ms: 60_000,
-    run: () => untilDone(clock, forgottenAtOnce, () => forgetProviderRecords(pool, isoTime(clock.now() - providerRecordsMs), forgottenAtOnce)),
+    run: () => untilDone(clock, forgottenAtOnce, () => forgetProviderRecords(pool, isoTime(ageing.now() - providerRecordsMs), forgottenAtOnce)),
   },
   {
     name: 'fold-status-counts',

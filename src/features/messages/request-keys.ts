@@ -27,7 +27,8 @@ export interface KeptAnswer {
   readonly response: object
 }
 
-const keep = ({ pool, clock }: Platform, request: KeyedRequest, answer: KeptAnswer): Promise<boolean> => keepReply(pool, request, answer, clock.now())
+const keep = ({ pool, clock, ageing }: Platform, request: KeyedRequest, answer: KeptAnswer): Promise<boolean> =>
+  keepReply(pool, request, answer, clock.now(), ageing.now())
 
 export function requestKeys(platform: Platform): RequestKeys {
   const running: InFlight = inFlight()
@@ -61,7 +62,7 @@ async function refusedBefore(platform: Platform, request: KeyedRequest, error: u
   throw error
 }
 
-async function knownKey({ pool, clock }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
+async function knownKey({ pool, ageing }: Platform, request: KeyedRequest): Promise<KeyRow | null> {
   const row = await findKey(pool, request)
-  return row === null || Date.parse(row.created_at) <= clock.now() - limits.idempotency_window_ms ? null : row
+  return row === null || Date.parse(row.created_at) <= ageing.now() - limits.idempotency_window_ms ? null : row
 }

@@ -25,7 +25,13 @@ export const webhookChores = (platform: Platform): Chore[] => [
   {
     name: 'delivery partitions',
     every_ms: 3600_000,
-    run: () => keepPartitions(platform.pool, { table: 'webhook_deliveries', prefix: 'whd', retention_ms: limits.event_retention_ms }, platform.clock.now()),
+    run: () =>
+      keepPartitions(
+        platform.pool,
+        { table: 'webhook_deliveries', prefix: 'whd', retention_ms: limits.event_retention_ms },
+        platform.clock.now(),
+        platform.ageing.now(),
+      ),
   },
   { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
   { name: 'webhook queue depths', every_ms: 5_000, run: () => measure(platform) },
@@ -35,7 +41,7 @@ export const webhookChores = (platform: Platform): Chore[] => [
 
 /** Deliveries outside of weekly partitions, and the index of failures. */
 async function forgetOld(platform: Platform): Promise<number> {
-  const floor = idFloor('whd', platform.clock.now() - limits.event_retention_ms - 7 * 24 * 3600_000)
+  const floor = idFloor('whd', platform.ageing.now() - limits.event_retention_ms - 7 * 24 * 3600_000)
   let sum = 0
   for (;;) {
     const gone = await expireDeliveries(platform.pool, floor, expiredPerStep)

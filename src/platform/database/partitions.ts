@@ -23,8 +23,8 @@ export interface PartitionedTable {
   readonly retention_ms: number | null
 }
 
-/** Makes the partitions of this period and the next three, and drops those past retention. Resolves to the number of both. */
-export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number): Promise<number> {
+/** Makes the partitions of this period and the next three, and drops those past retention as seen at `aged_ms`. Resolves to the number of both. */
+export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number, aged_ms = now): Promise<number> {
   const there = await partitionsOf(pool, kept.table)
   let changed = 0
   let begin = startOf(kept, now)
@@ -33,9 +33,9 @@ export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: nu
     begin = endOf(kept, begin)
   }
   if (kept.retention_ms === null) return changed
-  changed += await emptyDefault(pool, kept, now - kept.retention_ms)
+  changed += await emptyDefault(pool, kept, aged_ms - kept.retention_ms)
   for (const [name, from] of there) {
-    if (from !== null && endOf(kept, from) <= now - kept.retention_ms) {
+    if (from !== null && endOf(kept, from) <= aged_ms - kept.retention_ms) {
       await transact(pool, async (sql) => {
         await sql`set local lock_timeout = '2s'`
         await sql.unsafe(`drop table ${name}`)

@@ -25,7 +25,7 @@ export interface KeyRow {
 }
 
 /** Inserts the key, or takes over one that is expired or whose lease ended. False: it is taken. */
-export async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number): Promise<boolean> {
+export async function claimKey(sql: Db, request: KeyedRequest, lease_until: string | null, now: number, aged_ms: number): Promise<boolean> {
   const { account_id, mode, operation, key, fingerprint } = request
   const at = isoTime(now)
   const rows = await sql`
@@ -34,7 +34,7 @@ export async function claimKey(sql: Db, request: KeyedRequest, lease_until: stri
     on conflict on constraint idempotency_keys_pkey do update
       set fingerprint = excluded.fingerprint, status = null, response = null, encrypted_response = null, message_id = null,
         lease_until = excluded.lease_until, created_at = excluded.created_at
-      where k.created_at <= ${isoTime(now - limits.idempotency_window_ms)}
+      where k.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}
         or (k.status is null and k.lease_until <= ${at} and k.fingerprint = excluded.fingerprint)
     returning 1 as taken`
   return rows.length === 1
@@ -49,21 +49,21 @@ export async function findKey(sql: Db, request: KeyedRequest): Promise<KeyRow | 
 }
 
 /** Keeps what a request is answered from now on under a key that nobody has. False: it is taken, and what stands there goes on to stand. */
-export async function keepReply(sql: Db, request: KeyedRequest, reply: { status: number; response: object }, now: number): Promise<boolean> {
+export async function keepReply(sql: Db, request: KeyedRequest, reply: { status: number; response: object }, now: number, aged_ms: number): Promise<boolean> {
   const { account_id, mode, operation, key, fingerprint } = request
   const rows = await sql`
     insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, response, created_at)
     values (${account_id}, ${mode}, ${operation}, ${key}, ${fingerprint}, ${reply.status}, ${JSON.stringify(reply.response)}::text::json, ${isoTime(now)})
-    on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, now)}
+    on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, aged_ms)}
     returning 1 as kept`
   return rows.length === 1
 }
 
 /** A key that has outlived its window is anybody's. */
-const replaced = (sql: Db, now: number) => sql`
+const replaced = (sql: Db, aged_ms: number) => sql`
       set fingerprint = excluded.fingerprint, status = excluded.status, message_id = excluded.message_id, response = excluded.response, encrypted_response = null,
         lease_until = null, created_at = excluded.created_at
-      where idempotency_keys.created_at <= ${isoTime(now - limits.idempotency_window_ms)}`
+      where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
 /** Writes the reply of a key that was claimed. */
 export async function storeReply(
@@ -103,11 +103,11 @@ export async function expireKeys(sql: Db, now: number, limit: number): Promise<n
 /** What the statement that accepts messages carries of a request's key; null in all three: a request without one. */
 export const keyColumns = ['operation', 'idempotency_key', 'fingerprint'] as const
 
-/** A sub-select that yields a row where the row `i` (account_id, mode and `keyColumns`) has no key, or one that is free at `now`. */
-export const freeKeys = (sql: Db, now: number) => sql`
+/** A sub-select that yields a row where the row `i` (account_id, mode and `keyColumns`) has no key, or one that has outlived its window at `aged_ms`. */
+export const freeKeys = (sql: Db, aged_ms: number) => sql`
   select from (values (true)) as one where i.idempotency_key is null or not exists (
     select from idempotency_keys where account_id = i.account_id and mode = i.mode and operation = i.operation and key = i.idempotency_key
-      and created_at > ${isoTime(now - limits.idempotency_window_ms)}
+      and created_at > ${isoTime(aged_ms - limits.idempotency_window_ms)}
   )`
 
 /** Of the rows of `submitted`: those whose key is kept. A 400 leaves its key free (behaviour: idempotency 3.2). */
@@ -119,7 +119,7 @@ const statuses = JSON.stringify(Object.fromEntries(Object.entries(errorCatalogue
  * The insert of the keys of `submitted` (n, account_id, mode, message_id, code, value and `keyColumns`): a message stands for its own 202, a `code` for the
  * refusal of that name, and a `value` {status, response} for itself. Of rows that share a key the first one counts.
  */
-export const keepKeys = (sql: Db, now: number) => sql`
+export const keepKeys = (sql: Db, now: number, aged_ms: number) => sql`
   insert into idempotency_keys (account_id, mode, operation, key, fingerprint, status, message_id, response, created_at)
   select distinct on (account_id, mode, operation, idempotency_key) account_id, mode, operation, idempotency_key, fingerprint,
     case when value is not null then (value ->> 'status')::int when message_id is not null then 202 else (${statuses}::text::json ->> code)::int end,
@@ -127,7 +127,7 @@ export const keepKeys = (sql: Db, now: number) => sql`
     case when value is not null then value -> 'response' when message_id is null then json_build_object('code', code) end, ${isoTime(now)}
   from submitted where ${kept(sql)}
   order by account_id, mode, operation, idempotency_key, n
-  on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, now)}
+  on conflict on constraint idempotency_keys_pkey do update ${replaced(sql, aged_ms)}
   returning 1`
 
 /** True when every key of `submitted` was free until now: `settled` is what `keepKeys` returned. */

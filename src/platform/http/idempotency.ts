@@ -114,7 +114,7 @@ export async function refuseReused(platform: Platform, running: InFlight, reques
   running.enter(request)
   running.leave(request)
   const row = await findKey(platform.pool, request)
-  if (row !== null && Date.parse(row.created_at) > platform.clock.now() - limits.idempotency_window_ms) sameRequest(row, request)
+  if (row !== null && Date.parse(row.created_at) > platform.ageing.now() - limits.idempotency_window_ms) sameRequest(row, request)
 }
 
 interface Operation {
@@ -133,7 +133,7 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
     const outcome = await transact(platform.pool, async (tx) => {
       const now = platform.clock.now()
       // a twin in another process waits here until the first commits or rolls back
-      if (!(await claimKey(tx, request, null, now))) return undefined
+      if (!(await claimKey(tx, request, null, now, platform.ageing.now()))) return undefined
       const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner)))
       await settleKey(tx, platform, operation, result)
       return result
@@ -152,7 +152,7 @@ export async function underLease(platform: Platform, running: InFlight, operatio
   running.enter(request)
   try {
     const now = platform.clock.now()
-    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now))) return await replayOf(platform, operation)
+    if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now, platform.ageing.now()))) return await replayOf(platform, operation)
     let result: Outcome
     const ended = new AbortController()
     const kept = keepLease(platform, request, ended.signal)

@@ -17,7 +17,8 @@ export function mountOperatorPages(server: FastifyInstance, platform: Platform, 
       .send(ready ? '{"status":"ready"}' : '{"status":"not ready"}')
   })
   server.get('/metrics', also, async (_request, reply) => {
-    const { registry, pool_connections, read_connections, database_writable } = platform.metrics
+    const { registry, pool_connections, read_connections, clock_ahead, database_writable } = platform.metrics
+    clock_ahead.set(platform.ageing.ahead_ms() / 1000)
     database_writable.set(platform.storage.writable ? 1 : 0)
     for (const [state, count] of Object.entries(poolUse(platform.pool))) pool_connections.set({ state }, count)
     for (const [state, count] of Object.entries(platform.reads.use())) read_connections.set({ state }, count)

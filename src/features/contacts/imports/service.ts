@@ -106,12 +106,12 @@ async function errorsOf(sql: Db, tenant: Tenant, id: string): Promise<Readable> 
 }
 
 /** Uploads whose process died, and rejected rows that were kept long enough. */
-const importChores = ({ pool, clock }: Platform): Chore[] => [
+const importChores = ({ pool, clock, ageing }: Platform): Chore[] => [
   {
     name: 'drop-abandoned-uploads',
     every_ms: 60_000,
     async run() {
-      const stale = await store.staleUploads(pool, isoTime(clock.now() - uploadMsMax))
+      const stale = await store.staleUploads(pool, isoTime(ageing.now() - uploadMsMax))
       for (const upload of stale) await transact(pool, (tx) => store.deleteUpload(tx, upload, upload.id))
       return stale.length
     },
@@ -119,7 +119,7 @@ const importChores = ({ pool, clock }: Platform): Chore[] => [
   {
     name: 'forget-import-errors',
     every_ms: 60_000,
-    run: () => untilDone(clock, choreRows, () => store.deleteOldErrors(pool, isoTime(clock.now() - importLimits.errors_kept_ms), choreRows)),
+    run: () => untilDone(clock, choreRows, () => store.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), choreRows)),
   },
 ]
 

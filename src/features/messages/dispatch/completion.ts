@@ -36,13 +36,17 @@ const backoffMaxMs = 60_000
 export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
 
 /** When the hand-over is repeated, in milliseconds; null when the job has ended. */
-export function nextDue({ job, outcome, at_ms }: Completion): number | null {
+export function nextDue(completion: Completion): number | null {
+  const { job, outcome, at_ms } = completion
   if (outcome.kind === 'unknown') return at_ms + unknownWaitMs
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable') return null
   const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
   const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
-  // a message that expires while it waits is looked at when it does
-  return job.row.expires_at === null ? due_ms : Math.min(due_ms, Math.max(at_ms, Date.parse(job.row.expires_at)))
+  if (job.row.expires_at === null) return due_ms
+  // a message that expires while it waits is looked at when it does; one that was handed over long after, since the clock has jumped, is no hurry
+  const expires_ms = Date.parse(job.row.expires_at)
+  if (wasHandedOver(completion) && expires_ms < at_ms - completion.duration_ms - backoffMaxMs) return due_ms
+  return Math.min(due_ms, Math.max(at_ms, expires_ms))
 }
 
 const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, MessageRow['error']>> = {

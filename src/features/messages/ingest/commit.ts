@@ -11,7 +11,7 @@ import { answer, isDecided, reject, type Outcome, type Unit } from './submission
 /** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
   const { platform, handoff, billing } = deps
-  const moment = momentAt(platform.clock.now(), handoff.lease_ms)
+  const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.ageing.now())
   try {
     const maker = { ids: platform.ids, entryId: billing.entryId, handoff }
     let n = 0

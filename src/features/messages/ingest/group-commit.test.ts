@@ -159,10 +159,11 @@ function databaseThat(answers: () => Promise<unknown>) {
   const platform = {
     pool,
     clock: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
+    storage: { failed: () => undefined },
+    ageing: { now: () => Date.parse('2026-01-01T00:00:00.000Z') },
     ids: () => 'msg_1',
     metrics: { group_commit_rows: { observe: () => undefined }, messages_accepted: { inc: () => undefined } },
     log: { error: () => undefined },
-    storage: { failed: () => undefined },
     notify: () => undefined,
   }
   const handoff = { takes: () => true, process_id: 'process_1', lease_ms: 1000, offer: () => undefined }

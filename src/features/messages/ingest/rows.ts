@@ -59,15 +59,18 @@ export interface Handoff {
 export interface Moment {
   readonly at: string
   readonly at_ms: number
+  /** By which keys outlive their window: `at_ms` unless the clock has jumped. */
+  readonly aged_ms: number
   /** That of the last balance.low before it is told again. */
   readonly low_cutoff: string
   readonly lease_until_ms: number
 }
 
 /** The moment of a batch committed now. */
-export const momentAt = (at_ms: number, lease_ms: number): Moment => ({
+export const momentAt = (at_ms: number, lease_ms: number, aged_ms = at_ms): Moment => ({
   at: isoTime(at_ms),
   at_ms,
+  aged_ms,
   low_cutoff: isoTime(at_ms - 24 * 3600_000),
   lease_until_ms: at_ms + lease_ms,
 })

@@ -43,8 +43,8 @@ export interface SubmitterFragment {
 const requestFragment: SubmitterFragment = {
   kind: 'request',
   columns: keyColumns,
-  held: (sql, { at_ms }) => freeKeys(sql, at_ms),
-  settle: (sql, { at_ms }) => keepKeys(sql, at_ms),
+  held: (sql, { aged_ms }) => freeKeys(sql, aged_ms),
+  settle: (sql, { at_ms, aged_ms }) => keepKeys(sql, at_ms, aged_ms),
   agreed: keysAgree,
   known: (_, rows) => Promise.resolve(new Map(rows.map(({ n }) => [n, null]))),
 }
