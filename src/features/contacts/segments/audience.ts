@@ -1,12 +1,12 @@
 /** Whom a segment means now: the condition on contacts that its rules come to. */
 import type { Tenant } from '../../../contract/caller.ts'
-import { isId } from '../../../contract/ids.ts'
 import { sqlState, type Db } from '../../../platform/database/sql.ts'
 import { tookTooLong } from '../../../platform/expensive-reads.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { narrowing } from './cost.ts'
 import { predicate, type Fragment } from './predicate-store.ts'
-import { parseRules, type ParsedRules } from './rules.ts'
+import type { ParsedRules } from './rules.ts'
+import { rulesOf } from './rules-cache.ts'
 import * as store from './store.ts'
 
 /** Whom a segment means now. A function, because awaiting a fragment would run it. */
@@ -19,8 +19,8 @@ export interface Audience {
 
 /** Null where there is no such segment (any more). */
 export async function audienceOfSegment({ clock }: Platform, sql: Db, tenant: Tenant, id: string): Promise<Audience | null> {
-  const row = isId('seg', id) ? await store.findSegment(sql, tenant, id) : null
-  return row === null ? null : await audienceOf(sql, tenant, parseRules(row.rules), clock.now())
+  const rules = await rulesOf(sql, tenant, id)
+  return rules === null ? null : await audienceOf(sql, tenant, rules, clock.now())
 }
 
 /** Whom these rules mean at `now`, in milliseconds. */

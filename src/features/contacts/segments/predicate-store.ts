@@ -24,9 +24,21 @@ export interface PredicateContext {
   readonly lists: ReadonlySet<string>
 }
 
+/** What is made of rules once and is asked for again as long as they are kept (`rules-cache.ts`). */
+function once<From extends object, To>(make: (from: From) => To): (from: From) => To {
+  const made = new WeakMap<From, To>()
+  return (from) => {
+    if (!made.has(from)) made.set(from, make(from))
+    return made.get(from)!
+  }
+}
+
+const simplified = once(simplify)
+const jsonOf = once((all: readonly Scalar[]) => JSON.stringify(all))
+
 /** The condition under which a row of `contacts c` of this tenant fits the rules. */
 export function predicate(sql: Db, root: Group, context: PredicateContext): Fragment {
-  const simple = simplify(root)
+  const simple = simplified(root)
   const shared = fieldsFoldedTwice(simple)
   if (shared.length === 0) return compileGroup(sql, simple, { ...context, folded: new Map() })
   const folded = new Map(shared.map((field, i) => [field.name, `f.t${i}`]))
@@ -129,8 +141,9 @@ const textColumn = (sql: Db, field: Field): Fragment =>
 const folded = (sql: Db, text: Fragment): Fragment =>
   sql`case when octet_length(${text}) = length(${text}) then lower(${text} collate "C") collate "und-x-icu" else lower(${text} collate "und-x-icu") end`
 
-const values = (condition: Condition): readonly Scalar[] =>
-  (Array.isArray(condition.value) ? condition.value : [condition.value]).map((value: Scalar) => comparable(condition.field, value))
+const values = once((condition: Condition): readonly Scalar[] =>
+  (Array.isArray(condition.value) ? condition.value : [condition.value]).map((value: Scalar) => comparable(condition.field, value)),
+)
 
 /** A negation also holds where there is no value. */
 const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment =>
@@ -149,7 +162,7 @@ function textComparison(sql: Db, column: Fragment, operator: Condition['operator
   if (operator === 'contains') return sql`strpos(${column}, ${value}) > 0`
   if (operator === 'starts_with') return sql`starts_with(${column}, ${value})`
   if (operator === 'equals' || operator === 'not_equals') return sql`${column} = ${value}`
-  return among(sql, column, sql`select lower(v collate "und-x-icu") from json_array_elements_text(${JSON.stringify(wanted)}::text::json) v`)
+  return among(sql, column, sql`select lower(v collate "und-x-icu") from json_array_elements_text(${jsonOf(wanted)}::text::json) v`)
 }
 
 /** True for what is among the values; they are hashed once a statement. Not a bare `in`: the planner would make a join of each. */
@@ -184,10 +197,12 @@ function consentPredicate(sql: Db, condition: Condition): Fragment {
   return sql`(not c.labels && ${labelsOf(consentStatuses.filter((status) => !wanted.includes(status)))}::text[])`
 }
 
+const tagLabels = once((condition: Condition) => (values(condition) as string[]).map((tag) => tagLabel(tag)))
+
 function tagsPredicate(sql: Db, condition: Condition): Fragment {
   if (condition.operator === 'exists') return sql`(cardinality(c.tags) > 0)`
   if (condition.operator === 'not_exists') return sql`(cardinality(c.tags) = 0)`
-  const wanted = (values(condition) as string[]).map((tag) => tagLabel(tag))
+  const wanted = tagLabels(condition)
   if (condition.operator === 'contains_all') return sql`(c.labels @> ${wanted}::text[])`
   const one = wanted.length > labelsCompared ? anyLabel(sql, wanted) : sql`c.labels && ${wanted}::text[]`
   return negations.has(condition.operator) ? sql`(not ${one})` : sql`(${one})`
@@ -197,7 +212,7 @@ function tagsPredicate(sql: Db, condition: Condition): Fragment {
 const labelsCompared = 20
 
 const anyLabel = (sql: Db, wanted: readonly string[]): Fragment => {
-  const isWanted = among(sql, sql`l.label`, sql`select v from unnest(${wanted as string[]}::text[]) v`)
+  const isWanted = among(sql, sql`l.label`, sql`select v from json_array_elements_text(${jsonOf(wanted)}::text::json) v`)
   return sql`exists (select from (select unnest(c.labels) as label offset 0) l where ${isWanted})`
 }
 
@@ -240,10 +255,14 @@ function attributePredicate(sql: Db, condition: Condition, context: CompileConte
   return sql`(${text} is ${negations.has(operator) ? sql`null or not` : sql`not null and`} (${attributeEquality(sql, json, comparedText(sql, field, context), values(condition))}))`
 }
 
+const byType = once((wanted: readonly Scalar[]) => ({
+  texts: wanted.filter((value) => typeof value === 'string'),
+  others: wanted.filter((value) => typeof value !== 'string').map(String),
+}))
+
 /** One alternative for each JSON type among the values: a text never equals a number. */
 function attributeEquality(sql: Db, json: Fragment, text: Fragment, wanted: readonly Scalar[]): Fragment {
-  const texts = wanted.filter((value) => typeof value === 'string')
-  const others = wanted.filter((value) => typeof value !== 'string').map(String)
+  const { texts, others } = byType(wanted)
   const alternatives = [
     ...(texts.length > 0 ? [sql`coalesce(${textComparison(sql, text, texts.length === 1 ? 'equals' : 'in', texts)}, false)`] : []),
     ...(others.length > 0 ? [among(sql, json, sql`select v::jsonb from unnest(${others}::text[]) v`)] : []),

@@ -5,7 +5,7 @@ import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
 import type { Segment, SegmentPreview } from '../../../contract/resources/segment.ts'
-import { isoTime, pause } from '../../../lib/clock.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -14,6 +14,7 @@ import { idExisted, insertTombstone } from '../store.ts'
 import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
 import { segmentObject, type SegmentRow } from './present.ts'
 import { parseRules, rulesFailures, type ListMention } from './rules.ts'
+import { rulesOf } from './rules-cache.ts'
 import * as store from './store.ts'
 
 export interface SegmentBody {
@@ -98,15 +99,13 @@ async function removeSegment(sql: Db, caller: Tenant, id: string): Promise<{ id:
 
 async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: string): Promise<SegmentPreview> {
   const now = clock.now()
-  const row = await existing(sql, caller, id)
   const counted = await transact(sql, async (tx) => {
-    await pause(0) // reading and writing out tens of thousands of values takes a while: between the two others have their turn
-    const rules = parseRules(row.rules)
-    await pause(0)
+    const rules = await rulesOf(tx, caller, id)
+    if (rules === null) throw missing('segment', id)
     const audience = await audienceOf(tx, caller, rules, now)
     return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
   })
-  return { object: 'segment_preview', segment_id: row.id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
+  return { object: 'segment_preview', segment_id: id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {

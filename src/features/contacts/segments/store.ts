@@ -30,6 +30,19 @@ export async function findSegment(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
+/** What names the version of a segment's row: another one after every change. */
+export async function findVersion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string | null> {
+  const [row] = await sql<{ version: string }[]>`select xmin::text as version from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return row?.version ?? null
+}
+
+/** The rules of a segment as JSON text, and what names their version. */
+export async function findVersioned(sql: Db, { account_id, mode }: Tenant, id: string): Promise<{ version: string; rules: string } | null> {
+  const [row] = await sql<{ version: string; rules: string }[]>`
+    select xmin::text as version, rules::text as rules from segments where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return row ?? null
+}
+
 /** As `findSegment`, locked until the transaction ends. */
 export async function lockSegment(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<SegmentRow | null> {
   const [row] = await sql<SegmentRow[]>`select ${columns(sql)} from segments where account_id = ${account_id} and mode = ${mode} and id = ${id} for update`
