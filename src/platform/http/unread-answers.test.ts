@@ -1,3 +1,4 @@
+/** What becomes of answers that nobody reads (behaviour: operating 8). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -144,4 +145,24 @@ test('an answer that is not read in its time is ended, whether it is whole or st
 
   assert.equal(await until('who reads nothing to be closed', open, (count) => count === 1), 1)
   assert.equal(reader.destroyed, false)
+})
+
+test('an answer whose client has gone before it was begun leaves nothing behind', async (t) => {
+  const clock = fakeClock()
+  const unread = new UnreadAnswers(clock)
+  const gone = Promise.withResolvers<ServerResponse>()
+  const server = createServer((_request, response) => void response.once('close', () => gone.resolve(response)))
+  server.listen(0, '127.0.0.1')
+  await within('the server to listen', once(server, 'listening'))
+  closing(t, () => void server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await within('a request to arrive', once(server, 'request'))
+  socket.destroy()
+  const response = await within('the client to be gone', gone.promise)
+
+  Readable.from(['late']).pipe(response)
+  unread.sent(response, false, true)
+
+  assert.deepEqual([unread.bytes, clock.wakesAt()], [0, []])
 })

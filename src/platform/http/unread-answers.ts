@@ -62,7 +62,8 @@ export class UnreadAnswers {
   /** Looks after an answer right after it was given to its connection. `shared`: its bytes serve others too, and are not counted. */
   sent(response: ServerResponse, shared: boolean, streamed: boolean): void {
     const { socket } = response
-    if (socket === null || (socket.writableLength === 0 && !streamed)) return
+    // of one whose client has gone nothing waits, and its end has been told already
+    if (socket === null || response.closed || (socket.writableLength === 0 && !streamed)) return
     const bytes = shared ? 0 : socket.writableLength
     this.#waiting.set(response, { socket, bytes })
     this.#bytes += bytes
