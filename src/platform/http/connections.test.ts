@@ -152,6 +152,17 @@ test('what is no HTTP is answered, and released a moment later though its client
   assert.match(client.received(), /^HTTP\/1\.1 400 /)
 })
 
+test('what is no HTTP and comes behind requests without their answers writes nothing into those', async (t) => {
+  const served = await serve(t, { handler: (request, response) => void (request.url === '/begun' ? response.write('begun') : undefined) })
+  const client = await served.client(`GET /begun HTTP/1.1\r\nHost: x\r\n\r\n${get}`)
+  await until('the first answer to begin', () => client.received().includes('begun'))
+
+  client.socket.write('nonsense\r\n\r\n')
+  await released(served)
+
+  assert.doesNotMatch(client.received(), /400/)
+})
+
 test('where as many connections are open as may be, another one is refused in the envelope and closed', async (t) => {
   const answers: (() => void)[] = []
   const served = await serve(t, { settings: { connection_limit: 3 }, handler: (_request, response) => void answers.push(() => response.end('hello')) })

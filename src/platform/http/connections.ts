@@ -119,9 +119,10 @@ export class Connections {
     const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
     const inBody = connection?.request?.complete === false
     if (timedOut) this.#platform.metrics.connections_closed.inc({ reason: inBody ? 'body_timeout' : 'headers_timeout' })
-    const isUnderWay = inBody || (connection?.answering ?? 0) > 0
-    // what follows an answer that has begun would be taken for a part of it, or for the answer to something else
-    if (isUnderWay && connection?.response?.headersSent === true) socket.destroy()
+    const answering = connection?.answering ?? 0
+    const begun = (inBody || answering > 0) && connection?.response?.headersSent === true
+    // what follows an answer that has begun would be taken for a part of it, and what comes before others for the answer to something else
+    if (begun || answering > 1) socket.destroy()
     else answer()
     if (timedOut) socket.destroySoon()
     this.#linger(socket)
