@@ -172,9 +172,13 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
 /** One unit of each account in turn, each account's in their order: an account with much to send takes the room that the others leave. */
 function inTurn(units: readonly Unit[], accounts: number): readonly Unit[] {
   if (accounts < 2) return units
-  const queues = [...Map.groupBy(units, accountOf).values()]
-  const turns = Math.max(...queues.map(({ length }) => length))
-  return Array.from({ length: turns }, (_, turn) => queues.flatMap((own) => own[turn] ?? [])).flat()
+  const ordered: Unit[] = []
+  let queues = [...Map.groupBy(units, accountOf).values()]
+  for (let turn = 0; queues.length > 0; turn++) {
+    for (const own of queues) ordered.push(own[turn]!)
+    queues = queues.filter(({ length }) => length > turn + 1)
+  }
+  return ordered
 }
 
 /** What a submitter got wrong is a bug, and is told before anything is stored. */
