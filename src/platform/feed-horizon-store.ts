@@ -41,7 +41,7 @@ export async function listRunning(sql: Db): Promise<RunningTransaction[]> {
 }
 
 /** Lets readers look past bystanders, where that gets them further; whether it does so now and did not before. */
-export async function holdFeed(sql: Db): Promise<boolean> {
+export async function lookPastBystanders(sql: Db): Promise<boolean> {
   const rows = await sql`
     update installation set feed_held = true
     where not feed_held and feed_attributed_xmin() > pg_snapshot_xmin(pg_current_snapshot())::text::bigint returning 1`
@@ -49,6 +49,6 @@ export async function holdFeed(sql: Db): Promise<boolean> {
 }
 
 /** Readers no longer look. */
-export async function releaseFeed(sql: Db): Promise<void> {
+export async function stopLooking(sql: Db): Promise<void> {
   await sql`update installation set feed_held = false where feed_held`
 }

@@ -18,7 +18,7 @@ import { migrate } from './database/migrate.ts'
 import { openPool } from './database/pool.ts'
 import { transact, type Db, type Pool } from './database/sql.ts'
 import { heldFeed, watchHorizon } from './feed-horizon.ts'
-import { holdFeed, listRunning, readHorizon } from './feed-horizon-store.ts'
+import { lookPastBystanders, listRunning, readHorizon } from './feed-horizon-store.ts'
 import { makeLog } from './log.ts'
 import { recordEvents, type NewEvent } from './outbox.ts'
 
@@ -100,7 +100,7 @@ test('a transaction of another database holds nothing up, however long it lasts;
   const first = await record(world)
   assert.deepEqual(await shown(world.pool), [], 'nobody looks before somebody is known to hold the feed')
 
-  await until('readers to look', async () => (await holdFeed(world.pool)) || (await readHorizon(world.pool)).held)
+  await until('readers to look', async () => (await lookPastBystanders(world.pool)) || (await readHorizon(world.pool)).held)
   await until(
     'the event to be shown',
     () => shown(world.pool),
@@ -217,7 +217,7 @@ test('the horizon is of the snapshot of the statement that asks, however much la
 
 test("a transaction does not see its own events, nor those of one that began after its sessions' state was read for the first time", async (t) => {
   const world = await startPlatform(t)
-  await holdFeed(world.pool)
+  await lookPastBystanders(world.pool)
   const url = await elsewhere(t)
 
   await transact(world.pool, async (sql) => {

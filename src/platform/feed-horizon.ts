@@ -1,7 +1,7 @@
 /** What holds the event feed up: the watch behind the gauge and the log, and the proof for `posthorn doctor` (docs/decisions/feed-horizon.md). */
 import type { Clock } from '../lib/clock.ts'
 import type { Db } from './database/sql.ts'
-import { holdFeed, listRunning, readHorizon, releaseFeed, type RunningTransaction } from './feed-horizon-store.ts'
+import { lookPastBystanders, listRunning, readHorizon, stopLooking, type RunningTransaction } from './feed-horizon-store.ts'
 import type { Chore, Platform } from './platform.ts'
 
 const watchEveryMs = 2_000
@@ -36,12 +36,12 @@ export function watchHorizon(platform: Platform): Chore {
       tell(platform, watch, running)
       if (!held) {
         watch.quiet = 0
-        return stands && (await holdFeed(platform.pool)) ? 1 : 0
+        return stands && (await lookPastBystanders(platform.pool)) ? 1 : 0
       }
       watch.quiet = running.some(({ bystander }) => bystander) ? 0 : watch.quiet + 1
       if (watch.quiet < quietLooks) return 0
       watch.quiet = 0
-      await releaseFeed(platform.pool)
+      await stopLooking(platform.pool)
       return 1
     },
   }

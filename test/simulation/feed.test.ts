@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { feedService } from '../../src/features/webhooks/feed/service.ts'
 import { readFeedSlice } from '../../src/features/webhooks/fan-out/store.ts'
 import { fanOutLane } from '../../src/features/webhooks/fan-out/fan-out.ts'
-import { holdFeed, releaseFeed } from '../../src/platform/feed-horizon-store.ts'
+import { lookPastBystanders, stopLooking } from '../../src/platform/feed-horizon-store.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { recordEvents } from '../../src/platform/outbox.ts'
@@ -138,7 +138,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
     writers[at] = renew()
     deaths += 1
   }
-  const lookOn = () => holdFeed(world.pool)
+  const lookOn = () => lookPastBystanders(world.pool)
   const fanOut = async () => {
     for (const lane of lanes) await lane.tick()
   }
@@ -159,7 +159,7 @@ function simulate(world: PlatformWorld, random: Random, { writers, beside, renew
     () => end(random.pick(writers), 'commit'),
     () => Promise.all([end(random.pick(writers), 'commit'), follow(), lanes[0]!.tick()]),
     () => end(random.pick(writers), 'rollback'),
-    () => releaseFeed(world.pool),
+    () => stopLooking(world.pool),
   ]
   return {
     seen,

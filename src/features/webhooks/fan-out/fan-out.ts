@@ -3,7 +3,7 @@ import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'
-import { holdFeed } from '../../../platform/feed-horizon-store.ts'
+import { lookPastBystanders } from '../../../platform/feed-horizon-store.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { readEvents } from '../feed/store.ts'
 import { filterFieldsOf, type FilterFields } from './filters.ts'
@@ -58,7 +58,7 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
       const { events, queued, unripe, more, beaten } = await fanOutPass(platform, consumer, consumer.offers(state.offersMax))
       if (queued > 0) platform.notify('deliver')
       state.unripe = unripe && events === 0 && !beaten ? state.unripe + 1 : 0
-      if (state.unripe > 0 && state.unripe % unripePasses === 0) await holdFeed(pool)
+      if (state.unripe > 0 && state.unripe % unripePasses === 0) await lookPastBystanders(pool)
       if (events > 0) state.offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * events))
       if (more || (events === 0 && !unripe && !beaten)) return events
       // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
