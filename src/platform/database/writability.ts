@@ -4,7 +4,7 @@
  */
 import type { Lane } from '../../lib/loop.ts'
 import type { Log } from '../log.ts'
-import { isUnreachable, refusesWrites, wasCancelled } from './lost.ts'
+import { isUnreachable, refusesWrites, wasCancelled } from './failures.ts'
 import { transact, type Pool } from './sql.ts'
 
 export interface Writability {

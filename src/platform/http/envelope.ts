@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { errorCatalogue, errorType } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { ErrorBody } from '../../contract/resources/api-error.ts'
-import { isUnreachable, refusesWrites, wasCancelled } from '../database/lost.ts'
+import { isUnreachable, refusesWrites, wasCancelled } from '../database/failures.ts'
 
 const retryAfter = { 'retry-after': '1' }
 

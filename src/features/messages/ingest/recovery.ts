@@ -1,5 +1,5 @@
 /** What a batch does about failures: split at data errors, repeated after a race, looked up after a lost connection. */
-import { connectionLost, neverSent, refusesWrites, wasCancelled } from '../../../platform/database/lost.ts'
+import { connectionLost, neverSent, refusesWrites, wasCancelled } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import type { MessageRow } from '../rows.ts'
 import { findMessages } from '../store.ts'

@@ -1,4 +1,7 @@
-/** Tells failures of the connection from failures of the statement: after the one, what was sent may have been committed all the same. */
+/**
+ * What an error says of the database: that the connection broke, after which what was sent may have been committed all the same; that it cannot be asked; that it
+ * takes no writes; or that the statement was ended. Anything else is the statement's own fault.
+ */
 
 const lostCodes = new Set([
   'CONNECTION_CLOSED',
@@ -20,7 +23,8 @@ const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', 'EHOSTUNREACH
 /** Broken connection, no such login or database, shutting down, starting up, full, or closed to connections (PostgreSQL: Appendix A). */
 const unreachableState = /^(08...|28...|3D000|57P0[1-5]|53300|55000)$/
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+/** Errors of files have codes of the same names, and a `path`: they say nothing of the database. */
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && !('path' in error) ? String(error.code) : '')
 
 /** True when the connection broke; nobody knows whether the statement was carried out. */
 export const connectionLost = (error: unknown): boolean => lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
