@@ -6,7 +6,7 @@ import { constants, setPriority } from 'node:os'
 import { Problem } from '../contract/problem.ts'
 import { pause, withDeadline, type Clock } from '../lib/clock.ts'
 import { openBeside, poolUse, type PoolUse } from './database/pool.ts'
-import type { Db, Pool, Transaction } from './database/sql.ts'
+import { sqlState, type Db, type Pool, type Transaction } from './database/sql.ts'
 import { cancelStatement, takePlaces } from './expensive-reads-store.ts'
 import type { Metrics } from './metrics.ts'
 import { readGate, type ReadGate } from './read-gate.ts'
@@ -117,6 +117,8 @@ async function attempt<T>(reads: Reads, { account_id, gone, narrow }: ReadReques
       try {
         return await endable(pool, pid, AbortSignal.any([gone, deadline]), () => work(tx))
       } catch (error) {
+        // it would be taken for a database that is read-only (503, not ready), and is a bug
+        if (sqlState(error) === '25006') throw new Error('an expensive read tried to write', { cause: error })
         if (gone.aborted) throw abandoned(metrics)
         if (!deadline.aborted) throw error
         metrics.reads_ended.inc({ reason: 'timed_out' })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
+import { refusesWrites } from '../../src/platform/database/failures.ts'
+import { problemOf } from '../../src/platform/http/envelope.ts'
 import type { Answered } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
@@ -209,3 +211,14 @@ const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text',
 async function metricsOf({ base_url }: World): Promise<string> {
   return await (await request(`${base_url}/metrics`)).body.text()
 }
+
+test('a read that tries to write is a bug, and nothing is said of the database', async (t) => {
+  const world = await startWorld(t)
+  const request = { account_id: 'acc_1', gone: new AbortController().signal, narrow: 'Ask for less.' }
+
+  const error = await world.platform.reads.run(request, (sql) => sql`delete from contacts`).catch((thrown: unknown) => thrown)
+
+  assert.match(String(error), /an expensive read tried to write/)
+  assert.equal(problemOf(error), undefined)
+  assert.equal(refusesWrites(error), false)
+})
