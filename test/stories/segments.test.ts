@@ -171,6 +171,24 @@ test('on a deleted list positive conditions match nobody and negations everybody
   assert.deepEqual([anew.status, anew.body.error.code, anew.body.error.param], [404, 'resource_missing', 'rules.conditions[0].value[0]'])
 })
 
+test('a segment that was asked for means its new rules as soon as they have changed, and nothing once it is gone', async (t) => {
+  const { account, api } = await start(t)
+  await contact(account, { phone: '+15005551011', tags: ['vip'] })
+  await contact(account, { phone: '+15005551012' })
+  const { id } = (await api.post('/v1/segments', { name: 'VIPs', rules: vips })).body
+  const preview = async () => (await api.get(`/v1/segments/${id}/preview`)).body.count
+  const found = async () => (await api.get(`/v1/contacts?segment=${id}`)).body.data?.length
+
+  const before = [await preview(), await preview(), await found()]
+  await api.patch(`/v1/segments/${id}`, { rules: all({ field: 'blocked', operator: 'equals', value: false }) })
+  const after = [await preview(), await preview(), await found()]
+  await api.delete(`/v1/segments/${id}`)
+
+  assert.deepEqual(before, [1, 1, 1])
+  assert.deepEqual(after, [2, 2, 2])
+  assert.deepEqual([await preview(), await found()], [undefined, 0])
+})
+
 test('segments and lists of another account or mode do not exist', async (t) => {
   const { world, account, api } = await start(t)
   const stranger = await world.account()
