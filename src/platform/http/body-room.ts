@@ -86,5 +86,5 @@ const tooMuchOfOne = ({ sender_bytes_max }: RoomBounds): Problem =>
 
 const tooMuch = (): Problem =>
   new Problem('upstream_unavailable', 'More bodies are on their way than there is room for, and this one had taken longest. Repeat later with backoff.', {
-    headers: { connection: 'close' },
+    headers: { 'retry-after': '1', connection: 'close' },
   })

@@ -21,14 +21,13 @@ export function problemOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Prob
   throw new Error(`a request was answered as ${outcome.kind}`)
 }
 
-const notNow = () =>
-  new Problem('upstream_unavailable', 'The service cannot store messages right now. Repeat with backoff and the same Idempotency-Key; nothing was charged.', {
-    headers: { 'retry-after': '1' },
-  })
+const later = (sentence: string): Problem =>
+  new Problem('upstream_unavailable', `${sentence} Repeat with backoff and the same Idempotency-Key; nothing was charged.`, { headers: { 'retry-after': '1' } })
+
+const notNow = () => later('The service cannot store messages right now.')
 
 const unavailable: Readonly<Record<UnavailableReason, () => Problem>> = {
-  full: () =>
-    new Problem('upstream_unavailable', 'Too many messages are waiting to be stored. Repeat with backoff and the same Idempotency-Key; nothing was charged.'),
+  full: () => later('Too many messages are waiting to be stored.'),
   unreachable: notNow,
   stopping: notNow,
   uncertain: () =>
