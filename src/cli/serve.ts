@@ -121,7 +121,7 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
   const first = await firstAccount(app, config)
   await app.start()
   try {
-    await app.server.listen({ host: config.host, port: config.port })
+    await app.server.listen({ host: oneAddress(config.host), port: config.port })
   } catch (error) {
     await app.stop()
     throw notListening(config, error)
@@ -184,10 +184,13 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
 }
 
+/** For this name Fastify opens a second server beside the one whose connections are bounded and ended, where it has two addresses. */
+const oneAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
+
 /** Tries the address. Throws an OperatorError where none can. */
 async function freeAddress(config: Config): Promise<void> {
   const probe = createServer()
-  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, config.host, resolve)).catch((error: unknown) => {
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, oneAddress(config.host), resolve)).catch((error: unknown) => {
     throw notListening(config, error)
   })
   await new Promise((resolve) => probe.close(resolve))

@@ -356,3 +356,16 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   assert.equal(code, 0)
   assert.deepEqual(Object.keys(second.said), ['base_url'])
 })
+
+test('on localhost there is one listener, whatever addresses that has: no connection is beside the bounds', { timeout: 60_000 }, async (t) => {
+  const { env } = await installation(t)
+  const { said, stop } = await serve(t, { ...env, HOST: 'localhost' })
+  const { port } = new URL(said.base_url)
+
+  const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+  const other = await fetch(`http://[::1]:${port}/readyz`).catch((error: unknown) => error)
+  await stop()
+
+  assert.equal(ready.status, 200)
+  assert.ok(other instanceof TypeError, 'the other address is served too')
+})
