@@ -31,16 +31,16 @@ test('partitions are made ahead, and dropped once everything in them is past ret
     ])
 
   const stray = await record()
-  const made = await keepPartitions(pool, events, clock.now())
-  const again = await keepPartitions(pool, events, clock.now())
+  const made = await keepPartitions(pool, events, clock.now(), clock.now())
+  const again = await keepPartitions(pool, events, clock.now(), clock.now())
   await clock.advance(7 * day)
   const inTime = await record()
   const before = await kept()
   await clock.advance(31 * day)
-  await keepPartitions(pool, events, clock.now())
+  await keepPartitions(pool, events, clock.now(), clock.now())
   const after = await kept()
   await clock.advance(7 * day)
-  await keepPartitions(pool, events, clock.now())
+  await keepPartitions(pool, events, clock.now(), clock.now())
 
   // the week in which a row already stands in the default partition stays there
   assert.deepEqual([made, again], [3, 0])
@@ -54,8 +54,8 @@ test('partitions are made ahead, and dropped once everything in them is past ret
 
 test('a table that only grows is analysed whenever it has doubled, whichever part of it', async (t) => {
   const { pool, clock } = await startPlatform(t)
-  await keepPartitions(pool, events, clock.now())
-  await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50, retention_ms: null }, clock.now())
+  await keepPartitions(pool, events, clock.now(), clock.now())
+  await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50, retention_ms: null }, clock.now(), clock.now())
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`
     select relname as name, reloptions as options from pg_class
@@ -107,9 +107,9 @@ test('partitions of a month carry the room that their updates need', async (t) =
   const attempts = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month', retention_ms: null } as const
 
   const made = [
-    await keepPartitions(pool, messages, clock.now()),
-    await keepPartitions(pool, attempts, clock.now()),
-    await keepPartitions(pool, messages, clock.now()),
+    await keepPartitions(pool, messages, clock.now(), clock.now()),
+    await keepPartitions(pool, attempts, clock.now(), clock.now()),
+    await keepPartitions(pool, messages, clock.now(), clock.now()),
   ]
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`

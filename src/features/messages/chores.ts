@@ -41,8 +41,8 @@ export const messageChores = ({ pool, clock, ageing, metrics }: Platform): Chore
     every_ms: 3600_000,
     async run() {
       const kept = { prefix: 'msg', every: 'month', retention_ms: null } as const
-      const made = await keepPartitions(pool, { ...kept, table: 'messages', fillfactor: messagesFillfactor }, clock.now())
-      return made + (await keepPartitions(pool, { ...kept, table: 'message_attempts', column: 'message_id' }, clock.now()))
+      const made = await keepPartitions(pool, { ...kept, table: 'messages', fillfactor: messagesFillfactor }, clock.now(), ageing.now())
+      return made + (await keepPartitions(pool, { ...kept, table: 'message_attempts', column: 'message_id' }, clock.now(), ageing.now()))
     },
   },
 ]

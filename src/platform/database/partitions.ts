@@ -24,7 +24,7 @@ export interface PartitionedTable {
 }
 
 /** Makes the partitions of this period and the next three, and drops those past retention as seen at `aged_ms`. Resolves to the number of both. */
-export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number, aged_ms = now): Promise<number> {
+export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number, aged_ms: number): Promise<number> {
   const there = await partitionsOf(pool, kept.table)
   let changed = 0
   let begin = startOf(kept, now)
