@@ -3,9 +3,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import test from 'node:test'
+import { closing } from '../../../test/kit/closing.ts'
 import { within } from '../../../test/kit/waiting.ts'
+import { startPlatform } from '../../../test/kit/world.ts'
 import { problemOf } from '../http/envelope.ts'
 import { isUnreachable, neverSent } from './failures.ts'
+import { openPool } from './pool.ts'
+import { sqlState } from './sql.ts'
 
 const nowhere = '/nowhere/.s.PGSQL.5432'
 
@@ -17,4 +21,17 @@ test('a socket that is not there is a database that cannot be asked; a file that
 
   assert.deepEqual([isUnreachable(ofSocket), neverSent(ofSocket), problemOf(ofSocket)?.code], [true, true, 'upstream_unavailable'])
   assert.deepEqual([isUnreachable(ofFile), neverSent(ofFile), problemOf(ofFile)], [false, false, undefined])
+})
+
+test('a login that PostgreSQL refuses is a database that cannot be asked; a statement that meets the same code is a bug of ours', async (t) => {
+  const { pool, database_url } = await startPlatform(t)
+  const stranger = openPool(new URL('/no_such_database', database_url).href, { max: 1 })
+  closing(t, () => stranger.end({ timeout: 1 }))
+  const failureOf = async (statement: PromiseLike<unknown>): Promise<unknown> => await Promise.resolve(statement).catch((error: unknown) => error)
+
+  const ofLogin = await failureOf(stranger`select 1`)
+  const ofStatement = await failureOf(pool`select lastval()`)
+
+  assert.deepEqual([sqlState(ofLogin), isUnreachable(ofLogin)], ['3D000', true])
+  assert.deepEqual([sqlState(ofStatement), isUnreachable(ofStatement)], ['55000', false])
 })

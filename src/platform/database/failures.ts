@@ -20,8 +20,10 @@ const lostCodes = new Set([
   '57P03',
 ])
 const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', '57P03']
-/** Broken connection, no such login or database, shutting down, starting up, full, or closed to connections (PostgreSQL: Appendix A). */
-const unreachableState = /^(08...|28...|3D000|57P0[1-5]|53300|55000)$/
+/** Broken connection, shutting down, starting up, or no connection left (PostgreSQL: Appendix A). */
+const unreachableState = /^(08...|57P0[1-5]|53300)$/
+/** No such login or database, or one that takes no connections: of a statement these are its own fault. */
+const refusedLogin = /^(28...|3D000|55000)$/
 
 /** Errors of files have codes of the same names, and a `path`: they say nothing of the database. */
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && !('path' in error) ? String(error.code) : '')
@@ -43,4 +45,7 @@ export const refusesWrites = (error: unknown): boolean =>
 export const wasCancelled = (error: unknown): boolean => codeOf(error) === '57014'
 
 /** True for an error that says that the database could not be asked. */
-export const isUnreachable = (error: unknown): boolean => lostCodes.has(codeOf(error)) || unreachableState.test(codeOf(error))
+export const isUnreachable = (error: unknown): boolean =>
+  lostCodes.has(codeOf(error)) || unreachableState.test(codeOf(error)) || (refusedLogin.test(codeOf(error)) && endedSession(error))
+
+const endedSession = (error: unknown): boolean => (error as { severity?: unknown }).severity === 'FATAL'
