@@ -20,7 +20,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import { requestLog } from './request-log.ts'
 import type { Route } from './route.ts'
-import { UnreadAnswers } from './unread-answers.ts'
+import { unreadAnswers } from './unread-answers.ts'
 
 export interface ServerParts {
   readonly platform: Platform
@@ -65,7 +65,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   // the pipeline reads bodies itself, after the checks that come before them
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))
   server.setValidatorCompiler(() => () => true)
-  const unread = new UnreadAnswers(platform.clock)
+  const unread = unreadAnswers(server.server, platform.clock)
   server.addHook('onSend', (_request, reply, payload, done) => {
     done(null, payload)
     unread.sent(reply.raw, Buffer.isBuffer(payload), payload instanceof Readable)

@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { fakeClock } from '../../../test/kit/clock.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
-import { UnreadAnswers, unreadBounds, type UnreadBounds } from './unread-answers.ts'
+import { readNothingAfterTheEnd, UnreadAnswers, unreadBounds, type UnreadBounds } from './unread-answers.ts'
 
 /** More than the system buffers for a connection. */
 const answerBytes = 16 * 1024 * 1024
@@ -165,4 +165,23 @@ test('an answer whose client has gone before it was begun leaves nothing behind'
   unread.sent(response, false, true)
 
   assert.deepEqual([unread.bytes, clock.wakesAt()], [0, []])
+})
+
+test('of the thousand requests that one read may hold, none is looked at after the connection was ended', async (t) => {
+  let seen = 0
+  const server = createServer((request) => {
+    seen += 1
+    if (seen === 3) request.socket.destroy()
+  })
+  readNothingAfterTheEnd(server)
+  closing(t, () => server.close())
+  server.listen(0, '127.0.0.1')
+  await within('the server to listen', once(server, 'listening'))
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined)
+  const closed = within('the connection to end', once(client, 'close'))
+
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(1000))
+  await closed
+
+  assert.equal(seen, 3)
 })

@@ -1,5 +1,5 @@
 /** Answers that their clients do not read: one for each connection, few bytes in all, and not for ever (behaviour: operating 8). */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
@@ -16,9 +16,34 @@ export interface UnreadBounds {
 
 export const unreadBounds: UnreadBounds = { bytesMax: 64 * 1024 * 1024, patienceMs: 60_000, bytesPerSecond: 16 * 1024, aheadMax: 32 }
 
+/** What Node's parser takes for "this connection speaks another protocol from here on": it leaves the rest of what it was given alone. */
+const readNoFurther = 2
+
+interface Parser {
+  onIncoming?: (request: IncomingMessage, keepAlive: boolean) => number
+}
+
+/**
+ * Reads nothing more of a connection that was ended. Node reads 64 KB at a time, and would make a request of each of the thousand that they may hold, also
+ * after the connection was destroyed.
+ */
+export function readNothingAfterTheEnd(server: Server): void {
+  server.on('connection', (socket: Socket & { parser?: Parser }) => {
+    const { parser } = socket
+    const onIncoming = parser?.onIncoming
+    if (onIncoming !== undefined) parser!.onIncoming = (request, keepAlive) => (socket.destroyed ? readNoFurther : onIncoming(request, keepAlive))
+  })
+}
+
 interface Waiting {
   readonly socket: Socket
   readonly bytes: number
+}
+
+/** Bounds what the clients of a server do not read. */
+export function unreadAnswers(server: Server, clock: Clock): UnreadAnswers {
+  readNothingAfterTheEnd(server)
+  return new UnreadAnswers(clock)
 }
 
 export class UnreadAnswers {
