@@ -6,7 +6,7 @@ import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
 import { cutPath } from '../../contract/refusal-size.ts'
 import { join } from '../../contract/validation.ts'
-import type { BodyRoom } from './body-room.ts'
+import type { BodyPlace, BodyRoom } from './body-room.ts'
 
 const empty = Buffer.alloc(0)
 
@@ -26,19 +26,21 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
     const settle = (work: () => void) => {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
       kept = undefined
-      place.leave()
+      place?.leave()
       work()
     }
-    const place = room.enter(sender, (problem) => settle(() => reject(problem)))
+    let place: BodyPlace | undefined
+    const takePlace = () => (place ??= room.enter(sender, (problem) => settle(() => reject(problem))))
     const onData = (chunk: Buffer) => {
       size += chunk.length
       if (size > bytesMax) {
         kept = undefined
-        place.leave()
+        place?.leave()
       }
       if (kept !== undefined) {
         kept.add(chunk)
-        place.grow(chunk.length)
+        // nearly every body comes as one, and needs no room to wait in
+        if (place !== undefined || size !== Number(declared)) takePlace().grow(chunk.length)
       } else if (size > discardedBytesMax) settle(() => reject(tooLarge(bytesMax)))
     }
     const onEnd = () => {
