@@ -9,8 +9,8 @@ import type { Log } from './log.ts'
 export interface Ageing {
   /** Milliseconds since 1970, at most those of the clock. What is older than it keeps, seen from here, may be deleted. */
   now(): number
-  /** Whether a deadline has passed for something made at `made_ms`: what the clock stamped after its jump ends by the clock, all else by `now`. */
-  isPast(deadline_ms: number, made_ms: number): boolean
+  /** Whether a deadline has passed for something made at `made_at` (ISO 8601): what the clock stamped after its jump ends by the clock, all else by `now`. */
+  isPast(deadline_ms: number, made_at: string): boolean
   /** Milliseconds that the clock is ahead of what is believed; 0 where it is believed. */
   ahead_ms(): number
   /** Compares with what other processes and earlier ones knew, and writes down what this one knows; at every heartbeat. */
@@ -47,11 +47,11 @@ export function ageing(parts: AgeingParts): Ageing {
   const state: State = { ...parts, believed_ms: clock.now(), believed_at: clock.elapsed(), kept_at: -Infinity, told: false }
   return {
     now: () => clock.now() - aheadOf(state),
-    isPast(deadline_ms, made_ms) {
+    isPast(deadline_ms, made_at) {
       const now = clock.now()
       if (deadline_ms > now) return false
       const aged = now - aheadOf(state)
-      return deadline_ms <= (made_ms > aged ? now : aged)
+      return deadline_ms <= (Date.parse(made_at) > aged ? now : aged)
     },
     ahead_ms: () => aheadOf(state),
     async keep() {

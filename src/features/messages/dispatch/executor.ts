@@ -97,7 +97,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     const channel = await channels.find(tenantOf(job.row), job.row.channel_id)
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
     if (job.row.status !== 'queued' && job.row.status !== 'sending') end(deps, job, 'gone')
-    else if (platform.ageing.isPast(validUntil(job), Date.parse(job.row.created_at))) end(deps, job, 'expired')
+    else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) end(deps, job, 'expired')
     else if (blocked.has(job.row.id)) end(deps, job, 'blocked')
     else if (channel === null) end(deps, job, 'channel_deleted')
     else if (!isUp(channel)) down.push(job)

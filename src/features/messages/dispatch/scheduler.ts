@@ -99,7 +99,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
       // of what failed to be accepted nothing comes
       state.coming.clear()
       const now = platform.clock.now()
-      deps.expire(jobs.drop((job) => job.row.expires_at !== null && platform.ageing.isPast(validUntil(job), Date.parse(job.row.created_at))))
+      deps.expire(jobs.drop((job) => job.row.expires_at !== null && platform.ageing.isPast(validUntil(job), job.row.created_at)))
       await giveBack(
         platform,
         jobs.drop((job) => job.lease_until_ms - leaseMarginMs <= now),
