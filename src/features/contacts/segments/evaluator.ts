@@ -18,12 +18,17 @@ export function matches(node: Group | Condition, valueOf: (field: Field) => Fiel
 const fold = (text: string, kind: Field['kind']): string => (kind === 'tags' ? foldText(text.trim()) : kind === 'lists' ? text : text.toLowerCase())
 
 /** A condition's text as it is compared with what the field holds. */
-export const comparable = (field: Field, value: Scalar): Scalar => {
+const comparable = (field: Field, value: Scalar): Scalar => {
   if (typeof value !== 'string') return value
   return fold(field.name === 'phone' ? phoneText(value) : value, field.kind)
 }
 
-function conditionHolds({ field, operator, value }: Condition, held: FieldValue, now: number): boolean {
+/** All that a condition compares with, as it is compared. */
+export const comparedValues = ({ field, value }: Condition): readonly Scalar[] =>
+  (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
+
+function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
+  const { field, operator, value } = condition
   const isSet = field.kind === 'tags' || field.kind === 'lists'
   if (field.kind === 'consent' && operator !== 'exists' && operator !== 'not_exists') held ??= 'unknown'
   const missing = held === null || held === undefined || (isSet && (held as readonly string[]).length === 0)
@@ -32,7 +37,7 @@ function conditionHolds({ field, operator, value }: Condition, held: FieldValue,
   if (operator === 'not_exists') return false
   if (operator === 'before' || operator === 'after' || operator.endsWith('within_days'))
     return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
-  const wanted = (Array.isArray(value) ? value : [value]).map((each: Scalar) => comparable(field, each))
+  const wanted = comparedValues(condition)
   if (isSet)
     return setHolds(
       operator,

@@ -8,7 +8,7 @@ import { consentStatuses, type ConsentStatus } from '../../../contract/resources
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { consentLabel, tagLabel } from '../contact.ts'
-import { comparable } from './evaluator.ts'
+import { comparedValues } from './evaluator.ts'
 import { negations, type Field } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 import { simplify } from './simplify.ts'
@@ -141,9 +141,7 @@ const textColumn = (sql: Db, field: Field): Fragment =>
 const folded = (sql: Db, text: Fragment): Fragment =>
   sql`case when octet_length(${text}) = length(${text}) then lower(${text} collate "C") collate "und-x-icu" else lower(${text} collate "und-x-icu") end`
 
-const values = once((condition: Condition): readonly Scalar[] =>
-  (Array.isArray(condition.value) ? condition.value : [condition.value]).map((value: Scalar) => comparable(condition.field, value)),
-)
+const values = once(comparedValues)
 
 /** A negation also holds where there is no value. */
 const orMissing = (sql: Db, condition: Condition, holds: Fragment): Fragment =>

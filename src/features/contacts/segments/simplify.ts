@@ -1,5 +1,5 @@
 /** Rules made smaller without a change of meaning: what several conditions of a group ask of one field becomes one condition. Pure. */
-import { comparable } from './evaluator.ts'
+import { comparedValues } from './evaluator.ts'
 import type { Operator } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
@@ -69,8 +69,5 @@ function merged(nodes: readonly (Group | Condition)[], match: Group['match']): r
 }
 
 function together(conditions: readonly Condition[], { into, values }: Merge): Condition {
-  return { field: conditions[0]!.field, operator: into, value: [...values(conditions.map(valuesOf))] }
+  return { field: conditions[0]!.field, operator: into, value: [...values(conditions.map(comparedValues))] }
 }
-
-const valuesOf = ({ field, value }: Condition): readonly Scalar[] =>
-  (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
