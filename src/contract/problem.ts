@@ -3,6 +3,9 @@ import { errorCatalogue, type Detail, type ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
 import { fitted, surelyFits, type Said } from './refusal-size.ts'
 
+/** For what passes by itself in a moment. */
+export const retrySoon = { 'retry-after': '1' } as const
+
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly param: string | undefined

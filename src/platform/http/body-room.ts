@@ -1,5 +1,5 @@
 /** How much of unfinished bodies is held in memory: whoever sends slowly has what was sent kept for as long as a request may take. */
-import { Problem } from '../../contract/problem.ts'
+import { Problem, retrySoon } from '../../contract/problem.ts'
 
 /** Of one sender, and of all together. */
 export interface RoomBounds {
@@ -81,10 +81,10 @@ const tooMuchOfOne = ({ sender_bytes_max }: RoomBounds): Problem =>
   new Problem(
     'rate_limit_exceeded',
     `More than ${sender_bytes_max / megabyte} MB of bodies were on their way at once, and this one had taken longest. Send fewer at a time, or faster.`,
-    { headers: { 'retry-after': '1', connection: 'close' } },
+    { headers: { ...retrySoon, connection: 'close' } },
   )
 
 const tooMuch = (): Problem =>
   new Problem('upstream_unavailable', 'More bodies are on their way than there is room for, and this one had taken longest. Repeat later with backoff.', {
-    headers: { 'retry-after': '1', connection: 'close' },
+    headers: { ...retrySoon, connection: 'close' },
   })

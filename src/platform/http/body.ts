@@ -23,14 +23,13 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
   return new Promise((resolve, reject) => {
     let kept: Gathered | undefined = declared !== undefined && Number(declared) > bytesMax ? undefined : new Gathered()
     let size = 0
+    let place: BodyPlace | undefined
     const settle = (work: () => void) => {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
       kept = undefined
       place?.leave()
       work()
     }
-    let place: BodyPlace | undefined
-    const takePlace = () => (place ??= room.enter(sender, (problem) => settle(() => reject(problem))))
     const onData = (chunk: Buffer) => {
       size += chunk.length
       if (size > bytesMax) {
@@ -40,7 +39,8 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
       if (kept !== undefined) {
         kept.add(chunk)
         // nearly every body comes as one, and needs no room to wait in
-        if (place !== undefined || size !== Number(declared)) takePlace().grow(chunk.length)
+        if (size !== Number(declared)) place ??= room.enter(sender, (problem) => settle(() => reject(problem)))
+        place?.grow(chunk.length)
       } else if (size > discardedBytesMax) settle(() => reject(tooLarge(bytesMax)))
     }
     const onEnd = () => {

@@ -2,11 +2,9 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorCatalogue, errorType } from '../../contract/errors.ts'
-import { Problem } from '../../contract/problem.ts'
+import { Problem, retrySoon } from '../../contract/problem.ts'
 import type { ErrorBody } from '../../contract/resources/api-error.ts'
 import { isUnreachable, refusesWrites, wasCancelled } from '../database/failures.ts'
-
-const retryAfter = { 'retry-after': '1' }
 
 /** The refusal that an exception stands for; undefined for one that nobody expected. A database that cannot be asked, or cannot write, is 503 (behaviour: conventions 7.5). */
 export function problemOf(error: unknown): Problem | undefined {
@@ -15,17 +13,13 @@ export function problemOf(error: unknown): Problem | undefined {
     return new Problem(
       'upstream_unavailable',
       'The service cannot reach its database, or store in it, right now. Repeat with backoff and the same Idempotency-Key.',
-      {
-        headers: retryAfter,
-      },
+      { headers: retrySoon },
     )
   if (wasCancelled(error))
     return new Problem(
       'upstream_unavailable',
       'The request was ended in the database before it was done: it took too long, or an operator ended it. Repeat with backoff and the same Idempotency-Key.',
-      {
-        headers: retryAfter,
-      },
+      { headers: retrySoon },
     )
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')

@@ -1,6 +1,6 @@
 /** The words of what a submission may come to besides being accepted; they say what to do next. */
 import type { ErrorCode } from '../../../contract/errors.ts'
-import { Problem } from '../../../contract/problem.ts'
+import { Problem, retrySoon } from '../../../contract/problem.ts'
 import type { Outcome, UnavailableReason } from './submission.ts'
 
 const words: Partial<Record<ErrorCode, string>> = {
@@ -22,7 +22,7 @@ export function problemOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Prob
 }
 
 const later = (sentence: string): Problem =>
-  new Problem('upstream_unavailable', `${sentence} Repeat with backoff and the same Idempotency-Key; nothing was charged.`, { headers: { 'retry-after': '1' } })
+  new Problem('upstream_unavailable', `${sentence} Repeat with backoff and the same Idempotency-Key; nothing was charged.`, { headers: retrySoon })
 
 const notNow = () => later('The service cannot store messages right now.')
 
