@@ -48,8 +48,8 @@ export function makeMetrics(ofProcess = false) {
     }),
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
     feed_horizon_age_seconds: new Gauge({ name: 'posthorn_feed_horizon_age_seconds', help: 'Age of what holds the event feed up the longest.', registers }),
-    ...ofConnections(registers),
-    ...connectionMetrics(registers),
+    ...databaseMetrics(registers),
+    ...clientMetrics(registers),
     group_commit_rows: new Histogram({
       name: 'posthorn_group_commit_rows',
       help: 'Messages that one commit took.',
@@ -67,7 +67,7 @@ export function makeMetrics(ofProcess = false) {
 }
 
 /** How the connections to the database are used. */
-function ofConnections(registers: Registry[]) {
+function databaseMetrics(registers: Registry[]) {
   return {
     pool_connections: new Gauge({
       name: 'posthorn_pool_connections',
@@ -110,7 +110,7 @@ const storageMetrics = (registers: Registry[]) => ({
 })
 
 /** Of the connections that clients hold. */
-const connectionMetrics = (registers: Registry[]) => ({
+const clientMetrics = (registers: Registry[]) => ({
   connections_open: new Gauge({ name: 'posthorn_connections', help: 'Connections that clients hold.', registers }),
   connections_refused: new Counter({
     name: 'posthorn_connections_refused_total',

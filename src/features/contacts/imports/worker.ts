@@ -29,17 +29,22 @@ export function importsLane(platform: Platform): Lane {
     idle_ms: 2000,
     async tick(stopping) {
       const now = clock.now()
-      const [at, lease_until, alive_since] = [now, now + leaseMs, now - limits.process_silent_ms].map(isoTime) as [string, string, string]
-      const job = await store.claimJob(pool, { process_id, at, lease_until, alive_since, after_account })
+      const job = await store.claimJob(pool, {
+        process_id,
+        at: isoTime(now),
+        lease_until: isoTime(now + leaseMs),
+        alive_since: isoTime(now - limits.process_silent_ms),
+        after_account,
+      })
       if (job === null) return 0
       after_account = job.account_id
-      return await pass(platform, job, stopping)
+      return await workOn(platform, job, stopping)
     },
   }
 }
 
 /** One turn of an import, which is given back afterwards; resolves to the pieces applied. */
-async function pass(platform: Platform, job: store.Job, stopping: AbortSignal | undefined): Promise<number> {
+async function workOn(platform: Platform, job: store.Job, stopping: AbortSignal | undefined): Promise<number> {
   const { pool, clock, process_id } = platform
   let done = false
   try {

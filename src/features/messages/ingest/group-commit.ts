@@ -135,7 +135,7 @@ function submit(pump: Pump, submission: Submission): Promise<readonly Outcome[]>
 
 /** An interactive submission is of one account, which takes a quarter of the room at most. */
 function hasRoomFor({ rows, characters, loads }: Queue, items: Submission['items']): boolean {
-  const own = items.length === 0 ? undefined : loads.get(items[0]!.message.account_id)
+  const own = loads.get(items[0]!.message.account_id)
   return (
     rows + items.length <= interactiveRowsMax &&
     characters < interactiveCharactersMax &&

@@ -45,7 +45,7 @@ export async function settleRows(tx: Db, submitter: SubmitterFragment, rows: rea
 /** A message to be written: its row, and how it was paid. */
 export type PaidRow = Omit<AcceptRow, 'alongside' | 'poisoned' | 'suppression' | 'address' | 'kind' | 'windowed' | 'txn' | 'price'> & Paid
 
-/** Writes messages, their jobs, and what their followers are answers. */
+/** Writes messages, their jobs, and what their followers are told. */
 export async function insertMessages(tx: Db, followers: Followers, rows: readonly PaidRow[], at: string): Promise<void> {
   if (rows.length === 0) return
   const pairs = followers.pairsOf(rows)

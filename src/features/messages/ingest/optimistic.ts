@@ -18,8 +18,8 @@ export async function acceptOptimistically(deps: CommitDeps, units: readonly Uni
     if (outcome !== undefined) unit.outcomes[index] = outcome
   }
   if (submitter !== null) {
-    const missed = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
-    await answerUnheld(deps.platform.pool, submitter, missed)
+    const unheld = verdicts.filter(({ verdict }) => verdict === 'withdrawn').map(({ n }) => places[n]!)
+    await answerUnheld(deps.platform.pool, submitter, unheld)
   }
 }
 

@@ -1,15 +1,10 @@
 /** Rows that could not be held for their submitter: messages already, or withdrawn. */
 import type { Db } from '../../../platform/database/sql.ts'
-import type { AcceptRow } from './rows.ts'
-import type { Unit } from './submission.ts'
+import type { Place } from './submission.ts'
 import type { SubmitterFragment } from './submitters.ts'
 
 /** Gives each its outcome. */
-export async function answerUnheld(
-  sql: Db,
-  submitter: SubmitterFragment,
-  unheld: readonly { readonly unit: Unit; readonly index: number; readonly row: AcceptRow }[],
-): Promise<void> {
+export async function answerUnheld(sql: Db, submitter: SubmitterFragment, unheld: readonly Place[]): Promise<void> {
   if (unheld.length === 0) return
   const known = await submitter.known(
     sql,
