@@ -2,7 +2,7 @@
 import ipaddr from 'ipaddr.js'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Problem, retrySoon } from '../../contract/problem.ts'
+import { Problem } from '../../contract/problem.ts'
 import type { Log } from '../log.ts'
 import type { Platform } from '../platform.ts'
 import { addressList, type AddressList } from './client-address.ts'
@@ -280,12 +280,11 @@ function addressKey(text: string): string {
   }
 }
 
+/** Goes out as it is written here: no server stands between. */
+const asWritten = { headers: { 'Retry-After': '1' } }
+
 const tooMany = (): Problem =>
-  new Problem('upstream_unavailable', 'The service has as many connections open as it may. Try again in a moment, and use connections again.', {
-    headers: retrySoon,
-  })
+  new Problem('upstream_unavailable', 'The service has as many connections open as it may. Try again in a moment, and use connections again.', asWritten)
 
 const tooManyOfAddress = (limit: number): Problem =>
-  new Problem('rate_limit_exceeded', `Your address has ${limit} connections open, and may have no more. Use those that are open, or close some.`, {
-    headers: retrySoon,
-  })
+  new Problem('rate_limit_exceeded', `Your address has ${limit} connections open, and may have no more. Use those that are open, or close some.`, asWritten)
