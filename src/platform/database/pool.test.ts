@@ -5,7 +5,7 @@ import test from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../test/kit/world.ts'
-import { isoText, listen, openPool, poolUse } from './pool.ts'
+import { isoText, listen, openBeside, openPool, poolUse } from './pool.ts'
 
 test('values travel as the API writes them', async (t) => {
   const { pool } = await startPlatform(t)
@@ -131,4 +131,16 @@ test('a statement waits, for whoever looks at the pool, while its connection is 
       { in_use: 0, waiting: 0, max: 1 },
     ],
   )
+})
+
+test('what runs beside the pool is neither compiled nor shared out among processes, and ends by a bound of its own', async (t) => {
+  const { pool } = await startPlatform(t)
+  const beside = openBeside(pool, { name: 'reads', max: 1, statement_timeout_ms: 15_000 })
+  closing(t, () => beside.end({ timeout: 1 }))
+
+  const [row] = await beside`
+    select current_setting('jit') as jit, current_setting('max_parallel_workers_per_gather') as workers, current_setting('plan_cache_mode') as plans,
+      current_setting('statement_timeout') as timeout, current_setting('application_name') like '% reads' as named`
+
+  assert.deepEqual({ ...row }, { jit: 'off', workers: '0', plans: 'force_custom_plan', timeout: '15s', named: true })
 })

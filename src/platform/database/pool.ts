@@ -59,7 +59,8 @@ export function openBeside(pool: Pool, { name, max, statement_timeout_ms }: { na
     application_name: `${options.connection.application_name} ${name}`,
     statement_timeout: statement_timeout_ms,
     jit: 'off',
-    max_parallel_workers_per_gather: 0,
+    // as text: the driver leaves a number 0 out
+    max_parallel_workers_per_gather: '0',
     plan_cache_mode: 'force_custom_plan',
   }
   return postgres({ ...options, max, connection } as unknown as postgres.Options<Record<string, postgres.PostgresType>>) as unknown as Pool
