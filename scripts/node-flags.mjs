@@ -2,7 +2,8 @@
 
 /**
  * Arguments of Node, before the file. The heap may double between two collections, where V8 would let it grow fivefold, and a
- * new object gets 16 MB of room instead of 64; one thread collects that (docs/decisions/bounded-heap.md).
+ * new object gets 16 MB of room instead of 64; one thread collects that. New objects are all made there: those that V8 makes among
+ * the old ones, because their like once lived long, keep alive whatever they point to (docs/decisions/bounded-heap.md).
  */
 export const nodeFlags = [
   '--import',
@@ -10,4 +11,5 @@ export const nodeFlags = [
   '--max-semi-space-size=16',
   '--heap-growing-percent=100',
   '--no-parallel-scavenge',
+  '--no-allocation-site-pretenuring',
 ]
