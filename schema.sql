@@ -879,6 +879,12 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.rule_text(told text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN lower((told COLLATE pg_unicode_fast));
+
 CREATE OR REPLACE FUNCTION public.rule_time(told text)
  RETURNS text
  LANGUAGE sql

@@ -9,7 +9,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { consentLabel, tagLabel } from '../contact.ts'
 import { comparedValues } from './evaluator.ts'
-import { negations, type Field } from './fields.ts'
+import { negations, type Field, type Operator } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 import { simplify } from './simplify.ts'
 
@@ -34,9 +34,12 @@ function once<From extends object, To>(make: (from: From) => To): (from: From) =
 }
 
 const simplified = once(simplify)
-const jsonOf = once((all: readonly Scalar[]) => JSON.stringify(all))
+const jsonOf = once((all: object) => JSON.stringify(all))
 
-/** The condition under which a row of `contacts c` of this tenant fits the rules. */
+/**
+ * The condition under which a row of `contacts c` of this tenant fits the rules. For statements that are planned for their own values: only lists of values that
+ * the planner sees are hashed.
+ */
 export function predicate(sql: Db, root: Group, context: PredicateContext): Fragment {
   const simple = simplified(root)
   const shared = fieldsFoldedTwice(simple)
@@ -52,10 +55,46 @@ interface CompileContext extends PredicateContext {
   readonly folded: ReadonlyMap<string, string>
 }
 
-function compileGroup(sql: Db, { match, conditions }: Group, context: CompileContext): Fragment {
-  const parts = conditions.map((each) => (isGroup(each) ? compileGroup(sql, each, context) : compile(sql, each, context)))
+function compileGroup(sql: Db, group: Group, context: CompileContext): Fragment {
+  const { match } = group
+  const { pairs, others } = attributesAmong(group)
+  const parts = others.map((each) => (isGroup(each) ? compileGroup(sql, each, context) : compile(sql, each, context)))
+  if (pairs !== null) parts.push(match === 'any' ? anyPair(sql, pairs) : sql`(not ${anyPair(sql, pairs)})`)
   const joined = parts.reduce((left, right) => (match === 'all' ? sql`${left} and ${right}` : sql`${left} or ${right}`))
   return sql`(${joined})`
+}
+
+/** Attributes to texts that they are compared with, folded. */
+type AttributePairs = Readonly<Record<string, readonly Scalar[]>>
+
+/** Up to this many attributes are looked up by their names; of more, each that the contact has is looked up among the rules instead. */
+const attributesCompared = 8
+
+/** The conditions of a group that ask whether one of many attributes is among texts, or that none of them is, and the others. */
+const attributesAmong = once(({ match, conditions }: Group): { pairs: AttributePairs | null; others: readonly (Group | Condition)[] } => {
+  const operators: readonly Operator[] = match === 'any' ? ['equals', 'in'] : ['not_equals', 'not_in']
+  const among = conditions.filter(
+    (node): node is Condition =>
+      !isGroup(node) && node.field.kind === 'value' && operators.includes(node.operator) && values(node).every((value) => typeof value === 'string'),
+  )
+  if (among.length <= attributesCompared) return { pairs: null, others: conditions }
+  const chosen = new Set<Group | Condition>(among)
+  const pairs = Object.fromEntries(among.map((condition) => [condition.field.key!, values(condition)]))
+  return { pairs, others: conditions.filter((node) => !chosen.has(node)) }
+})
+
+const keysOf = once((pairs: AttributePairs) => Object.keys(pairs))
+const textsOf = once((pairs: AttributePairs) => [...new Set(Object.values(pairs).flat())] as string[])
+
+/** True for a contact with one of the attributes and texts. Most contacts have none of the texts in any of them: only the others are looked up by both. */
+function anyPair(sql: Db, pairs: AttributePairs): Fragment {
+  const text = sql`rule_text(c.attributes ->> a.key)`
+  const both = sql`select p.key, rule_text(v) from json_each(${jsonOf(pairs)}::text::json) p, json_array_elements_text(p.value) v`
+  // in one coalesce, or the planner would look at the type first
+  const found = sql`coalesce((a.key, ${text}) in (${both}) and jsonb_typeof(c.attributes -> a.key) = 'string', false)`
+  return sql`exists (
+    select from (select jsonb_object_keys(c.attributes) as key offset 0) a
+    where a.key = any(${keysOf(pairs)}::text[]) and ${textComparison(sql, text, 'in', textsOf(pairs))} and ${found})`
 }
 
 /** Folding text costs more than most comparisons: what is compared more than once is folded once. */
@@ -83,8 +122,8 @@ function comparesText(condition: Condition): boolean {
 
 /** The text of a field as it is compared; null where there is none. */
 function foldedText(sql: Db, field: Field): Fragment {
-  if (field.kind === 'text') return folded(sql, textColumn(sql, field))
-  return sql`case when jsonb_typeof(c.attributes -> ${field.key!}::text) = 'string' then ${folded(sql, sql`(c.attributes ->> ${field.key!}::text)`)} end`
+  if (field.kind === 'text') return sql`rule_text(${textColumn(sql, field)})`
+  return sql`case when jsonb_typeof(c.attributes -> ${field.key!}::text) = 'string' then rule_text(c.attributes ->> ${field.key!}::text) end`
 }
 
 const comparedText = (sql: Db, field: Field, { folded: columns }: CompileContext): Fragment => {
@@ -134,13 +173,6 @@ const timeColumns: Readonly<Record<string, (sql: Db) => Fragment>> = {
 const textColumn = (sql: Db, field: Field): Fragment =>
   field.root === 'identifiers' ? sql`(c.identifiers ->> ${field.key!}::text)` : textColumns[field.root]!(sql)
 
-/**
- * Case is folded by ICU's root locale, whatever the database's own collation knows of Unicode. Of ASCII, which in UTF-8 is as many bytes as
- * characters, that is what the locale C does in half of the time.
- */
-const folded = (sql: Db, text: Fragment): Fragment =>
-  sql`case when octet_length(${text}) = length(${text}) then lower(${text} collate "C") collate "und-x-icu" else lower(${text} collate "und-x-icu") end`
-
 const values = once(comparedValues)
 
 /** A negation also holds where there is no value. */
@@ -151,17 +183,46 @@ function textPredicate(sql: Db, condition: Condition, context: CompileContext): 
   const { operator, field } = condition
   if (operator === 'exists') return sql`(${textColumn(sql, field)} is not null)`
   if (operator === 'not_exists') return sql`(${textColumn(sql, field)} is null)`
-  return orMissing(sql, condition, textComparison(sql, comparedText(sql, field, context), operator, values(condition) as string[]))
+  const wanted = values(condition) as string[]
+  const compared = textComparison(sql, comparedText(sql, field, context), operator, wanted)
+  const lengths = context.folded.has(field.name) || (operator !== 'in' && operator !== 'not_in') ? null : lengthsOf(wanted)
+  return orMissing(sql, condition, lengths === null ? compared : sql`octet_length(${textColumn(sql, field)}) = any(${lengths}::int[]) and ${compared}`)
 }
+
+/** More lengths than these cost as much as the folding that they save. */
+const lengthsMax = 8
+
+/**
+ * Bytes of every text that folds to one of these; null where they are too many, or not known. Text that folds to ASCII is as long as what it folds to, but for
+ * the kelvin sign, which is three bytes and folds to `k`.
+ */
+const lengthsOf = once((texts: readonly string[]): readonly number[] | null => {
+  const lengths = new Set<number>()
+  for (const text of texts) {
+    // oxlint-disable-next-line no-control-regex
+    if (!/^[\x00-\x7f]*$/.test(text)) return null
+    for (let kelvins = text.split('k').length - 1; kelvins >= 0; kelvins--) lengths.add(text.length + 2 * kelvins)
+    if (lengths.size > lengthsMax) return null
+  }
+  return [...lengths]
+})
 
 /** The values are folded twice, here and in JavaScript, so that both sides went through the same rules. */
 function textComparison(sql: Db, column: Fragment, operator: Condition['operator'], wanted: readonly string[]): Fragment {
-  const value = sql`lower(${wanted[0] ?? null}::text collate "und-x-icu")`
+  const value = sql`rule_text(${wanted[0] ?? null}::text)`
   if (operator === 'contains') return sql`strpos(${column}, ${value}) > 0`
   if (operator === 'starts_with') return sql`starts_with(${column}, ${value})`
   if (operator === 'equals' || operator === 'not_equals') return sql`${column} = ${value}`
-  return among(sql, column, sql`select lower(v collate "und-x-icu") from json_array_elements_text(${jsonOf(wanted)}::text::json) v`)
+  const joined = joinedOf(wanted)
+  if (joined === null) return among(sql, column, sql`select rule_text(v) from json_array_elements_text(${jsonOf(wanted)}::text::json) v`)
+  return sql`${column} = any(string_to_array(rule_text(${joined}::text), ${separator}::text))`
 }
+
+/** Neither a letter nor anything that letters are folded by. */
+const separator = '\u001F'
+
+/** Texts as one, which the planner takes apart and folds at once; null where one of them holds the separator. */
+const joinedOf = once((texts: readonly string[]) => (texts.some((text) => text.includes(separator)) ? null : texts.join(separator)))
 
 /** True for what is among the values; they are hashed once a statement. Not a bare `in`: the planner would make a join of each. */
 const among = (sql: Db, column: Fragment, wanted: Fragment): Fragment => sql`coalesce(${column} in (${wanted}), false)`
@@ -250,7 +311,7 @@ function attributePredicate(sql: Db, condition: Condition, context: CompileConte
   }
   if (operator === 'before' || operator === 'after' || operator === 'within_days' || operator === 'not_within_days')
     return attributeTime(sql, condition, context.now)
-  return sql`(${text} is ${negations.has(operator) ? sql`null or not` : sql`not null and`} (${attributeEquality(sql, json, comparedText(sql, field, context), values(condition))}))`
+  return sql`(${negations.has(operator) ? sql`not` : sql``} (${attributeEquality(sql, condition, context)}))`
 }
 
 const byType = once((wanted: readonly Scalar[]) => ({
@@ -258,11 +319,17 @@ const byType = once((wanted: readonly Scalar[]) => ({
   others: wanted.filter((value) => typeof value !== 'string').map(String),
 }))
 
-/** One alternative for each JSON type among the values: a text never equals a number. */
-function attributeEquality(sql: Db, json: Fragment, text: Fragment, wanted: readonly Scalar[]): Fragment {
-  const { texts, others } = byType(wanted)
+/** One alternative for each JSON type among the values: a text never equals a number. False where there is no such attribute. */
+function attributeEquality(sql: Db, condition: Condition, { folded }: CompileContext): Fragment {
+  const { field } = condition
+  const { texts, others } = byType(values(condition))
+  const json = sql`(c.attributes -> ${field.key!}::text)`
+  const column = folded.get(field.name)
+  const compared = (text: Fragment) => textComparison(sql, text, texts.length === 1 ? 'equals' : 'in', texts)
+  // most texts are none of those asked for: the type is looked at last
+  const ofType = () => sql`${compared(sql`rule_text(c.attributes ->> ${field.key!}::text)`)} and jsonb_typeof(${json}) = 'string'`
   const alternatives = [
-    ...(texts.length > 0 ? [sql`coalesce(${textComparison(sql, text, texts.length === 1 ? 'equals' : 'in', texts)}, false)`] : []),
+    ...(texts.length > 0 ? [sql`coalesce(${column === undefined ? ofType() : compared(sql`${sql(column)}`)}, false)`] : []),
     ...(others.length > 0 ? [among(sql, json, sql`select v::jsonb from unnest(${others}::text[]) v`)] : []),
   ]
   if (alternatives.length === 0) return sql`false`

@@ -39,7 +39,7 @@ export const segmentService = (platform: Platform) => ({
   /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
     const audience = await audienceOfSegment(platform, sql, tenant, id)
-    return audience === null ? null : await store.pageOfMembers(sql, tenant, audience.where(sql), after, limit)
+    return audience === null ? null : await transact(sql, (tx) => store.pageOfMembers(tx, tenant, audience.where(tx), after, limit))
   },
 })
 

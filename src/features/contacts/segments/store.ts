@@ -89,8 +89,9 @@ function hasAddress(sql: Db, type: string): Fragment {
   return phoneChannelTypes.includes(type) ? sql`(c.phone is not null or c.identifiers ? ${type}::text)` : sql`c.identifiers ? ${type}::text`
 }
 
-/** Ids of contacts that fit, in order, above `after`. */
-export async function pageOfMembers(sql: Db, { account_id, mode }: Tenant, where: Fragment, after: string, limit: number): Promise<string[]> {
+/** Ids of contacts that fit, in order, above `after`. In a transaction, which then plans every statement for its own values: only so are those of rules hashed. */
+export async function pageOfMembers(sql: Transaction, { account_id, mode }: Tenant, where: Fragment, after: string, limit: number): Promise<string[]> {
+  await sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const rows = await sql<{ id: string }[]>`
     select c.id from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id > ${after} and ${where}
     order by c.id limit ${limit}`
