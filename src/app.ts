@@ -366,6 +366,7 @@ function working({ services, ingest, dispatch, deliver }: Features, loops: Loops
       ended.abort()
       await Promise.all(running)
       await services.webhooks.close()
+      await services.channels.close()
       present.close()
       if (running.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
       await notifications.close()

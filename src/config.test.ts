@@ -18,7 +18,7 @@ test('values are read as they are written: lists trimmed, keywords in capitals, 
     HOST: '::1',
     PORT: '9000',
     POSTHORN_OPT_OUT_KEYWORDS: ' stop , fin,,',
-    POSTHORN_TELEGRAM_URL: 'http://127.0.0.1:1/',
+    POSTHORN_WEBHOOK_TIMEOUT_MS: '9000',
     POSTHORN_SIMULATOR: 'TRUE',
     POSTHORN_WEBHOOK_ALLOWED_HOSTS: 'LocalHost:3000,[::1]:80',
     REDIS_URL: '',
@@ -26,7 +26,7 @@ test('values are read as they are written: lists trimmed, keywords in capitals, 
 
   assert.equal(config.base_url, 'http://[::1]:9000')
   assert.deepEqual(config.opt_out_keywords, ['STOP', 'FIN'])
-  assert.equal(config.telegram_url, 'http://127.0.0.1:1')
+  assert.equal(config.webhook_timeout_ms, 9000)
   assert.equal(config.simulator, true)
   assert.deepEqual(config.webhook_allowed_hosts, ['localhost:3000', '[::1]:80'])
   assert.equal(config.redis_url, undefined)

@@ -18,6 +18,7 @@ import {
 } from './config-readers.ts'
 import { OperatorError } from './platform/operator-error.ts'
 import { makeFolder } from './lib/make-folder.ts'
+import { providers } from './features/channels/registry.ts'
 import { nearest } from './lib/nearest.ts'
 import type { LogFormat, LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
@@ -35,9 +36,6 @@ export interface Config extends Settings {
   readonly previous_secret_keys: readonly string[]
   readonly log_level: LogLevel
   readonly log_format: LogFormat
-  readonly whatsapp_graph_url: string
-  readonly twilio_url: string
-  readonly telegram_url: string
 }
 
 export interface Setting {
@@ -132,13 +130,6 @@ export const settingsTable = {
     secret: true,
     about: 'Sends e-mail to account owners. Absent: e-mails are logged and kept.',
   },
-  POSTHORN_WHATSAPP_GRAPH_URL: {
-    read: url(['http:', 'https:']),
-    fallback: 'https://graph.facebook.com',
-    about: 'The WhatsApp Cloud API; tests point it at a simulator.',
-  },
-  POSTHORN_TWILIO_URL: { read: url(['http:', 'https:']), fallback: 'https://api.twilio.com', about: 'The Twilio API.' },
-  POSTHORN_TELEGRAM_URL: { read: url(['http:', 'https:']), fallback: 'https://api.telegram.org', about: 'The Telegram Bot API.' },
   POSTHORN_SIMULATOR: {
     read: oneOf(['true', 'false', '1', '0']),
     fallback: 'false',
@@ -146,9 +137,16 @@ export const settingsTable = {
   },
 } as const satisfies Record<string, Setting>
 
+/** The addresses of providers' APIs: one setting each, told by the provider itself. */
+const providerSettings: Readonly<Record<string, Setting>> = Object.fromEntries(
+  providers.flatMap(({ url: own }) => (own === undefined ? [] : [[own.setting, { read: url(['http:', 'https:']), fallback: own.fallback, about: own.about }]])),
+)
+
+const allSettings: Readonly<Record<string, Setting>> = { ...settingsTable, ...providerSettings }
+
 /** The rows of the README's table. */
 export const settingRows = (): string[] =>
-  Object.entries<Setting>(settingsTable).map(
+  Object.entries(allSettings).map(
     ([name, { fallback, about }]) => `| \`${name}\` | ${fallback === undefined || fallback === '' ? '' : `\`${fallback}\``} | ${about} |`,
   )
 
@@ -160,7 +158,7 @@ type Absent<N extends Name> = (typeof settingsTable)[N]['fallback'] extends stri
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
-  for (const [name, setting] of Object.entries<Setting>(settingsTable)) {
+  for (const [name, setting] of Object.entries(allSettings)) {
     const written = env[name]?.trim()
     const given = written === undefined || written === '' ? setting.fallback : written
     try {
@@ -174,7 +172,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
   problems.push(...sharedKeywords(values), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
-  return configOf(values as Values, simulator)
+  const provider_urls = Object.fromEntries(Object.keys(providerSettings).map((name) => [name, values[name] as string]))
+  return configOf({ ...(values as Values), provider_urls }, simulator)
 }
 
 /** A word in two lists would mean two things. */
@@ -189,7 +188,7 @@ function sharedKeywords(values: Readonly<Record<string, unknown>>): string[] {
   )
 }
 
-function configOf(values: Values, simulator: boolean): Config {
+function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boolean): Config {
   const { HOST: host, PORT: port } = values
   return {
     database_url: values.DATABASE_URL,
@@ -220,9 +219,7 @@ function configOf(values: Values, simulator: boolean): Config {
     webhook_retry_delays: values.POSTHORN_WEBHOOK_RETRY_DELAYS,
     webhook_allowed_hosts: values.POSTHORN_WEBHOOK_ALLOWED_HOSTS,
     smtp_url: values.POSTHORN_SMTP_URL,
-    whatsapp_graph_url: values.POSTHORN_WHATSAPP_GRAPH_URL,
-    twilio_url: values.POSTHORN_TWILIO_URL,
-    telegram_url: values.POSTHORN_TELEGRAM_URL,
+    provider_urls: values.provider_urls,
     simulator,
   }
 }
@@ -230,7 +227,7 @@ function configOf(values: Values, simulator: boolean): Config {
 /** A misspelt setting would keep its default unseen. Those of the tests are passed over. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const prefix = 'POSTHORN_'
-  const names = Object.keys(settingsTable).filter((name) => name.startsWith(prefix))
+  const names = Object.keys(allSettings).filter((name) => name.startsWith(prefix))
   const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !name.startsWith('POSTHORN_TEST_') && !names.includes(name))
   return unknown.map((name) => {
     const meant = nearest(

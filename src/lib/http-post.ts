@@ -1,12 +1,11 @@
 /** Posts a prebuilt body to an address that someone else named: public sockets only, one deadline over the whole exchange, no redirects, answers dropped. */
-import type { LookupFunction, Socket } from 'node:net'
-import { isIP } from 'node:net'
-import { buildConnector, type Client, type Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import type { Clock } from './clock.ts'
 import { connections } from './connections.ts'
 import { deadlines } from './deadlines.ts'
 import type { Resolve } from './name-lookup.ts'
 import { addressKind, isAllowed, isLiteral } from './public-address.ts'
+import { connector, notPublic } from './public-sockets.ts'
 import { postErrorOf, type PostError } from './post-error.ts'
 
 export interface Post {
@@ -47,7 +46,6 @@ export interface HttpPosterOptions {
 const answerBytesMax = 64 * 1024
 /** URLs that are kept as they were read. */
 const placesMax = 1000
-const connectTimeoutMs = 10_000
 
 /** A URL as it was read. */
 interface Place {
@@ -124,10 +122,6 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
   }
 }
 
-const notPublic = (address: string): PostError => ({
-  code: 'address_not_public',
-  message: `The host leads to ${address}, which is not a public address; nothing was sent.`,
-})
 const givenUp: PostError = { code: 'aborted', message: 'The exchange was given up because the service is shutting down.' }
 
 /** One request on one connection. `exchange.stop` ends it at once, also while it still waits to be connected. `whole`: the connection is good for another. */
@@ -189,51 +183,4 @@ function statusError(status: number, location: string | string[] | undefined): P
     }
   }
   return { code: `status_${status}`, message: `The receiver answered with status ${status}; any 2xx is success.` }
-}
-
-/** Connects, and hands a socket over only when it leads to where it may: names by their looked-up addresses, then the socket's own peer. */
-function connector({ resolve, ca }: HttpPosterOptions, guarded: boolean): buildConnector.connector {
-  const base = buildConnector({
-    allowH2: false,
-    timeout: connectTimeoutMs,
-    maxCachedSessions: 500,
-    ...(ca === undefined ? {} : { ca }),
-    ...(guarded ? { lookup: guardedLookup(resolve) } : {}),
-  } as buildConnector.BuildOptions)
-  if (!guarded) return base
-  return (options, callback) =>
-    base(options, (...result) => {
-      const [error, socket] = result
-      if (error !== null) return callback(error, null)
-      const peer = (socket as Socket).remoteAddress ?? ''
-      if (addressKind(unmapped(peer)) === 'public') return callback(null, socket!)
-      socket!.destroy()
-      callback(new AddressNotPublic(peer), null)
-    })
-}
-
-/** A dual-stack socket names an IPv4 peer in its mapped form. */
-const unmapped = (address: string): string => (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address)
-
-/** Refused by the public-address rule: the host led to this address. */
-class AddressNotPublic extends Error {
-  readonly postError: PostError
-  constructor(address: string) {
-    super(`${address} is not a public address`)
-    this.postError = notPublic(address)
-  }
-}
-
-function guardedLookup(resolve: Resolve): LookupFunction {
-  return (hostname, _options, callback) => {
-    resolve(hostname).then(
-      (found) => {
-        const usable = found.filter(({ address }) => addressKind(address) === 'public')
-        if (usable.length === 0) callback(new AddressNotPublic(found[0]?.address ?? hostname), [])
-        else if (_options.all === true) callback(null, [...usable])
-        else callback(null, usable[0]!.address, usable[0]!.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(Object.assign(error, { lookup: true }), []),
-    )
-  }
 }

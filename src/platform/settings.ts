@@ -27,6 +27,8 @@ export interface Settings {
   readonly opt_out_keywords: readonly string[]
   readonly opt_in_keywords: readonly string[]
   readonly help_keywords: readonly string[]
+  /** The addresses of providers' APIs by the names of their settings. */
+  readonly provider_urls: Readonly<Record<string, string>>
   /** The simulator provider exists for live-mode tests and benches; never in production. */
   readonly simulator: boolean
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { capabilitiesOf } from '../../src/contract/resources/channel.ts'
-import type { Adapter, Callback, Connection, Outcome, OutboundMessage } from '../../src/features/channels/adapter.ts'
+import type { Callback, Connection, Outcome, OutboundMessage, Provider, ProviderTools } from '../../src/features/channels/adapter.ts'
 
 export interface AdapterSamples {
   readonly connection: Connection
@@ -21,14 +21,16 @@ const message = (to: string, id = 'msg_00000000000000000000000001'): OutboundMes
   content: { body: 'Hi' },
   reply_to: null,
   attempt: 1,
+  expires_at: null,
 })
 
-export function adapterSuite(adapter: Adapter, samples: AdapterSamples): void {
+export function adapterSuite(provider: Provider, tools: ProviderTools, samples: AdapterSamples): void {
   const { connection, recipients, callback } = samples
-  const send = (to: string, id?: string) => adapter.send(message(to, id), connection, new AbortController().signal)
+  const adapter = provider.adapter(tools)
+  const send = (to: string, id?: string) => adapter.send!(message(to, id), connection, new AbortController().signal)
 
   for (const [kind, to] of Object.entries(recipients)) {
-    test(`${adapter.provider} answers ${kind} as a value`, async () => {
+    test(`${provider.name} answers ${kind} as a value`, async () => {
       const outcome = await send(to)
 
       assert.equal(outcome.kind, kind)
@@ -37,7 +39,7 @@ export function adapterSuite(adapter: Adapter, samples: AdapterSamples): void {
     })
   }
 
-  test(`${adapter.provider} gives every message an id of its own, and the same message the same one`, async () => {
+  test(`${provider.name} gives every message an id of its own, and the same message the same one`, async () => {
     const to = recipients.accepted!
     const ids = await Promise.all(
       ['msg_00000000000000000000000001', 'msg_00000000000000000000000002', 'msg_00000000000000000000000001'].map((id) => send(to, id)),
@@ -48,9 +50,9 @@ export function adapterSuite(adapter: Adapter, samples: AdapterSamples): void {
     assert.equal(one, again)
   })
 
-  test(`${adapter.provider} carries only what its channel types can carry`, () => {
-    for (const type of adapter.types) {
-      const able = adapter.capabilities(type, {})
+  test(`${provider.name} carries only what its channel types can carry`, () => {
+    for (const type of provider.types) {
+      const able = provider.capabilities(type, {})
       assert.ok(able.length > 0)
       assert.deepEqual(
         able.filter((capability) => !capabilitiesOf[type].includes(capability)),
@@ -60,7 +62,7 @@ export function adapterSuite(adapter: Adapter, samples: AdapterSamples): void {
   })
 
   if (callback === undefined || adapter.receive === undefined) return
-  test(`${adapter.provider} reads a signed callback and refuses any other`, () => {
+  test(`${provider.name} reads a signed callback and refuses any other`, () => {
     const { call, reports } = callback
     const forged = { ...call, body: Buffer.concat([Buffer.from(call.body), Buffer.from(' ')]) }
     const unsigned = { ...call, headers: {} }

@@ -1,8 +1,11 @@
-/** The contract between Posthorn and a provider: data in, data out. A provider touches no database and no HTTP server. */
+/** The contract between Posthorn and a provider: data in, data out. A provider touches no database and no HTTP server (docs/decisions/adapter-contract.md). */
 import type { TObject } from 'typebox'
-import type { MessageErrorCode } from '../../contract/resources/message.ts'
-import type { ErrorCode } from '../../contract/errors.ts'
+import type { Detail, ErrorCode } from '../../contract/errors.ts'
 import type { ChannelType } from '../../contract/resources/channel.ts'
+import type { MessageErrorCode } from '../../contract/resources/message.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { HttpClient } from '../../lib/http-client.ts'
+import type { Dial } from '../../lib/dial.ts'
 
 /** What a provider is given to send. `content` is what stands under the key named by `type`. */
 export interface OutboundMessage {
@@ -16,12 +19,16 @@ export interface OutboundMessage {
   readonly reply_to: string | null
   /** 1 for the first hand-over. */
   readonly attempt: number
+  /** ISO 8601; null: it never expires. */
+  readonly expires_at: string | null
 }
 
 /** What a provider tells later about a message that it took. */
 export interface Receipt {
   readonly kind: 'receipt'
   readonly provider_id: string
+  /** Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. */
+  readonly message_id?: string
   /** What it says of the message (`features/messages/states.ts`). */
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
   /** For `fail`. */
@@ -38,12 +45,42 @@ export interface InboundMessage {
   readonly from: string
   readonly profile_name: string | null
   readonly type: string
+  /** Of `attachments` each item may leave out its `url`: it is ours, and made when the file is copied. */
   readonly content: unknown
   /** The provider's id of our message that it answers, where told. */
   readonly reply_to: string | null
+  /** Where the files of `attachments` are, by their place in it. */
+  readonly media?: readonly { readonly index: number; readonly reference: MediaReference }[]
 }
 
-export type Report = Receipt | InboundMessage
+/** Where a provider keeps a file: what `media` of its adapter needs to fetch it. Stored for minutes. */
+export type MediaReference = Readonly<Record<string, string>>
+
+/** A recipient stopped marketing alone, or takes it again; everything else passes (behaviour: consent 2.3). */
+export interface PreferenceReport {
+  readonly kind: 'preference'
+  readonly provider_id: string
+  readonly from: string
+  readonly marketing: 'stop' | 'resume'
+}
+
+/** The provider says that the channel cannot send any more, or can again. */
+export interface LinkReport {
+  readonly kind: 'link'
+  readonly provider_id: string
+  readonly connected: boolean
+  /** A sentence for the log. */
+  readonly message: string
+}
+
+/** Templates changed: ours are read anew. */
+export interface TemplatesReport {
+  readonly kind: 'templates'
+  readonly provider_id: string
+}
+
+/** `provider_id` of what is no message is unique per channel where the provider gives one, else any text. */
+export type Report = Receipt | InboundMessage | PreferenceReport | LinkReport | TemplatesReport
 
 /**
  * A provider's answer to one hand-over. `unavailable`: certainly not sent, repeat. `unknown`: perhaps sent, so repeating may
@@ -54,7 +91,7 @@ export type Outcome =
   | {
       readonly kind: 'accepted'
       readonly provider_ids: readonly [string, ...string[]]
-      readonly reports?: readonly { readonly after_ms: number; readonly report: Report }[]
+      readonly reports?: readonly { readonly after_ms: number; readonly report: Receipt | InboundMessage }[]
     }
   | {
       readonly kind: 'refused'
@@ -80,50 +117,134 @@ export interface TemplateRecord {
   readonly updated_at: string
 }
 
-/** A provider's callback as it came: verified and parsed by the adapter, stored raw before. */
+/** A provider's callback as it came. */
 export interface Callback {
   readonly method: string
+  /** As it was called: `{base_url}/hooks/channels/{id}` with its query, for signatures over the address. */
+  readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** A connected channel as its provider's code sees it; `credentials` have the shape of the adapter's schema. */
+/** What was read from a callback, and what the provider expects in answer (behaviour: channels 7). */
+export interface Received {
+  readonly reports: readonly Report[]
+  readonly answer?: Answer
+}
+
+export interface Answer {
+  readonly content_type: string
+  readonly body: string
+}
+
+/** A connected channel as its provider's code sees it; `credentials` and `settings` have the shapes of the provider's schemas. */
 export interface Connection {
   readonly channel_id: string
+  readonly type: ChannelType
   readonly identifier: string
   readonly credentials: Readonly<Record<string, unknown>>
   readonly settings: Readonly<Record<string, unknown>>
+  /** Where the provider calls back: `{base_url}/hooks/channels/{id}`. */
+  readonly webhook_url: string
 }
 
-/** An open session with a provider whose receipts arrive on a socket (SMPP); one process holds it per channel. */
+/** What trying the credentials told. `credentials` are kept with the given ones: what the adapter made for itself. */
+export type ConnectOutcome =
+  | { readonly kind: 'connected'; readonly identifier?: string; readonly credentials?: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'refused' | 'unavailable'; readonly message: string }
+
+/** An open link with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
 export interface Session {
-  send(message: OutboundMessage): Promise<Outcome>
-  close(): Promise<void>
+  /** Where hand-overs need the session; else they go through `send` of the adapter, from any process. */
+  send?(message: OutboundMessage, signal: AbortSignal): Promise<Outcome>
+  /** Resolves when the session has ended by itself, with a sentence; `refused`: its credentials are not taken any more. */
+  readonly ended: Promise<{ readonly refused: boolean; readonly message: string }>
+  /** Ends it in an orderly way: what is under way is awaited for as long as `signal` lets it. */
+  close(signal: AbortSignal): Promise<void>
 }
 
+/** What a session tells. Resolves once it is stored: only then may the provider be told that it was taken. */
+export type Tell = (reports: readonly Report[], raw: Uint8Array) => Promise<void>
+
+/** What every provider is made with. */
+export interface ProviderTools {
+  readonly clock: Clock
+  /** Calls public addresses alone, and the provider's own `url` whatever it is. */
+  readonly http: HttpClient
+  /** Opens sockets, to public addresses alone. */
+  readonly dial: Dial
+  /** `url` of the provider as the operator set it, without a slash at its end; empty for a provider without one. */
+  readonly url: string
+}
+
+/** What a provider does. Every call may be given up by its signal, and none throws: what went wrong is a value. */
 export interface Adapter {
-  readonly provider: string
-  readonly types: readonly ChannelType[]
-  /** Of the channel's type, narrowed by what this provider can carry. */
-  capabilities(type: ChannelType, settings: Readonly<Record<string, unknown>>): readonly string[]
-  readonly credentials: TObject
   /** Hand-overs answer at once, without a network: `sending` is not written on its own. */
   readonly instant?: boolean
-  /** Names `sandbox` and `simulator` are for tests and never carry a real message. */
-  readonly real: boolean
-  send(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome>
-  /** What is known beforehand to be refused, asked at acceptance. */
-  refuses?(message: { readonly to: string; readonly type: string; readonly content: unknown }): { readonly code: ErrorCode; readonly message: string } | null
-  /** Whether a template is known to be marketing, which a recipient may have stopped alone; asked without a network. */
-  isMarketing?(template: string): boolean
+  /** Absent where hand-overs go through a session. */
+  send?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome>
+  /** What became of a message whose hand-over had no answer; null: the provider cannot tell, `unavailable`: it never had it. */
+  ask?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome | null>
+  /** What is known beforehand to be refused, asked at acceptance; without a network. */
+  refuses?(message: {
+    readonly to: string
+    readonly type: string
+    readonly content: unknown
+    readonly settings: Readonly<Record<string, unknown>>
+  }): { readonly code: ErrorCode; readonly message: string; readonly param?: string } | null
   /** Tries the credentials: at creation and reconnect. */
-  connect?(
-    connection: Connection,
-    signal: AbortSignal,
-  ): Promise<{ readonly kind: 'connected'; readonly identifier?: string } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
+  connect?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
+  /** The channel was deleted: takes back what `connect` set up with the provider. */
+  disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
+  /** A GET at the channel's address by which the provider makes sure of it; null: it does not know our word. */
+  handshake?(callback: Callback, connection: Connection): Answer | null
   /** null: the signature is wrong. Several reports may come in one callback, in any order. */
-  receive?(callback: Callback, connection: Connection): { readonly reports: readonly Report[]; readonly answer?: string } | null
+  receive?(callback: Callback, connection: Connection): Received | null
+  /** All of them; rejects where they cannot be read. */
   templates?(connection: Connection, signal: AbortSignal): Promise<readonly TemplateRecord[]>
-  open?(connection: Connection, tell: (reports: readonly Report[]) => Promise<void>, signal: AbortSignal): Promise<Session>
+  /** Fetches a file that came in, piece by piece; rejects where it is gone, larger than `bytes_max` or out of reach. */
+  media?(
+    reference: MediaReference,
+    connection: Connection,
+    bytes_max: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
+  /** Whether a channel needs a session, and `open` with it. */
+  needsSession?(connection: Connection): boolean
+  open?(
+    connection: Connection,
+    tell: Tell,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: 'open'; readonly session: Session } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
+}
+
+/** A provider as it describes itself: to the connecting, the reference and the console. Nothing outside its folder knows its name. */
+export interface Provider {
+  /** As in `provider` of a channel. */
+  readonly name: string
+  /** As people write it. */
+  readonly title: string
+  /** One sentence. */
+  readonly about: string
+  readonly types: readonly ChannelType[]
+  /** `simulator`: only where POSTHORN_SIMULATOR is set. `never`: its channels stand by themselves. */
+  readonly offered: 'always' | 'simulator' | 'never'
+  /** Each property has a `title`, a label, and a `description` that tells where to find it; `format: 'password'` where it is secret. */
+  readonly credentials: TObject
+  /** Its own settings, besides those that every channel has; each with `title`, `description` and `default`. */
+  readonly settings?: TObject
+  /** `told`: the provider tells it, so that it may be left out. */
+  readonly identifier: 'given' | 'told'
+  /** The address of its API, which a setting can replace. */
+  readonly url?: { readonly setting: `POSTHORN_${string}_URL`; readonly fallback: string; readonly about: string }
+  /** A page under `docs/guides`. */
+  readonly guide?: string
+  /** Limits of the provider that a user would ask for: a sentence each. */
+  readonly limits?: readonly string[]
+  /** Of the channel's type, narrowed by what this provider can carry. */
+  capabilities(type: ChannelType, settings: Readonly<Record<string, unknown>>): readonly string[]
+  /** What schemas cannot say: `param`s begin with `credentials.` or `settings.`. Addresses that must be public are looked at here too. */
+  check?(given: { readonly type: ChannelType; readonly credentials: Readonly<Record<string, unknown>>; readonly allowed_hosts: readonly string[] }): Detail[]
+  adapter(tools: ProviderTools): Adapter
 }

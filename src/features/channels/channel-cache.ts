@@ -4,6 +4,7 @@ import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection } from './adapter.ts'
+import { webhookUrl } from './present.ts'
 import { findSandboxChannel } from './sandbox-channels.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
@@ -19,7 +20,7 @@ export interface ChannelCache {
 
 const cachedChannelsMax = 10_000
 
-export function channelCache({ pool, clock, secrets }: Platform): ChannelCache {
+export function channelCache({ pool, clock, secrets, settings }: Platform): ChannelCache {
   const cache = new Map<string, { row: ChannelRow | null; until: number }>()
   const opened = new WeakMap<ChannelRow, Connection>()
   // what was read before a change must not be remembered after it
@@ -45,7 +46,14 @@ export function channelCache({ pool, clock, secrets }: Platform): ChannelCache {
       const known = opened.get(row)
       if (known !== undefined) return known
       const credentials = row.credentials === '' ? {} : (JSON.parse(secrets.open(row.credentials)) as Record<string, unknown>)
-      const made: Connection = { channel_id: row.id, identifier: row.identifier, settings: row.settings, credentials }
+      const made: Connection = {
+        channel_id: row.id,
+        type: row.type,
+        identifier: row.identifier,
+        settings: row.settings,
+        credentials,
+        webhook_url: webhookUrl(settings.base_url, row.id),
+      }
       opened.set(row, made)
       return made
     },

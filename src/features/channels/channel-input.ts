@@ -1,6 +1,8 @@
 /** What a caller writes of a channel, looked at before its provider is asked. Pure. */
 import type { Detail } from '../../contract/errors.ts'
 import { isPhoneChannel, type ChannelType } from '../../contract/resources/channel.ts'
+import { validator } from '../../contract/validation.ts'
+import type { Provider } from './adapter.ts'
 
 const phone = /^\+[1-9]\d{6,14}$/
 const shortCode = /^\d{3,8}$/
@@ -31,6 +33,10 @@ export function wrongSettings(given: Record<string, unknown> | undefined): Detai
     failures.push({ param: 'settings.mms', code: 'invalid_type', message: 'Give true where the sender can carry attachments, else false.' })
   return failures
 }
+
+/** What is wrong with settings that the provider knows; those that nobody knows are kept as they are. */
+export const wrongOwnSettings = ({ settings }: Provider, given: Record<string, unknown> | undefined): Detail[] =>
+  settings === undefined || given === undefined ? [] : validator(settings)(given, 'settings')
 
 /** Messages a second where the settings of a channel say nothing. */
 export const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }

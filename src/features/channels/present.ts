@@ -16,7 +16,7 @@ export const channelObject = (row: ChannelRow, base_url: string): Channel => ({
   connection_status: row.connection_status,
   capabilities: [...row.capabilities] as Channel['capabilities'],
   settings: row.settings,
-  webhook_url: row.mode === 'live' ? `${base_url}/hooks/channels/${row.id}` : null,
+  webhook_url: row.mode === 'live' ? webhookUrl(base_url, row.id) : null,
   created_at: row.created_at,
 })
 
@@ -33,3 +33,6 @@ export const templateObject = (row: Pick<ChannelRow, 'id' | 'provider'>, record:
   rejected_reason: record.rejected_reason,
   updated_at: record.updated_at,
 })
+
+/** Where a provider calls back (behaviour: channels 7). */
+export const webhookUrl = (base_url: string, channel_id: string): string => `${base_url}/hooks/channels/${channel_id}`

@@ -4,15 +4,16 @@ import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
 import type { Channel, Template } from '../../contract/resources/channel.ts'
 import { withDeadline } from '../../lib/clock.ts'
+import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
 import { connectTimeoutMs } from './connecting.ts'
 import { channelObject, templateObject } from './present.ts'
 import { sandboxTemplates } from './providers/sandbox.ts'
-import { providerRegistry, type Registry } from './registry.ts'
 import { sandboxChannels } from './sandbox-channels.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
@@ -36,10 +37,24 @@ export type ChannelService = ReturnType<typeof channelService>
 export const isUp = ({ status, connection_status }: Pick<ChannelRow, 'status' | 'connection_status'>): boolean =>
   status === 'active' && connection_status === 'connected'
 
-export function channelService(platform: Platform) {
-  const registry = providerRegistry(platform.clock)
+export interface ChannelParts {
+  /** By default names are looked up for real. */
+  readonly resolve?: Resolve
+  /** Certificates to trust besides the system's. */
+  readonly ca?: string
+}
+
+export function channelService(platform: Platform, parts: ChannelParts = {}) {
+  const { clock, settings } = platform
+  const adapters = makeAdapters({
+    clock,
+    resolve: parts.resolve ?? nameResolver(),
+    provider_urls: settings.provider_urls,
+    allowed_hosts: settings.webhook_allowed_hosts,
+    ...(parts.ca === undefined ? {} : { ca: parts.ca }),
+  })
   const cache = channelCache(platform)
-  const deps: ChannelDeps = { platform, registry, cache }
+  const deps: ChannelDeps = { platform, adapters, cache }
   return {
     ...cache,
     /** The connected channel that a provider's callback names; the callback carries no tenant. */
@@ -60,8 +75,9 @@ export function channelService(platform: Platform) {
       setConnection(deps, sql, row, connection_status),
 
     rateOf,
-    isMarketing: (row: ChannelRow, type: string, content: unknown): boolean => isMarketing(registry, row, type, content),
-    adapterOf: (row: ChannelRow) => registry.adapterOf(row.provider),
+    isMarketing,
+    adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
+    close: () => adapters.close(),
   }
 }
 
@@ -87,7 +103,7 @@ async function listChannels({ settings }: Platform, sql: Db, tenant: Tenant, pag
   return all.slice(at + 1, at + 2 + page.limit)
 }
 
-async function templatesOf({ cache, platform, registry }: ChannelDeps, tenant: Tenant, id: string): Promise<Template[]> {
+async function templatesOf({ cache, platform, adapters }: ChannelDeps, tenant: Tenant, id: string): Promise<Template[]> {
   const row = await getChannel(cache, tenant, id)
   if (row.type !== 'whatsapp') return []
   const records =
@@ -96,14 +112,16 @@ async function templatesOf({ cache, platform, registry }: ChannelDeps, tenant: T
       : ((await withDeadline(
           platform.clock,
           connectTimeoutMs,
-          async (signal) => await registry.adapterOf(row.provider)?.templates?.(cache.connection(row), signal),
+          async (signal) => await adapters.adapterOf(row.provider)?.templates?.(cache.connection(row), signal),
         )) ?? [])
   return records.map((record) => templateObject(row, record))
 }
 
 /** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */
-const isMarketing = (registry: Registry, row: ChannelRow, type: string, content: unknown): boolean =>
-  type === 'template' && registry.adapterOf(row.provider)?.isMarketing?.((content as { name: string }).name) === true
+const isMarketing = (row: ChannelRow, type: string, content: unknown): boolean =>
+  type === 'template' &&
+  row.provider === 'sandbox' &&
+  sandboxTemplates.some(({ name, category }) => name === (content as { name: string }).name && category === 'MARKETING')
 
 /** Messages a second that may be handed over on this channel; null: as many as come. */
 const rateOf = (row: ChannelRow): number | null => {

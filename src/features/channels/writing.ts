@@ -7,18 +7,18 @@ import { isoTime } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
-import { withRate, wrongIdentifier, wrongSettings } from './channel-input.ts'
-import { chooseAdapter, tryConnection } from './connecting.ts'
-import { channelObject } from './present.ts'
-import type { Registry } from './registry.ts'
+import { withRate, wrongIdentifier, wrongOwnSettings, wrongSettings } from './channel-input.ts'
+import { chooseProvider, tryConnection } from './connecting.ts'
+import { channelObject, webhookUrl } from './present.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 
 /** What writing a channel needs besides the database of the request. */
 export interface ChannelDeps {
   readonly platform: Platform
-  readonly registry: Registry
+  readonly adapters: Adapters
   readonly cache: ChannelCache
 }
 
@@ -39,23 +39,28 @@ export interface ChannelUpdate {
 }
 
 /** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (behaviour: channels 2.4). */
-export async function createChannel({ platform, registry }: ChannelDeps, sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
+export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
   const { clock, ids, secrets, settings } = platform
-  const { adapter, type } = chooseAdapter(creation, (type) => registry.connectable(type, settings.simulator))
+  const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
   const failures = [
     ...wrongIdentifier(type, creation.identifier),
-    ...validator(adapter.credentials)(creation.credentials, 'credentials'),
+    ...validator(provider.credentials)(creation.credentials, 'credentials'),
     ...wrongSettings(creation.settings),
+    ...wrongOwnSettings(provider, creation.settings),
   ]
-  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  const wrong =
+    failures.length > 0 ? failures : (provider.check?.({ type, credentials: creation.credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
+  if (wrong[0] !== undefined) throw Problem.invalid([wrong[0], ...wrong.slice(1)])
   const rate = withRate(type, creation.settings ?? {})
   const id = ids('ch')
   if (creation.identifier !== undefined && (await store.identifierTaken(sql, type, creation.identifier))) throw taken(type, creation.identifier)
-  const identifier = await tryConnection(clock, adapter, {
+  const { identifier, credentials: made } = await tryConnection(clock, adapters.adapterOf(provider.name)!, {
     channel_id: id,
+    type,
     identifier: creation.identifier ?? '',
     credentials: creation.credentials,
     settings: rate,
+    webhook_url: webhookUrl(settings.base_url, id),
   })
   const created_at = isoTime(clock.now())
   return await transact(sql, async (tx) => {
@@ -65,14 +70,14 @@ export async function createChannel({ platform, registry }: ChannelDeps, sql: Db
         mode: 'live',
         id,
         type,
-        provider: adapter.provider,
+        provider: provider.name,
         name: creation.name,
         identifier,
         status: 'active',
         connection_status: 'connected',
-        capabilities: adapter.capabilities(type, rate),
+        capabilities: provider.capabilities(type, rate),
         settings: rate,
-        credentials: secrets.seal(JSON.stringify(creation.credentials)),
+        credentials: secrets.seal(JSON.stringify({ ...creation.credentials, ...made })),
         created_at,
       })
       .catch((error: unknown) => {
@@ -86,12 +91,13 @@ export async function createChannel({ platform, registry }: ChannelDeps, sql: Db
 
 export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
-  const [failure, ...more] = wrongSettings(change.settings)
+  const provider = deps.adapters.providerOf(row.provider)
+  const [failure, ...more] = [...wrongSettings(change.settings), ...(provider === undefined ? [] : wrongOwnSettings(provider, change.settings))]
   if (failure !== undefined) throw Problem.invalid([failure, ...more])
   const rate = change.settings === undefined ? undefined : withRate(row.type, change.settings)
   const changed = await store.updateChannel(sql, tenant, id, {
     ...change,
-    ...(rate === undefined ? {} : { settings: rate, capabilities: deps.registry.adapterOf(row.provider)?.capabilities(row.type, rate) ?? row.capabilities }),
+    ...(rate === undefined ? {} : { settings: rate, capabilities: provider?.capabilities(row.type, rate) ?? row.capabilities }),
   })
   publishChange(deps)
   if (changed === null) throw missing('channel', id)
@@ -111,7 +117,7 @@ export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
 /** Tries the channel's link again; answers the channel once it is connected. */
 export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
-  const adapter = deps.registry.adapterOf(row.provider)
+  const adapter = deps.adapters.adapterOf(row.provider)
   if (adapter === undefined) throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
   await tryConnection(deps.platform.clock, adapter, deps.cache.connection(row))
   return await setConnection(deps, sql, row, 'connected')

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { capabilitiesOf } from '../../../contract/resources/channel.ts'
-import type { Adapter, Outcome, OutboundMessage, Report, TemplateRecord } from '../adapter.ts'
+import type { InboundMessage, Outcome, OutboundMessage, Provider, Receipt, TemplateRecord } from '../adapter.ts'
 
 type Follow = { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' } | { readonly after_ms: number; readonly reply: true }
 
@@ -65,7 +65,7 @@ function send(message: OutboundMessage): Outcome {
   }
 }
 
-function reportOf(step: Follow, message: OutboundMessage, provider_id: string): Report {
+function reportOf(step: Follow, message: OutboundMessage, provider_id: string): Receipt | InboundMessage {
   if ('reply' in step) {
     return {
       kind: 'inbound',
@@ -114,18 +114,20 @@ export const sandboxTemplates: readonly TemplateRecord[] = [
   sample('winter_offer', 'PAUSED', 'Winter offer: {{1}}', 'MARKETING'),
 ]
 
-const marketing = new Set(sandboxTemplates.filter(({ category }) => category === 'MARKETING').map(({ name }) => name))
-
-export const sandbox: Adapter = {
-  provider: 'sandbox',
+export const sandbox: Provider = {
+  name: 'sandbox',
+  title: 'Sandbox',
+  about: 'Stands in for a provider in test mode; nothing leaves the machine.',
   types: ['whatsapp', 'sms', 'telegram'],
-  capabilities: (type) => capabilitiesOf[type],
+  offered: 'never',
   credentials: Type.Object({}),
-  instant: true,
-  real: false,
-  send: async (message) => send(message),
-  refuses: ({ to }) => refusals[magic(to)] ?? null,
-  isMarketing: (template) => marketing.has(template),
+  identifier: 'told',
+  capabilities: (type) => capabilitiesOf[type],
+  adapter: () => ({
+    instant: true,
+    send: async (message) => send(message),
+    refuses: ({ to }) => refusals[magic(to)] ?? null,
+  }),
 }
 
 /** Magic recipients of test mode (behaviour: test-mode 2), as `sandbox` acts them out: recipient and outcome, for the reference. */

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { capabilitiesOf } from '../../../contract/resources/channel.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { hmacHex, sameText } from '../../../lib/hmac.ts'
-import type { Adapter, Callback, Connection, Outcome, OutboundMessage, Report } from '../adapter.ts'
+import type { Callback, Connection, InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../adapter.ts'
 
 /** Recipients `+1999555nnnn` bring about outcomes; `nnnn` as in the sandbox where it has a twin. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
@@ -32,7 +32,7 @@ function accepted(message: OutboundMessage, steps: readonly ('deliver' | 'open' 
   return { kind: 'accepted', provider_ids: [provider_id], reports: steps.map((step, index) => ({ after_ms: index * 20, report: receipt(provider_id, step) })) }
 }
 
-function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): Report {
+function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): Receipt {
   if (transition !== 'fail') return { kind: 'receipt', provider_id, transition }
   return {
     kind: 'receipt',
@@ -58,7 +58,7 @@ async function send(clock: Clock, message: OutboundMessage, connection: Connecti
 }
 
 /** `{"reports": […]}` with reports as adapters tell them, but that a receipt calls its transition `move`; what is none is left out. */
-function readCallback(callback: Callback, { credentials }: Connection): { reports: readonly Report[] } | null {
+function readCallback(callback: Callback, { credentials }: Connection): { reports: readonly (Receipt | InboundMessage)[] } | null {
   const secret = credentials['callback_secret']
   const signature = callback.headers['x-simulator-signature'] ?? ''
   if (typeof secret !== 'string' || !sameText(hmacHex(secret, callback.body), signature)) return null
@@ -72,28 +72,39 @@ function readCallback(callback: Callback, { credentials }: Connection): { report
   return { reports: Array.isArray(reports) ? reports.flatMap(reportOf) : [] }
 }
 
-function reportOf(value: unknown): Report[] {
+function reportOf(value: unknown): (Receipt | InboundMessage)[] {
   if (typeof value !== 'object' || value === null) return []
   const { move, ...report } = value as Record<string, unknown>
   if (typeof report['provider_id'] !== 'string') return []
   if (report['kind'] === 'receipt')
-    return ['accept', 'deliver', 'open', 'fail'].includes(String(move)) ? [{ ...report, transition: move } as unknown as Report] : []
-  return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string' ? [report as unknown as Report] : []
+    return ['accept', 'deliver', 'open', 'fail'].includes(String(move)) ? [{ ...report, transition: move } as unknown as Receipt] : []
+  return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string' ? [report as unknown as InboundMessage] : []
 }
 
-export const simulator = (clock: Clock): Adapter => ({
-  provider: 'simulator',
+export const simulator: Provider = {
+  name: 'simulator',
+  title: 'Simulator',
+  about: 'Stands in for a provider in live mode, for tests and benchmarks; offered only where POSTHORN_SIMULATOR is set.',
   types: ['whatsapp', 'sms', 'telegram'],
-  capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
+  offered: 'simulator',
   credentials: Type.Object({
-    refuse: Type.Optional(Type.Boolean({ description: 'Refuse these credentials.' })),
-    callback_secret: Type.Optional(Type.String({ description: 'Key of the hex HMAC-SHA256 in `x-simulator-signature` over the raw body of callbacks.' })),
+    refuse: Type.Optional(Type.Boolean({ title: 'Refuse', description: 'Refuse these credentials.' })),
+    callback_secret: Type.Optional(
+      Type.String({
+        title: 'Callback secret',
+        format: 'password',
+        description: 'Key of the hex HMAC-SHA256 in `x-simulator-signature` over the raw body of callbacks.',
+      }),
+    ),
   }),
-  real: false,
-  send: (message, connection, signal) => send(clock, message, connection, signal),
-  receive: (callback, connection) => readCallback(callback, connection),
-  connect: async ({ credentials, settings }) => {
-    if (credentials['refuse'] === true) return { kind: 'refused', message: 'The simulated provider refuses these credentials.' }
-    return settings['offline'] === true ? { kind: 'unavailable', message: 'The simulated provider is offline.' } : { kind: 'connected' }
-  },
-})
+  identifier: 'given',
+  capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
+  adapter: ({ clock }) => ({
+    send: (message, connection, signal) => send(clock, message, connection, signal),
+    receive: readCallback,
+    connect: async ({ credentials, settings }) => {
+      if (credentials['refuse'] === true) return { kind: 'refused', message: 'The simulated provider refuses these credentials.' }
+      return settings['offline'] === true ? { kind: 'unavailable', message: 'The simulated provider is offline.' } : { kind: 'connected' }
+    },
+  }),
+}

@@ -162,7 +162,9 @@ async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: Abor
 async function send(deps: ExecutorDeps, adapter: Adapter | undefined, { job, channel }: Ready, signal: AbortSignal): Promise<Outcome> {
   if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
   try {
-    return await adapter.send(await outboundOf(deps.platform, job), deps.channels.connection(channel), signal)
+    const { send } = adapter
+    if (send === undefined) return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
+    return await send(await outboundOf(deps.platform, job), deps.channels.connection(channel), signal)
   } catch (error) {
     deps.platform.log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
     return { kind: 'unknown', message: 'The provider did not answer.' }
@@ -170,7 +172,7 @@ async function send(deps: ExecutorDeps, adapter: Adapter | undefined, { job, cha
 }
 
 async function outboundOf({ pool }: Platform, { row, attempts }: Job): Promise<OutboundMessage> {
-  const { id, channel_id, to, from, type, content } = row
+  const { id, channel_id, to, from, type, content, expires_at } = row
   const reply_to = row.reply_to === null ? null : await findProviderId(pool, tenantOf(row), channel_id, row.reply_to)
-  return { id, channel_id, to, from, type, content, reply_to, attempt: attempts + 1 }
+  return { id, channel_id, to, from, type, content, reply_to, attempt: attempts + 1, expires_at }
 }

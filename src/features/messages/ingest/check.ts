@@ -142,8 +142,8 @@ export function checkRecipient(channel_type: string, to: string): Detail[] {
 
 /** What refuses a message whatever the database holds, or null. */
 function knownBeforehand({ channels }: CheckDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
-  const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content })
-  if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message)
+  const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content, settings: channel.settings })
+  if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message, refusal.param === undefined ? {} : { param: refusal.param })
   return isUp(channel) ? null : new Problem('channel_not_connected', `The channel ${channel.id} is ${whyDown(channel)}, then send again.`)
 }
 

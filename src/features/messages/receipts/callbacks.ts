@@ -3,27 +3,30 @@ import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Callback } from '../../channels/adapter.ts'
+import type { Answer, Callback } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { sanitiseReport } from './sanitising.ts'
 import { insertCallback, storeReports } from './store.ts'
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
 
-/** Takes one callback of the channel with this id, whatever its account; resolves to the answer. Problems: resource_missing, hook_token_invalid. */
+/** Takes one callback of the channel with this id, whatever its account, or its provider's handshake; resolves to the answer. Problems: resource_missing, hook_token_invalid. */
 export async function takeCallback(
   platform: Platform,
   channels: ChannelService,
   channel_id: string,
-  call: Omit<Callback, 'body'>,
+  call: Omit<Callback, 'body' | 'url'> & { readonly path: string },
   readBody: () => Promise<Uint8Array>,
-): Promise<string> {
+): Promise<Answer> {
   const channel = await channels.findForCallback(channel_id)
   const adapter = channel === null ? undefined : channels.adapterOf(channel)
-  if (channel === null || adapter?.receive === undefined)
+  if (channel === null || adapter === undefined || (adapter.receive ?? adapter.handshake) === undefined)
     throw new Problem('resource_missing', 'No channel takes callbacks at this address. Copy `webhook_url` of the channel again.')
-  const callback: Callback = { ...call, body: await readBody() }
-  const read = adapter.receive(callback, channels.connection(channel))
+  const { path, ...rest } = call
+  const callback: Callback = { ...rest, url: `${platform.settings.base_url}${path}`, body: await readBody() }
+  const connection = channels.connection(channel)
+  if (call.method === 'GET' && adapter.handshake !== undefined) return handshake(adapter.handshake(callback, connection))
+  const read = adapter.receive?.(callback, connection) ?? null
   if (read === null) throw new Problem('hook_token_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
   const at = isoTime(platform.clock.now())
   const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name)))
@@ -44,5 +47,12 @@ export async function takeCallback(
     )
   })
   platform.notify('reports')
-  return read.answer ?? ''
+  return read.answer ?? acknowledged
+}
+
+const acknowledged: Answer = { content_type: 'text/plain; charset=utf-8', body: '' }
+
+function handshake(answer: Answer | null): Answer {
+  if (answer === null) throw new Problem('hook_token_invalid', "The word of the handshake is not the channel's `verify_token`. Give the same on both sides.")
+  return answer
 }

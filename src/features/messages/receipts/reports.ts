@@ -2,7 +2,7 @@
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { InboundMessage, Receipt } from '../../channels/adapter.ts'
+import type { InboundMessage, LinkReport, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { tenantOf } from '../dispatch/job.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
@@ -116,6 +116,11 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     deps,
     tx,
     rows.filter((row) => row.report.kind === 'inbound'),
+  )
+  await applyLinks(
+    deps,
+    tx,
+    rows.filter((row) => row.report.kind === 'link'),
   )
   const postponed = late.filter((row) => mayWait(row, now))
   await postpone(tx, postponed, now)
@@ -232,6 +237,18 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
     })
   }
   return (await storeInbound(deps, tx, inbound)).replies
+}
+
+/** The last word of each channel counts. */
+async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+  const latest = new Map(rows.map((row) => [row.channel_id, row]))
+  for (const { account_id, mode, channel_id, report } of latest.values()) {
+    const channel = await channels.find({ account_id, mode }, channel_id)
+    if (channel === null) continue
+    const { connected, message } = report as LinkReport
+    platform.log.warn({ channel_id, connected, provider: channel.provider }, `the provider told of the link: ${message}`)
+    await channels.setConnection(tx, channel, connected ? 'connected' : 'disconnected')
+  }
 }
 
 /** Later and later: their messages may become known, or what spoils them may pass. */

@@ -10,6 +10,7 @@ const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundType
 export function sanitiseReport(report: Report): Report {
   const sane = sanitiseValue(report, 1) as Report
   if (sane.kind === 'receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
+  if (sane.kind !== 'inbound') return sane
   const { type } = sane
   const content = sanitiseValue((report as InboundMessage).content, 1)
   const readable = knownTypes.has(type) && typeof content === 'object' && content !== null

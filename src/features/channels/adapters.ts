@@ -1,0 +1,48 @@
+/** Makes the adapters of all providers, each with what it calls its provider with. */
+import type { Clock } from '../../lib/clock.ts'
+import { dialer } from '../../lib/dial.ts'
+import { httpClient } from '../../lib/http-client.ts'
+import type { Resolve } from '../../lib/name-lookup.ts'
+import { hostPort } from '../../lib/public-address.ts'
+import type { Adapter, Provider, ProviderTools } from './adapter.ts'
+import { providers } from './registry.ts'
+
+export interface Adapters {
+  /** A provider by its name, or undefined for one that is not built. */
+  providerOf(name: string): Provider | undefined
+  /** What it does. */
+  adapterOf(name: string): Adapter | undefined
+  /** Providers that a channel may be connected with. The simulator is offered only where the operator's settings allow it. */
+  connectable(type: string, simulatorAllowed: boolean): readonly Provider[]
+  /** Closes the connections of all. */
+  close(): Promise<void>
+}
+
+export interface AdapterParts {
+  readonly clock: Clock
+  readonly resolve: Resolve
+  /** Addresses of providers by the names of their settings; absent: their own. */
+  readonly provider_urls: Readonly<Record<string, string>>
+  /** `host:port`s that may be called whatever their address and scheme. */
+  readonly allowed_hosts: readonly string[]
+  /** Certificates to trust besides the system's; for tests. */
+  readonly ca?: string
+}
+
+export function makeAdapters(parts: AdapterParts): Adapters {
+  const urls = new Map(providers.map(({ name, url }) => [name, url === undefined ? '' : (parts.provider_urls[url.setting] ?? url.fallback)]))
+  const allowed_hosts = [...parts.allowed_hosts, ...[...urls.values()].filter((url) => url !== '').map((url) => hostPort(new URL(url)))]
+  const http = httpClient({ ...parts, allowed_hosts })
+  const dial = dialer({ ...parts, allowed_hosts })
+  const toolsFor = ({ name }: Provider): ProviderTools => ({ clock: parts.clock, http, dial, url: urls.get(name)! })
+  const byName = new Map(providers.map((provider) => [provider.name, { provider, adapter: provider.adapter(toolsFor(provider)) }]))
+  return {
+    providerOf: (name) => byName.get(name)?.provider,
+    adapterOf: (name) => byName.get(name)?.adapter,
+    connectable: (type, simulatorAllowed) =>
+      providers.filter(
+        ({ offered, types }) => (offered === 'always' || (offered === 'simulator' && simulatorAllowed)) && (types as readonly string[]).includes(type),
+      ),
+    close: () => http.close(),
+  }
+}

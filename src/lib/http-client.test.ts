@@ -1,0 +1,86 @@
+/** Real sockets against providers that answer, break off, hang and lead where they must not. */
+import { test, type TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { closedPort, rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
+import { fakeClock } from '../../test/kit/clock.ts'
+import { httpClient, type HttpClientOptions } from './http-client.ts'
+
+function client(t: TestContext, options: Partial<HttpClientOptions> = {}) {
+  const clock = fakeClock()
+  const made = httpClient({ clock, resolve: async () => [{ address: '127.0.0.1', family: 4 }], allowed_hosts: [], ...options })
+  t.after(() => made.close())
+  return { clock, ...made }
+}
+
+async function against(t: TestContext, answer: Answer) {
+  const receiver = await rawReceiver(t, answer)
+  return { receiver, ...client(t, { allowed_hosts: [receiver.host] }), url: `http://${receiver.host}/v1/x?a=1` }
+}
+
+test('an answer is told whole, whatever its status, and connections are kept', async (t) => {
+  const { receiver, call, url } = await against(t, respond(422, '{"code":7}', 'Content-Type: application/json\r\n'))
+
+  const first = await call({ method: 'POST', url, headers: { authorization: 'Bearer x' }, body: '{"ü":1}' })
+  await new Promise(setImmediate) // in which the connection is given back
+  await call({ method: 'GET', url })
+
+  assert.equal(first.kind === 'answer' && first.status, 422)
+  assert.equal(first.kind === 'answer' && first.body.toString(), '{"code":7}')
+  assert.match(receiver.requests[0]!, /^POST \/v1\/x\?a=1 HTTP\/1\.1\r\n/)
+  assert.match(receiver.requests[0]!, /\{"ü":1\}$/)
+  assert.equal(receiver.connections(), 1)
+})
+
+test('what certainly reached nobody is told apart from what may have arrived', async (t) => {
+  const closed = `127.0.0.1:${await closedPort()}`
+  const { call } = client(t, { allowed_hosts: [closed] })
+  const cut = await against(t, (socket) => void socket.destroy())
+
+  assert.deepEqual(await call({ method: 'POST', url: `http://${closed}/` }).then(({ kind }) => kind), 'unsent')
+  assert.deepEqual(await cut.call({ method: 'POST', url: cut.url, body: 'x' }).then(({ kind }) => kind), 'unknown')
+})
+
+test('a provider that hangs is given up at the deadline of the call', async (t) => {
+  const { receiver, call, clock, url } = await against(t, () => undefined)
+
+  const answer = call({ method: 'POST', url, timeout_ms: 5000 })
+  await receiver.arrived(1)
+  await clock.advance(5000)
+
+  assert.deepEqual(await answer, { kind: 'unknown', code: 'timeout', message: 'No complete answer within 5000 ms.' })
+})
+
+test('an answer longer than its bound is given up, and a half one is none', async (t) => {
+  const long = await against(t, respond(200, 'x'.repeat(5000)))
+  const half = await against(t, (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'))
+
+  assert.equal((await long.call({ method: 'GET', url: long.url, answer_bytes_max: 1000 })).kind, 'unknown')
+  assert.equal((await half.call({ method: 'GET', url: half.url })).kind, 'unknown')
+})
+
+test('addresses that are not public are not called, however they are written', async (t) => {
+  const { call } = client(t)
+
+  for (const url of ['https://127.0.0.1/', 'https://printer.example/', 'http://example.com/', 'https://[::1]/', 'nonsense'])
+    assert.deepEqual(await call({ method: 'GET', url }).then((answer) => [answer.kind, 'code' in answer && answer.code]), ['unsent', 'address_not_public'], url)
+})
+
+test('a file arrives piece by piece, within its bound', async (t) => {
+  const { download, url } = await against(t, respond(200, 'x'.repeat(5000), 'Content-Type: image/png\r\n'))
+
+  const file = await download({ method: 'GET', url, answer_bytes_max: 10_000 })
+  let bytes = 0
+  for await (const chunk of file.chunks) bytes += chunk.length
+  const long = await download({ method: 'GET', url, answer_bytes_max: 1000 })
+
+  assert.deepEqual([file.content_type, bytes], ['image/png', 5000])
+  await assert.rejects(async () => {
+    for await (const chunk of long.chunks) bytes += chunk.length
+  }, /longer than 1000 bytes/)
+})
+
+test('an answer that is no file is refused with its status', async (t) => {
+  const { download, url } = await against(t, respond(404))
+
+  await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answered 404/)
+})

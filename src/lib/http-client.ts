@@ -1,0 +1,168 @@
+/** Calls the APIs of providers: public addresses alone, kept connections, bounded answers, one deadline over the whole exchange, no redirects. */
+import { Agent, type Dispatcher } from 'undici'
+import { withDeadline, type Clock } from './clock.ts'
+import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
+import { connector, notPublic, type SocketOptions } from './public-sockets.ts'
+import { postErrorOf, type PostErrorCode } from './post-error.ts'
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** Of the whole exchange, at most; `signal` may end it before. Default 20 s. */
+  readonly timeout_ms?: number
+  /** Of the answer's body; a longer one is `unknown`. Default 1 MB. */
+  readonly answer_bytes_max?: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * `answer`: one came, whatever its status. `unsent`: the request certainly reached nobody, so that it may be repeated.
+ * `unknown`: it may have arrived, but no whole answer came.
+ */
+export type HttpAnswer =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer }
+  | { readonly kind: 'unsent' | 'unknown'; readonly code: PostErrorCode; readonly message: string }
+
+export interface HttpClient {
+  /** Never rejects: what went wrong is a value. */
+  call(call: HttpCall): Promise<HttpAnswer>
+  /** A 2xx body piece by piece. Rejects with a sentence for any other answer, and where the body is longer than `answer_bytes_max` or ends early. */
+  download(call: HttpCall & { readonly answer_bytes_max: number }): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
+  close(): Promise<void>
+}
+
+export interface HttpClientOptions extends SocketOptions {
+  readonly clock: Clock
+  /** `host:port`s that may be called whatever their address and scheme. */
+  readonly allowed_hosts: readonly string[]
+}
+
+const defaultTimeoutMs = 20_000
+const defaultAnswerBytes = 1024 * 1024
+/** Connections to one origin at once, and requests that wait for one of them: more are turned away as `unsent`. */
+const connectionsMax = 128
+const keepAliveMs = 15_000
+const userAgent = 'Posthorn'
+
+/** The codes of what certainly came before the request was sent. */
+const neverSent = new Set<PostErrorCode>(['dns_failed', 'tls_failed', 'connection_refused', 'host_unreachable', 'address_not_public'])
+
+export function httpClient(options: HttpClientOptions): HttpClient {
+  const agent = (guarded: boolean) =>
+    new Agent({
+      connect: connector(options, guarded),
+      allowH2: false,
+      pipelining: 1,
+      connections: connectionsMax,
+      keepAliveTimeout: keepAliveMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 32 * 1024,
+    })
+  const [guarded, free] = [agent(true), agent(false)]
+  const allowed = (url: URL): boolean => isAllowed(url, options.allowed_hosts)
+  return {
+    async call(call) {
+      const url = URL.parse(call.url)
+      const refused = url === null ? 'The address is no URL.' : refusedAddress(url, allowed(url))
+      if (url === null || refused !== undefined) return { kind: 'unsent', code: 'address_not_public', message: refused! }
+      return await exchange(options.clock, allowed(url) ? free : guarded, url, call)
+    },
+    async download(call) {
+      const url = new URL(call.url)
+      const refused = refusedAddress(url, allowed(url))
+      if (refused !== undefined) throw new Error(refused)
+      return await openDownload(options.clock, allowed(url) ? free : guarded, url, call)
+    },
+    async close() {
+      await Promise.all([guarded.destroy(), free.destroy()])
+    },
+  }
+}
+
+/** Why a URL is not called at all; undefined where it may be. Sockets are not asked for a look-up where the host is an address already. */
+function refusedAddress(url: URL, allowed: boolean): string | undefined {
+  if (allowed) return undefined
+  if (url.protocol !== 'https:') return `${hostPort(url)} is not called without https.`
+  if (isLiteral(url.hostname) && addressKind(url.hostname) !== 'public') return notPublic(url.hostname).message
+  return undefined
+}
+
+const requestOptions = (url: URL, call: HttpCall, signal: AbortSignal): Dispatcher.RequestOptions => ({
+  origin: url.origin,
+  path: url.pathname + url.search,
+  method: call.method,
+  headers: { 'user-agent': userAgent, ...call.headers },
+  body: call.body ?? null,
+  signal,
+})
+
+/** Whether a request was begun is what tells `unsent` from `unknown`. */
+async function exchange(clock: Clock, agent: Agent, url: URL, call: HttpCall): Promise<HttpAnswer> {
+  const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
+  let late = false
+  try {
+    return await withDeadline(clock, timeout_ms, async (deadline) => {
+      const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal])
+      deadline.addEventListener('abort', () => (late = true))
+      const answer = await agent.request(requestOptions(url, call, signal))
+      const body = await bounded(answer.body, call.answer_bytes_max ?? defaultAnswerBytes)
+      return { kind: 'answer', status: answer.statusCode, headers: flat(answer.headers), body } as const
+    })
+  } catch (error) {
+    if (late) return { kind: 'unknown', code: 'timeout', message: `No complete answer within ${timeout_ms} ms.` }
+    if (call.signal?.aborted === true) return { kind: 'unknown', code: 'aborted', message: 'The exchange was given up.' }
+    if (error instanceof TooLong) return { kind: 'unknown', code: 'response_invalid', message: error.message }
+    const { code, message } = postErrorOf(error)
+    return { kind: neverSent.has(code) ? 'unsent' : 'unknown', code, message }
+  }
+}
+
+class TooLong extends Error {
+  constructor(bytes_max: number) {
+    super(`The answer is longer than ${bytes_max} bytes.`)
+  }
+}
+
+async function bounded(body: AsyncIterable<Uint8Array>, bytes_max: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > bytes_max) throw new TooLong(bytes_max)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const flat = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]])),
+  )
+
+async function openDownload(clock: Clock, agent: Agent, url: URL, call: HttpCall & { readonly answer_bytes_max: number }) {
+  const ended = new AbortController()
+  const signal = call.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, call.signal])
+  void clock.sleep(call.timeout_ms ?? defaultTimeoutMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
+  const answer = await agent.request(requestOptions(url, call, signal))
+  if (answer.statusCode < 200 || answer.statusCode > 299) {
+    ended.abort(new Error('not wanted'))
+    throw new Error(`The provider answered ${answer.statusCode} where a file was asked for.`)
+  }
+  return { content_type: flat(answer.headers)['content-type'] ?? 'application/octet-stream', chunks: pieces(answer.body, call.answer_bytes_max, ended) }
+}
+
+async function* pieces(body: AsyncIterable<Uint8Array>, bytes_max: number, ended: AbortController): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > bytes_max) throw new TooLong(bytes_max)
+      yield chunk
+    }
+  } finally {
+    ended.abort()
+  }
+}
