@@ -109,6 +109,55 @@ test('a channel that is disabled takes no message, and one that is deleted is no
   assert.deepEqual([deleted.status, deleted.body], [200, { id: channel.id, object: 'channel', deleted: true }])
 })
 
+test('credentials stand nowhere in clear: no answer, no event, no row of the database, replays neither', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+  const secret = 'S3CRET-of-the-provider'
+  const creation = sender('+15005550199', { credentials: { callback_secret: secret } })
+  const key = { 'idempotency-key': 'connect-1' }
+
+  const created = await api.post('/v1/channels', creation, key)
+  const path = `/v1/channels/${created.body.id}`
+  const answers = [
+    created,
+    await api.post('/v1/channels', creation, key),
+    await api.post('/v1/channels', creation),
+    await api.post('/v1/channels', sender('+15005550198', { credentials: { callback_secret: secret, refuse: true } })),
+    await api.post('/v1/channels', sender('+15005550197', { credentials: { callback_secret: [secret] } })),
+    await api.get(path),
+    await api.get('/v1/channels'),
+    await api.patch(path, { settings: { max_messages_per_second: 5 } }),
+    await api.post(`${path}/reconnect`),
+    await api.get('/v1/events'),
+  ]
+  const tables = await world.pool<
+    { name: string }[]
+  >`select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await world.pool.unsafe(
+      `select 1 from ${name} x where x::text like '%${secret}%' or x::text like '%${Buffer.from(secret).toString('hex')}%' limit 1`,
+    )
+    if (rows.length > 0) found.push(name)
+  }
+
+  assert.deepEqual(answers.map(codeOf), [
+    [201, undefined],
+    [201, undefined],
+    [409, 'channel_identifier_taken'],
+    [422, 'upstream_rejected'],
+    [400, 'parameter_invalid'],
+    [200, undefined],
+    [200, undefined],
+    [200, undefined],
+    [200, undefined],
+    [200, undefined],
+  ])
+  assert.doesNotMatch(JSON.stringify(answers.map(({ body, headers }) => [body, headers])), new RegExp(secret))
+  assert.deepEqual(found, [])
+  await world.invariants()
+})
+
 test('an account has so many webhook endpoints in a mode and no more, each at a public address', async (t) => {
   const world = await startWorld(t, { settings: { webhook_endpoint_limit: 1 } })
   const account = await world.account()

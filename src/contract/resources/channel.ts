@@ -23,25 +23,37 @@ export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = 
   telegram: ['text', 'attachments', 'button', 'cta_url', 'location', 'contacts'],
 }
 
-export const Channel = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('channel'),
-    mode: Type.String({ enum: ['live', 'test'] }),
-    type: Type.String({ enum: [...channelTypes] }),
-    provider: Type.String(),
-    name: Type.String(),
-    identifier: Type.String(),
-    status: Type.String({ enum: ['pending', 'active', 'suspended', 'disabled'] }),
-    connection_status: Type.String({ enum: ['connecting', 'connected', 'disconnected'] }),
-    capabilities: Type.Array(Type.String({ enum: [...messageTypes] })),
-    settings: AnyObject(),
-    webhook_url: NullableString({ description: 'The address to register with the provider; null on sandbox channels.' }),
-    created_at: Timestamp(),
-  },
-  { $id: 'Channel', description: "One of the account's senders." },
-)
+const fields = {
+  id: Type.String(),
+  object: Type.Literal('channel'),
+  mode: Type.String({ enum: ['live', 'test'] }),
+  type: Type.String({ enum: [...channelTypes] }),
+  provider: Type.String(),
+  name: Type.String(),
+  identifier: Type.String(),
+  status: Type.String({ enum: ['pending', 'active', 'suspended', 'disabled'] }),
+  connection_status: Type.String({ enum: ['connecting', 'connected', 'disconnected'] }),
+  capabilities: Type.Array(Type.String({ enum: [...messageTypes] })),
+  settings: AnyObject(),
+  webhook_url: NullableString({ description: 'The address to register with the provider; null on sandbox channels.' }),
+  created_at: Timestamp(),
+}
+
+export const Channel = Type.Object(fields, { $id: 'Channel', description: "One of the account's senders." })
 export type Channel = Static<typeof Channel>
+
+export const ConnectedChannel = Type.Object(
+  {
+    ...fields,
+    verify_token: Type.Optional(
+      Type.String({
+        description: "The word for the provider's handshake, where it has one and none was given. Shown only here: paste it where `webhook_url` is registered.",
+      }),
+    ),
+  },
+  { $id: 'ConnectedChannel', description: 'A channel as answered when it is connected.' },
+)
+export type ConnectedChannel = Static<typeof ConnectedChannel>
 
 export const Template = Type.Object(
   {

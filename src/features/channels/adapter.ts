@@ -193,9 +193,11 @@ export interface Adapter {
     readonly content: unknown
     readonly settings: Readonly<Record<string, unknown>>
   }): { readonly code: ErrorCode; readonly message: string; readonly param?: string } | null
-  /** Tries the credentials: at creation and reconnect. */
+  /** Tries the credentials, at creation and reconnect, and changes nothing with the provider: the sender may turn out to be another channel's. */
   connect?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
-  /** The channel was deleted: takes back what `connect` set up with the provider. */
+  /** Tells the provider where to call back, once the credentials are good and the sender is known to be free: at creation and reconnect. */
+  register?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
+  /** The channel was deleted: takes back what `register` set up with the provider. */
   disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
   /** A GET at the channel's address by which the provider makes sure of it; null: it does not know our word. */
   handshake?(callback: Callback, connection: Connection): Answer | null
@@ -230,7 +232,10 @@ export interface Provider {
   readonly types: readonly ChannelType[]
   /** `simulator`: only where POSTHORN_SIMULATOR is set. `never`: its channels stand by themselves. */
   readonly offered: 'always' | 'simulator' | 'never'
-  /** Each property has a `title`, a label, and a `description` that tells where to find it; `format: 'password'` where it is secret. */
+  /**
+   * Each property has a `title`, a label, and a `description` that tells where to find it; `format: 'password'` where it is secret.
+   * A property `verify_token` that is left out is made, and shown once.
+   */
   readonly credentials: TObject
   /** Its own settings, besides those that every channel has; each with `title`, `description` and `default`. */
   readonly settings?: TObject

@@ -19,6 +19,12 @@ export function wrongIdentifier(type: ChannelType, identifier: string | undefine
   return [{ param: 'identifier', code: 'invalid_format', message }]
 }
 
+/** What is wrong with the sender as it is given for this provider. */
+export const wrongSender = (provider: Provider, type: ChannelType, identifier: string | undefined): Detail[] =>
+  identifier === undefined && provider.identifier === 'given'
+    ? [{ param: 'identifier', code: 'missing_field', message: `Give the identifier of the sender: ${provider.title} does not tell it.` }]
+    : wrongIdentifier(type, identifier)
+
 /** What is wrong with settings that every provider knows. */
 export function wrongSettings(given: Record<string, unknown> | undefined): Detail[] {
   const rate = given?.['max_messages_per_second'] ?? 1

@@ -1,8 +1,10 @@
 /** Which provider carries a channel, and whether it takes the credentials. */
+import { randomBytes } from 'node:crypto'
 import { invalid, Problem } from '../../contract/problem.ts'
 import { channelTypes, type ChannelType } from '../../contract/resources/channel.ts'
 import { withDeadline, type Clock } from '../../lib/clock.ts'
 import type { Adapter, Connection, Provider } from './adapter.ts'
+import { wrongIdentifier } from './channel-input.ts'
 
 /** How long a provider may take to answer. */
 export const connectTimeoutMs = 20_000
@@ -30,20 +32,62 @@ export function chooseProvider(
 }
 
 /**
- * Tries the credentials with the provider; resolves to the identifier of the sender, and to what the provider's code keeps besides the
- * credentials. Problems: upstream_rejected, upstream_unavailable.
+ * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender, and to what the provider's code
+ * keeps besides the credentials. `free` throws the Problem of a sender that cannot be connected. Problems: upstream_rejected, upstream_unavailable.
  */
 export async function tryConnection(
-  clock: Clock,
-  adapter: Adapter,
+  { clock, provider, adapter }: { readonly clock: Clock; readonly provider: Provider; readonly adapter: Adapter },
   connection: Connection,
+  free: (identifier: string) => Promise<void>,
 ): Promise<{ identifier: string; credentials: Readonly<Record<string, unknown>> }> {
-  const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await adapter.connect?.(connection, signal))) ?? { kind: 'connected' as const }
-  if (answer.kind === 'refused') throw new Problem('upstream_rejected', `The provider refused the credentials: ${answer.message}`)
-  if (answer.kind === 'unavailable')
-    throw new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${answer.message} Try again with backoff.`)
-  const { identifier: confirmed, credentials } = answer.kind === 'connected' ? answer : {}
-  const identifier = connection.identifier === '' ? confirmed : connection.identifier
-  if (identifier === undefined) throw invalid('identifier', 'missing_field', 'Give the identifier of the sender; this provider does not tell it.')
-  return { identifier, credentials: credentials ?? {} }
+  const ask = async (step: Adapter['connect'], given: Connection) => {
+    const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? { kind: 'connected' as const }
+    if (answer.kind !== 'connected') throw refusal(answer.kind, withoutSecrets(provider, given.credentials, answer.message))
+    return answer
+  }
+  const tried = await ask(adapter.connect?.bind(adapter), connection)
+  const identifier = senderOf(provider, connection, tried.identifier)
+  await free(identifier)
+  const registered = await ask(adapter.register?.bind(adapter), { ...connection, identifier, credentials: { ...connection.credentials, ...tried.credentials } })
+  return { identifier, credentials: { ...tried.credentials, ...registered.credentials } }
+}
+
+function refusal(kind: 'refused' | 'unavailable', message: string): Problem {
+  if (kind === 'refused')
+    return new Problem('upstream_rejected', `The provider refused the credentials: ${message} Correct them and try again; nothing was changed.`)
+  return new Problem('upstream_unavailable', `The provider could not be reached, so nothing was changed: ${message} Try again with backoff.`)
+}
+
+/** The sender: what the provider says, which what was given must fit. */
+function senderOf(provider: Provider, { type, identifier: given }: Connection, told: string | undefined): string {
+  if (told === undefined) {
+    if (given === '') throw invalid('identifier', 'missing_field', 'Give the identifier of the sender; this provider does not tell it.')
+    return given
+  }
+  if (given !== '' && bare(given) !== bare(told))
+    throw invalid(
+      'identifier',
+      'invalid_value',
+      `${provider.title} says that these credentials are those of ${told}. Leave \`identifier\` out, or give that one.`,
+    )
+  if (wrongIdentifier(type, told).length > 0)
+    throw new Problem('upstream_rejected', `${provider.title} names ${JSON.stringify(told.slice(0, 100))} as the sender, which no ${type} channel can have.`)
+  return told
+}
+
+/** As people write it differently: with or without the sign before it, in any case. */
+const bare = (identifier: string): string => identifier.replace(/^[@+]/, '').toLowerCase()
+
+/** A provider may repeat what it was given. */
+export function withoutSecrets(provider: Provider, credentials: Readonly<Record<string, unknown>>, message: string): string {
+  const secrets = Object.entries(provider.credentials.properties).flatMap(([name, schema]) => {
+    const value = credentials[name]
+    return (schema as { format?: string }).format === 'password' && typeof value === 'string' && value !== '' ? [value] : []
+  })
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '[hidden]'), message)
+}
+
+/** What is missing of the credentials and can be made: the word that a provider says at its handshake. */
+export function madeCredentials(provider: Provider, given: Readonly<Record<string, unknown>>): { verify_token?: string } {
+  return 'verify_token' in provider.credentials.properties && given['verify_token'] === undefined ? { verify_token: randomBytes(24).toString('base64url') } : {}
 }

@@ -1,6 +1,6 @@
 /** What can be asked about channels (behaviour: channels 2, 3, 4.3, 6). */
 import { Type } from 'typebox'
-import { Channel, channelTypes, Template } from '../../contract/resources/channel.ts'
+import { Channel, channelTypes, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
 import { AnyObject } from '../../contract/resources/nullable.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
@@ -56,11 +56,14 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     scope: 'channels:write',
     mode: 'live',
     idempotent: 'lease',
+    secret_reply: true,
     tag,
     summary: 'Connect a channel',
-    description: 'The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created.',
+    description:
+      'The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created. Where the provider has a `verify_token` and none is given, one is made and shown only here. ' +
+      'What each provider asks for stands at `/docs/providers`.',
     body: ChannelCreation,
-    replies: { 201: Channel },
+    replies: { 201: ConnectedChannel },
     errors: ['channel_identifier_taken', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required'],
     handler: async ({ caller, body, sql }) => reply(201, await channels.create(sql, caller, body)),
   }),

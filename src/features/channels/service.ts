@@ -2,7 +2,7 @@
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
-import type { Channel, Template } from '../../contract/resources/channel.ts'
+import type { Channel, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -65,7 +65,7 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
     templates: (tenant: Tenant, id: string): Promise<Template[]> => templatesOf(deps, tenant, id),
 
-    create: (sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> => createChannel(deps, sql, caller, creation),
+    create: (sql: Db, caller: Caller, creation: ChannelCreation): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation),
     update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> => updateChannel(deps, sql, tenant, id, change),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
     /** Tries the channel's link again; answers the channel once it is connected. */

@@ -98,6 +98,13 @@ export async function changeConnection(
   return channel ?? null
 }
 
+/** Replaces the sealed credentials, unless they were replaced meanwhile. */
+export async function keepCredentials(sql: Db, { account_id, mode }: Tenant, id: string, was: string, credentials: string): Promise<void> {
+  await sql`
+    update channels set credentials = ${credentials}
+    where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null and credentials = ${was}`
+}
+
 /** Channels without their link, of all accounts. */
 export async function listDisconnected(sql: Db, rows_max: number): Promise<ChannelRow[]> {
   return await sql<

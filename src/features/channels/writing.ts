@@ -1,19 +1,23 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import { missing, Problem } from '../../contract/problem.ts'
-import type { Channel } from '../../contract/resources/channel.ts'
+import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { validator } from '../../contract/validation.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Provider } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
-import { withRate, wrongIdentifier, wrongOwnSettings, wrongSettings } from './channel-input.ts'
-import { chooseProvider, tryConnection } from './connecting.ts'
+import { withRate, wrongOwnSettings, wrongSender, wrongSettings } from './channel-input.ts'
+import { chooseProvider, madeCredentials, tryConnection } from './connecting.ts'
 import { channelObject, webhookUrl } from './present.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
+
+/** How long the provider of a deleted channel may take to hear of it. */
+const takeBackTimeoutMs = 5_000
 
 /** What writing a channel needs besides the database of the request. */
 export interface ChannelDeps {
@@ -31,6 +35,8 @@ export interface ChannelCreation {
   settings?: Record<string, unknown>
 }
 
+type NewChannel = Parameters<typeof store.insertChannel>[1]
+
 export interface ChannelUpdate {
   readonly name?: string
   readonly status?: 'active' | 'disabled'
@@ -38,12 +44,57 @@ export interface ChannelUpdate {
   readonly settings?: Record<string, unknown>
 }
 
-/** Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached (behaviour: channels 2.4). */
-export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db, caller: Caller, creation: ChannelCreation): Promise<Channel> {
+/**
+ * Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached. A `verify_token`
+ * that was made is shown here and never again (behaviour: channels 2.4, 2.5).
+ */
+export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db, caller: Caller, creation: ChannelCreation): Promise<ConnectedChannel> {
   const { clock, ids, secrets, settings } = platform
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
+  refuseWrong(platform, provider, type, creation)
+  const free = async (identifier: string) => {
+    if (await store.identifierTaken(sql, type, identifier)) throw taken(type, identifier)
+  }
+  if (creation.identifier !== undefined) await free(creation.identifier)
+  const made = madeCredentials(provider, creation.credentials)
+  const connection = {
+    channel_id: ids('ch'),
+    type,
+    identifier: creation.identifier ?? '',
+    credentials: { ...creation.credentials, ...made },
+    settings: withRate(type, creation.settings ?? {}),
+    webhook_url: '',
+  }
+  const tried = await tryConnection(
+    { clock, provider, adapter: adapters.adapterOf(provider.name)! },
+    { ...connection, webhook_url: webhookUrl(settings.base_url, connection.channel_id) },
+    free,
+  )
+  const credentials: Record<string, unknown> = { ...connection.credentials, ...tried.credentials }
+  const row: NewChannel = {
+    account_id: caller.account_id,
+    mode: 'live',
+    id: connection.channel_id,
+    type,
+    provider: provider.name,
+    name: creation.name,
+    identifier: tried.identifier,
+    status: 'active',
+    connection_status: 'connected',
+    capabilities: provider.capabilities(type, connection.settings),
+    settings: connection.settings,
+    credentials: secrets.seal(JSON.stringify(credentials)),
+    created_at: isoTime(clock.now()),
+  }
+  const channel = await transact(sql, (tx) => insertConnected(platform, tx, row))
+  const verify_token = credentials['verify_token']
+  return creation.credentials['verify_token'] === undefined && typeof verify_token === 'string' ? { ...channel, verify_token } : channel
+}
+
+/** Everything that is wrong with a creation, at once; what schemas cannot say only where they found nothing. */
+function refuseWrong({ settings }: Platform, provider: Provider, type: ChannelType, creation: ChannelCreation): void {
   const failures = [
-    ...wrongIdentifier(type, creation.identifier),
+    ...wrongSender(provider, type, creation.identifier),
     ...validator(provider.credentials)(creation.credentials, 'credentials'),
     ...wrongSettings(creation.settings),
     ...wrongOwnSettings(provider, creation.settings),
@@ -51,42 +102,15 @@ export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db
   const wrong =
     failures.length > 0 ? failures : (provider.check?.({ type, credentials: creation.credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
   if (wrong[0] !== undefined) throw Problem.invalid([wrong[0], ...wrong.slice(1)])
-  const rate = withRate(type, creation.settings ?? {})
-  const id = ids('ch')
-  if (creation.identifier !== undefined && (await store.identifierTaken(sql, type, creation.identifier))) throw taken(type, creation.identifier)
-  const { identifier, credentials: made } = await tryConnection(clock, adapters.adapterOf(provider.name)!, {
-    channel_id: id,
-    type,
-    identifier: creation.identifier ?? '',
-    credentials: creation.credentials,
-    settings: rate,
-    webhook_url: webhookUrl(settings.base_url, id),
+}
+
+async function insertConnected(platform: Platform, tx: Db, given: NewChannel): Promise<Channel> {
+  const row = await store.insertChannel(tx, given).catch((error: unknown) => {
+    throw violatedConstraint(error) === 'channels_identifier' ? taken(given.type, given.identifier) : error
   })
-  const created_at = isoTime(clock.now())
-  return await transact(sql, async (tx) => {
-    const row = await store
-      .insertChannel(tx, {
-        account_id: caller.account_id,
-        mode: 'live',
-        id,
-        type,
-        provider: provider.name,
-        name: creation.name,
-        identifier,
-        status: 'active',
-        connection_status: 'connected',
-        capabilities: provider.capabilities(type, rate),
-        settings: rate,
-        credentials: secrets.seal(JSON.stringify({ ...creation.credentials, ...made })),
-        created_at,
-      })
-      .catch((error: unknown) => {
-        throw violatedConstraint(error) === 'channels_identifier' ? taken(type, identifier) : error
-      })
-    const channel = channelObject(row, settings.base_url)
-    await recordEvents(tx, [connectionEvent(platform, row, channel, created_at)])
-    return channel
-  })
+  const channel = channelObject(row, platform.settings.base_url)
+  await recordEvents(tx, [connectionEvent(platform, row, channel, row.created_at)])
+  return channel
 }
 
 export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> {
@@ -104,22 +128,42 @@ export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
   return channelObject(changed, deps.platform.settings.base_url)
 }
 
-/** Deletes a channel: sends are 404 from now on; the fact `channel_deleted` is published in the same transaction. */
+/**
+ * Deletes a channel: sends are 404 from now on; the fact `channel_deleted` is published in the same transaction. Then its provider is told, where it
+ * has something to take back.
+ */
 export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {
-  await getChangeable(deps, tenant, id)
+  const row = await getChangeable(deps, tenant, id)
   await transact(sql, async (tx) => {
     if (!(await store.deleteChannel(tx, tenant, id, isoTime(deps.platform.clock.now())))) throw missing('channel', id)
     await deps.platform.reactions.publish(tx, 'channel_deleted', [{ account_id: tenant.account_id, mode: tenant.mode, channel_id: id }])
   })
   publishChange(deps)
+  await takeBack(deps, row)
+}
+
+/** Whether the provider hears of it or not, the channel is gone. */
+async function takeBack({ platform, adapters, cache }: ChannelDeps, row: ChannelRow): Promise<void> {
+  const adapter = adapters.adapterOf(row.provider)
+  if (adapter?.disconnect === undefined) return
+  try {
+    await withDeadline(platform.clock, takeBackTimeoutMs, async (signal) => await adapter.disconnect!(cache.connection(row), signal))
+  } catch (error) {
+    platform.log.warn({ err: error, channel_id: row.id }, 'the provider of a deleted channel could not be told; take its webhook back by hand')
+  }
 }
 
 /** Tries the channel's link again; answers the channel once it is connected. */
 export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
-  const adapter = deps.adapters.adapterOf(row.provider)
-  if (adapter === undefined) throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
-  await tryConnection(deps.platform.clock, adapter, deps.cache.connection(row))
+  const [provider, adapter] = [deps.adapters.providerOf(row.provider), deps.adapters.adapterOf(row.provider)]
+  if (provider === undefined || adapter === undefined)
+    throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
+  const { clock, secrets } = deps.platform
+  const connection = deps.cache.connection(row)
+  const { credentials: made } = await tryConnection({ clock, provider, adapter }, connection, async () => undefined)
+  if (Object.keys(made).length > 0)
+    await store.keepCredentials(sql, tenant, id, row.credentials, secrets.seal(JSON.stringify({ ...connection.credentials, ...made })))
   return await setConnection(deps, sql, row, 'connected')
 }
 

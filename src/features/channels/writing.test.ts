@@ -1,0 +1,158 @@
+/** What connecting promises whichever the provider: tokens shown once, senders looked at before and after, nothing secret told (behaviour: channels 2). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { Type } from 'typebox'
+import type { Caller } from '../../contract/caller.ts'
+import { Problem } from '../../contract/problem.ts'
+import { startWorld } from '../../../test/kit/world.ts'
+import type { Adapter, ConnectOutcome, Connection, Provider } from './adapter.ts'
+import type { Adapters } from './adapters.ts'
+import { channelCache } from './channel-cache.ts'
+import { withoutSecrets } from './connecting.ts'
+import * as store from './store.ts'
+import { createChannel, reconnectChannel, removeChannel, type ChannelDeps } from './writing.ts'
+
+const provider: Provider = {
+  name: 'pigeon_post',
+  title: 'Pigeon Post',
+  about: 'For this test.',
+  types: ['sms'],
+  offered: 'always',
+  credentials: Type.Object({
+    token: Type.String({ title: 'Token', description: 'On the ring.', format: 'password' }),
+    verify_token: Type.Optional(Type.String({ title: 'Verify token', description: 'Any word.', format: 'password' })),
+  }),
+  identifier: 'told',
+  capabilities: () => ['text'],
+  adapter: () => ({}),
+}
+
+/** A world whose one provider does as `adapter` does. */
+async function pigeons(t: TestContext, adapter: Adapter) {
+  const world = await startWorld(t)
+  const account = await world.account({ mode: 'live' })
+  const { pool } = world.platform
+  const adapters: Adapters = { providerOf: () => provider, adapterOf: () => adapter, connectable: () => [provider], close: async () => undefined }
+  const cache = channelCache(world.platform)
+  const deps: ChannelDeps = { platform: world.platform, adapters, cache }
+  const tenant = { account_id: account.id, mode: 'live' } as Caller
+  const create = (more: object = {}) => createChannel(deps, pool, tenant, { type: 'sms', name: 'Loft', credentials: { token: 'ring-4711' }, ...more })
+  return {
+    create,
+    reconnect: (id: string) => reconnectChannel(deps, pool, tenant, id),
+    remove: (id: string) => removeChannel(deps, pool, tenant, id),
+    credentialsOf: async (id: string) => {
+      cache.forget()
+      return cache.connection((await cache.find(tenant, id))!).credentials
+    },
+    count: async () => (await store.listChannels(pool, tenant, { limit: 100, starting_after: undefined })).length,
+    refusal: async (made: Promise<unknown>) => {
+      const error = await made.catch((thrown: unknown) => thrown)
+      assert.ok(error instanceof Problem)
+      return error
+    },
+  }
+}
+
+const connected = (identifier?: string): Adapter => ({
+  connect: async (): Promise<ConnectOutcome> => ({ kind: 'connected', ...(identifier === undefined ? {} : { identifier }) }),
+})
+
+test('a verify token that is left out is made, shown once, and known to the provider; one that is given is not shown', async (t) => {
+  const seen: Connection[] = []
+  const { create, credentialsOf, remove } = await pigeons(t, {
+    connect: async (connection) => {
+      seen.push(connection)
+      return { kind: 'connected', identifier: '+4915112345678' }
+    },
+  })
+
+  const made = await create()
+  const kept = await credentialsOf(made.id)
+  await remove(made.id)
+  const given = await create({ credentials: { token: 'ring-4711', verify_token: 'my-own' } })
+
+  assert.match(made.verify_token!, /^[A-Za-z0-9_-]{32}$/)
+  assert.deepEqual(kept, { token: 'ring-4711', verify_token: made.verify_token })
+  assert.equal(seen[0]!.credentials['verify_token'], made.verify_token)
+  assert.equal(seen[0]!.webhook_url.endsWith(`/hooks/channels/${made.id}`), true)
+  assert.equal('verify_token' in given, false)
+})
+
+test('what the provider makes for itself is kept, at a reconnect too', async (t) => {
+  let round = 0
+  const { create, reconnect, credentialsOf } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    register: async () => ({ kind: 'connected', credentials: { secret_word: `word ${++round}` } }),
+  })
+
+  const { id } = await create()
+  const first = await credentialsOf(id)
+  await reconnect(id)
+
+  assert.equal(first['secret_word'], 'word 1')
+  assert.deepEqual(await credentialsOf(id), { ...first, secret_word: 'word 2' })
+})
+
+test('a sender that the provider tells is refused where it is taken, before the provider is told where to call back', async (t) => {
+  const registered: string[] = []
+  const { create, refusal, count } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    register: async ({ identifier }) => {
+      registered.push(identifier)
+      return { kind: 'connected' }
+    },
+  })
+
+  await create()
+  const taken = await refusal(create())
+
+  assert.deepEqual([taken.code, taken.status], ['channel_identifier_taken', 409])
+  assert.deepEqual(registered, ['+4915112345678'])
+  assert.equal(await count(), 1)
+})
+
+test('a sender that is not the one of the credentials is refused, and so is one that its kind of channel cannot have', async (t) => {
+  const one = await pigeons(t, connected('+4915112345678'))
+  const other = await pigeons(t, connected('(555) 0199'))
+  const silent = await pigeons(t, {})
+
+  const wrong = await one.refusal(one.create({ identifier: '+4915100000000' }))
+  const odd = await other.refusal(other.create())
+  const untold = await silent.refusal(silent.create())
+  const same = await one.create({ identifier: '+4915112345678' })
+
+  assert.deepEqual([wrong.code, wrong.param], ['parameter_invalid', 'identifier'])
+  assert.match(wrong.message, /\+4915112345678/)
+  assert.equal(odd.code, 'upstream_rejected')
+  assert.deepEqual([untold.code, untold.param], ['parameter_missing', 'identifier'])
+  assert.equal(same.identifier, '+4915112345678')
+  assert.equal(await other.count(), 0)
+})
+
+test('a provider that repeats a secret has it hidden', async (t) => {
+  const { create, refusal } = await pigeons(t, {
+    connect: async ({ credentials }) => ({ kind: 'refused', message: `The token ${String(credentials['token'])} is old.` }),
+  })
+
+  const refused = await refusal(create())
+
+  assert.equal(refused.message, 'The provider refused the credentials: The token [hidden] is old. Correct them and try again; nothing was changed.')
+  assert.equal(withoutSecrets(provider, { token: '' }, 'Nothing.'), 'Nothing.')
+})
+
+test('a channel is deleted whether or not its provider can be told', async (t) => {
+  const told: string[] = []
+  const { create, remove, count } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    disconnect: async ({ credentials }) => {
+      told.push(String(credentials['token']))
+      throw new Error('out of reach')
+    },
+  })
+
+  await remove((await create()).id)
+
+  assert.deepEqual(told, ['ring-4711'])
+  assert.equal(await count(), 0)
+})
