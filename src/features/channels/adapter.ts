@@ -27,7 +27,10 @@ export interface OutboundMessage {
 export interface Receipt {
   readonly kind: 'receipt'
   readonly provider_id: string
-  /** Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. */
+  /**
+   * Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. Only of hand-overs
+   * that make one message at the provider.
+   */
   readonly message_id?: string
   /** What it says of the message (`features/messages/states.ts`). */
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
@@ -100,7 +103,14 @@ export type Outcome =
       readonly message: string
       readonly channel_lost?: boolean
     }
-  | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly provider_code: string | null; readonly message: string }
+  | {
+      readonly kind: 'throttled'
+      readonly retry_after_ms?: number
+      readonly provider_code: string | null
+      readonly message: string
+      /** What it amounts to where it does not end: after eight hand-overs the message is refused with it. Absent: repeated while the message is valid. */
+      readonly if_lasting?: { readonly code: MessageErrorCode; readonly provider_code: string | null; readonly message: string }
+    }
   | { readonly kind: 'unavailable'; readonly provider_code: string | null; readonly message: string }
   | { readonly kind: 'unknown'; readonly message: string }
 
@@ -149,7 +159,7 @@ export interface Connection {
   readonly webhook_url: string
 }
 
-/** What trying the credentials told. `credentials` are kept with the given ones: what the adapter made for itself. */
+/** What trying the credentials told. `credentials` are kept with the given ones: what the adapter made for itself, and uses again the next time. */
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string; readonly credentials?: Readonly<Record<string, unknown>> }
   | { readonly kind: 'refused' | 'unavailable'; readonly message: string }

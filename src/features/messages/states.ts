@@ -8,6 +8,8 @@ export const transitions = {
   deliver: { from: ['queued', 'sending', 'sent'], to: 'delivered' },
   open: { from: ['queued', 'sending', 'sent', 'delivered'], to: 'read' },
   fail: { from: ['queued', 'sending', 'sent'], to: 'failed' },
+  /** Not handed over, or refused when it was: says nothing of an earlier hand-over that the provider has told of meanwhile. */
+  refuse: { from: ['queued', 'sending'], to: 'failed' },
   /** Cancelled by the sender, or emptied by an opt-out: only while nothing has been handed over. */
   cancel: { from: ['queued'], to: 'failed' },
 } as const satisfies Record<string, { from: readonly MessageStatus[]; to: MessageStatus }>

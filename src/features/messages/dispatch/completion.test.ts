@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '../../channels/adapter.ts'
 import type { MessageRow } from '../rows.ts'
-import { nextDue, referencesOf, reportsOf, transitionsOf, type Completion } from './completion.ts'
+import { nextDue, outcomeOf, referencesOf, reportsOf, transitionsOf, type Completion } from './completion.ts'
 
 const at_ms = Date.parse('2026-01-01T00:00:10.000Z')
 
@@ -91,4 +91,16 @@ test('a hand-over is dated when it began, and a message of several parts has a r
       ['two', 1, 2],
     ],
   )
+})
+
+test('a message that is throttled for eight hand-overs is refused, where the provider says with what', () => {
+  const if_lasting = { code: 'policy_violation', provider_code: '131048', message: 'Too many recipients report this sender.' } as const
+  const spam: Outcome = { kind: 'throttled', provider_code: '131048', message: 'Slow down.', if_lasting }
+
+  assert.deepEqual(
+    [0, 6, 7, 20].map((attempts) => outcomeOf({ attempts }, spam).kind),
+    ['throttled', 'throttled', 'refused', 'refused'],
+  )
+  assert.deepEqual(outcomeOf({ attempts: 7 }, spam), { kind: 'refused', ...if_lasting })
+  assert.equal(outcomeOf({ attempts: 7 }, throttled()).kind, 'throttled')
 })

@@ -32,6 +32,8 @@ export type Completion = HandedOver | Ended
 const unknownWaitMs = 30_000
 const backoffFirstMs = 500
 const backoffMaxMs = 60_000
+/** A provider that goes on throttling means by it what it says in `if_lasting`. */
+const throttledMax = 8
 
 export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
 
@@ -55,20 +57,26 @@ const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, Message
   channel_deleted: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null },
 }
 
+/** What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what. */
+export function outcomeOf({ attempts }: Pick<Job, 'attempts'>, outcome: Outcome): Outcome {
+  if (outcome.kind !== 'throttled' || outcome.if_lasting === undefined || attempts + 1 < throttledMax) return outcome
+  return { kind: 'refused', ...outcome.if_lasting }
+}
+
 /** What is asked of the message, in order. */
 export function transitionsOf(completion: Completion): TransitionRequest[] {
   const { job, at_ms } = completion
   const request = { ...tenantOf(job.row), message_id: job.row.id, at: isoTime(at_ms), row: job.row }
   if (!wasHandedOver(completion)) {
     const { kind } = completion.outcome
-    return kind === 'gone' ? [] : [{ ...request, transition: 'fail', error: errors[kind] }]
+    return kind === 'gone' ? [] : [{ ...request, transition: 'refuse', error: errors[kind] }]
   }
   const { outcome } = completion
   // it may have been handed over without a word of it
   const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(at_ms - completion.duration_ms) }
   if (outcome.kind === 'refused') {
     const { code, message, provider_code } = outcome
-    return [claim, { ...request, transition: 'fail', error: { code, message, provider_code } }]
+    return [claim, { ...request, transition: 'refuse', error: { code, message, provider_code } }]
   }
   if (outcome.kind !== 'accepted') return [claim]
   const receipts = immediateReceipts(completion).map(({ transition, error }) => ({ ...request, transition, ...(error === undefined ? {} : { error }) }))

@@ -5,7 +5,7 @@ import type { Adapter, OutboundMessage, Outcome } from '../../channels/adapter.t
 import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import type { Completer } from './completer.ts'
-import type { Ended } from './completion.ts'
+import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
 import type { InHand } from './in-hand.ts'
 import { tenantOf, validUntil, type Job } from './job.ts'
@@ -153,7 +153,7 @@ async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: Abor
   const adapter = channels.adapterOf(channel)
   const began_ms = clock.now()
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const outcome = await send(deps, adapter, { job, channel }, signal)
+  const outcome = outcomeOf(job, await send(deps, adapter, { job, channel }, signal))
   const at_ms = clock.now()
   metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
   deps.complete({ job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true })
