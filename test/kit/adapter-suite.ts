@@ -1,74 +1,126 @@
-/** What every provider promises, whatever it speaks: run it with samples of the provider's answers. The suite is the definition of the contract. */
+/**
+ * What every provider promises, whatever it speaks. The suite is the definition of the contract; a provider is done when it passes.
+ *
+ * In the provider's folder, `<provider>.test.ts`:
+ *
+ *     adapterSuite(twilio, async (t) => {
+ *       const sim = await twilioSimulator(t)                        // real HTTP, started anew for each promise
+ *       return {
+ *         tools: providerTools({ url: sim.url }),
+ *         connection,                                              // credentials that the simulator takes
+ *         wrongConnection: { ...connection, credentials: … },      // credentials that it refuses
+ *         outcomes: {
+ *           accepted: { to: '+4915112345678' },
+ *           refused: [{ to: '+4915100000002', expected: { code: 'recipient_blocked', provider_code: '21610' } }],
+ *           throttled: { to: '+4915112345678', before: () => sim.throttle(1), expected: { retry_after_ms: 1000 } },
+ *           unavailable: { why_not: 'Twilio has no answer that says so; what a network does is tried by the suite itself.' },
+ *           unknown: { to: '+4915112345678', before: () => sim.hang() },
+ *         },
+ *         hostile: (url) => ({ tools: providerTools({ url }), connection }),
+ *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, reports: [{ kind: 'receipt', … }] }] },
+ *       }
+ *     })
+ *
+ * A promise that a provider has no way to be put to is left out by `{ why_not: 'a sentence' }`, never in silence: it shows as skipped, with its reason.
+ * What only this provider promises (its table of codes, its content types) is tried beside the suite, in the same file.
+ */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { capabilitiesOf } from '../../src/contract/resources/channel.ts'
-import type { Callback, Connection, Outcome, OutboundMessage, Provider, ProviderTools } from '../../src/features/channels/adapter.ts'
+import { test, type TestContext } from 'node:test'
+import type { Outcome, Provider } from '../../src/features/channels/adapter.ts'
+import { tryCallbacks } from './conformance/callbacks.ts'
+import { tryDescription } from './conformance/description.ts'
+import { assertOutcome, letsNothingSlip, sender } from './conformance/hand-over.ts'
+import { tryNetwork } from './conformance/network.ts'
+import { left, type AdapterSamples, type Provoked, type Start } from './conformance/samples.ts'
 
-export interface AdapterSamples {
-  readonly connection: Connection
-  /** A recipient for each outcome that the provider can answer. */
-  readonly recipients: Partial<Record<Outcome['kind'], string>>
-  /** A signed callback with the reports in it, when the provider calls back. */
-  readonly callback?: { readonly call: Callback; readonly reports: number }
+export type { AdapterSamples, CallbackSamples, Left, Provoked, Start } from './conformance/samples.ts'
+
+export function adapterSuite(provider: Provider, start: Start): void {
+  const begin = async (t: TestContext): Promise<AdapterSamples> => {
+    const samples = await start(t)
+    t.after(() => samples.tools.http.close())
+    return samples
+  }
+  tryDescription(provider, begin)
+  tryOutcomes(provider, begin)
+  tryConnecting(provider, begin)
+  tryNetwork(provider, begin)
+  tryCallbacks(provider, begin)
 }
 
-const message = (to: string, id = 'msg_00000000000000000000000001'): OutboundMessage => ({
-  id,
-  channel_id: 'ch_1',
-  to,
-  from: '+4915100000001',
-  type: 'text',
-  content: { body: 'Hi' },
-  reply_to: null,
-  attempt: 1,
-  expires_at: null,
-})
+const kinds: readonly Outcome['kind'][] = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown']
 
-export function adapterSuite(provider: Provider, tools: ProviderTools, samples: AdapterSamples): void {
-  const { connection, recipients, callback } = samples
-  const adapter = provider.adapter(tools)
-  const send = (to: string, id?: string) => adapter.send!(message(to, id), connection, new AbortController().signal)
+function tryOutcomes(provider: Provider, begin: Start): void {
+  for (const kind of kinds) {
+    test(`${provider.name} answers ${kind} as a value`, async (t) => {
+      const samples = await begin(t)
+      const provoked = samples.outcomes[kind]
+      if (left(provoked)) return t.skip(provoked.why_not)
+      for (const { to, before, content, expected } of Array.isArray(provoked) ? provoked : [provoked]) {
+        await before?.()
+        const send = await sender(t, provider, samples)
 
-  for (const [kind, to] of Object.entries(recipients)) {
-    test(`${provider.name} answers ${kind} as a value`, async () => {
-      const outcome = await send(to)
+        const outcome = await send({ to, ...content })
 
-      assert.equal(outcome.kind, kind)
-      if (outcome.kind === 'accepted') for (const { after_ms, report } of outcome.reports ?? []) assert.ok(after_ms >= 0 && report.provider_id.length > 0)
-      if (outcome.kind === 'refused') assert.ok(outcome.message.length > 0 && (outcome.provider_code === null || typeof outcome.provider_code === 'string'))
+        assert.deepEqual({ ...outcome, ...expected, kind }, outcome, `to ${to}`)
+        assertOutcome(outcome)
+        letsNothingSlip(provider, samples.connection, outcome)
+      }
     })
   }
 
-  test(`${provider.name} gives every message an id of its own, and the same message the same one`, async () => {
-    const to = recipients.accepted!
-    const ids = await Promise.all(
-      ['msg_00000000000000000000000001', 'msg_00000000000000000000000002', 'msg_00000000000000000000000001'].map((id) => send(to, id)),
-    )
-    const [one, other, again] = ids.map((outcome) => (outcome.kind === 'accepted' ? outcome.provider_ids[0] : ''))
+  test(`${provider.name} gives every message an id of its own`, async (t) => {
+    const samples = await begin(t)
+    const provoked = samples.outcomes.accepted
+    if (left(provoked)) return t.skip(provoked.why_not)
+    const [{ to, before, content }] = (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked]
+    await before?.()
+    const send = await sender(t, provider, samples)
 
-    assert.notEqual(one, other)
-    assert.equal(one, again)
+    const outcomes = await Promise.all(['1', '2'].map((end) => send({ to, ...content, id: `msg_0000000000000000000000000${end}` })))
+
+    const ids = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.provider_ids : []))
+    assert.ok(ids.length >= 2 && new Set(ids).size === ids.length, ids.join(', '))
   })
 
-  test(`${provider.name} carries only what its channel types can carry`, () => {
-    for (const type of provider.types) {
-      const able = provider.capabilities(type, {})
-      assert.ok(able.length > 0)
-      assert.deepEqual(
-        able.filter((capability) => !capabilitiesOf[type].includes(capability)),
-        [],
-      )
-    }
+  test(`${provider.name} has a value for whatever text`, async (t) => {
+    const samples = await begin(t)
+    const provoked = samples.outcomes.accepted
+    if (left(provoked)) return t.skip(provoked.why_not)
+    const [{ to }] = (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked]
+    const send = await sender(t, provider, samples)
+    for (const body of ['x'.repeat(1600), '😀'.repeat(400), '\u0000', 'a\r\nb: c', '"\\\'<&>{{1}}%00', '€^{}[]~|\\', '\u202e\ufeff'])
+      assertOutcome(await send({ to, content: { body } }))
   })
 
-  if (callback === undefined || adapter.receive === undefined) return
-  test(`${provider.name} reads a signed callback and refuses any other`, () => {
-    const { call, reports } = callback
-    const forged = { ...call, body: Buffer.concat([Buffer.from(call.body), Buffer.from(' ')]) }
-    const unsigned = { ...call, headers: {} }
+  test(`${provider.name} gives up by its signal, and rejects nobody`, async (t) => {
+    const samples = await begin(t)
+    const provoked = samples.outcomes.accepted
+    if (left(provoked)) return t.skip(provoked.why_not)
+    const [{ to }] = (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked]
+    const send = await sender(t, provider, samples)
 
-    assert.equal(adapter.receive!(call, connection)?.reports.length, reports)
-    assert.equal(adapter.receive!(forged, connection), null)
-    assert.equal(adapter.receive!(unsigned, connection), null)
+    assertOutcome(await send({ to }, AbortSignal.abort(new Error('given up'))))
+  })
+}
+
+function tryConnecting(provider: Provider, begin: Start): void {
+  test(`${provider.name} takes credentials that are right and refuses others, with a sentence`, async (t) => {
+    const samples = await begin(t)
+    const { connection, wrongConnection } = samples
+    const connect = provider.adapter(samples.tools).connect
+    if (connect === undefined) return t.skip('It has no credentials to try.')
+    const signal = new AbortController().signal
+
+    const right = await connect(connection, signal)
+    assert.equal(right.kind, 'connected', JSON.stringify(right))
+    if (provider.identifier === 'told') assert.ok(right.kind === 'connected' && (right.identifier ?? '') !== '')
+    assert.ok(['connected', 'refused', 'unavailable'].includes((await connect(connection, AbortSignal.abort())).kind))
+    if (left(wrongConnection)) return t.skip(wrongConnection.why_not)
+    const wrong = await connect(wrongConnection, signal)
+
+    assert.equal(wrong.kind, 'refused', JSON.stringify(wrong))
+    letsNothingSlip(provider, wrongConnection, wrong)
+    if (wrong.kind === 'refused') assert.match(wrong.message, /[.!?]$/)
   })
 }

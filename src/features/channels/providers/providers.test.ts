@@ -1,7 +1,11 @@
+/** The conformance of the two providers that stand in for others, within the process. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { adapterSuite } from '../../../../test/kit/adapter-suite.ts'
+import { messageOf } from '../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../test/kit/provider-tools.ts'
 import { hmacHex } from '../../../lib/hmac.ts'
-import type { Connection } from '../adapter.ts'
+import type { Callback, Connection } from '../adapter.ts'
 import { sandbox } from './sandbox.ts'
 import { simulator } from './simulator.ts'
 
@@ -13,15 +17,61 @@ const connection = (credentials: Record<string, unknown>): Connection => ({
   settings: {},
   webhook_url: 'https://example.com/hooks/channels/ch_1',
 })
+const within = { why_not: 'Nothing leaves the process.' }
 
-adapterSuite(sandbox, providerTools(), { connection: connection({}), recipients: { accepted: '+15005550006', refused: '+15005550001' } })
-
-const body = Buffer.from(JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p1', move: 'deliver' }, { kind: 'nonsense' }, null] }))
-adapterSuite(simulator, providerTools(), {
-  connection: connection({ callback_secret: 's3cret' }),
-  recipients: { accepted: '+4915112345678', refused: '+19995550001', throttled: '+19995550021', unavailable: '+19995550022', unknown: '+19995550023' },
-  callback: {
-    call: { method: 'POST', url: connection({}).webhook_url, headers: { 'x-simulator-signature': hmacHex('s3cret', body) }, query: {}, body },
-    reports: 1,
+adapterSuite(sandbox, () => ({
+  tools: providerTools(),
+  connection: connection({}),
+  wrongConnection: within,
+  outcomes: {
+    accepted: { to: '+15005550006' },
+    refused: { to: '+15005550001', expected: { code: 'provider_error', provider_code: 'sandbox_rejected' } },
+    throttled: within,
+    unavailable: within,
+    unknown: within,
   },
-})
+  hostile: within,
+  callbacks: { why_not: 'Its reports come with the hand-over.' },
+}))
+
+const sign = (call: Callback): Callback => ({ ...call, headers: { 'x-simulator-signature': hmacHex('s3cret', call.body) } })
+const body = Buffer.from(JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p1', move: 'deliver' }, { kind: 'nonsense' }, null] }))
+adapterSuite(simulator, () => ({
+  tools: providerTools(),
+  connection: connection({ callback_secret: 's3cret' }),
+  wrongConnection: connection({ refuse: true }),
+  outcomes: {
+    accepted: { to: '+4915112345678' },
+    refused: { to: '+19995550001' },
+    throttled: { to: '+19995550021', expected: { retry_after_ms: 500 } },
+    unavailable: { to: '+19995550022' },
+    unknown: { to: '+19995550023' },
+  },
+  hostile: within,
+  callbacks: {
+    proof: 'content',
+    sign,
+    samples: [
+      {
+        name: 'a receipt among nonsense',
+        call: sign({ method: 'POST', url: connection({}).webhook_url, headers: {}, query: {}, body }),
+        reports: [{ kind: 'receipt', provider_id: 'p1', transition: 'deliver' }],
+      },
+    ],
+  },
+}))
+
+for (const provider of [sandbox, simulator]) {
+  test(`${provider.name} gives the same message the same id`, async (t) => {
+    const tools = providerTools()
+    t.after(() => tools.http.close())
+    const adapter = provider.adapter(tools)
+    const one = connection({})
+    const send = () => adapter.send!(messageOf(one, { to: '+4915112345678' }), one, new AbortController().signal)
+
+    const [first, again] = [await send(), await send()]
+
+    assert.ok(first.kind === 'accepted' && again.kind === 'accepted')
+    assert.deepEqual(first.provider_ids, again.provider_ids)
+  })
+}

@@ -75,7 +75,7 @@ function readCallback(callback: Callback, { credentials }: Connection): { report
 function reportOf(value: unknown): (Receipt | InboundMessage)[] {
   if (typeof value !== 'object' || value === null) return []
   const { move, ...report } = value as Record<string, unknown>
-  if (typeof report['provider_id'] !== 'string') return []
+  if (typeof report['provider_id'] !== 'string' || report['provider_id'] === '') return []
   if (report['kind'] === 'receipt')
     return ['accept', 'deliver', 'open', 'fail'].includes(String(move)) ? [{ ...report, transition: move } as unknown as Receipt] : []
   return report['kind'] === 'inbound' && typeof report['from'] === 'string' && typeof report['type'] === 'string' ? [report as unknown as InboundMessage] : []

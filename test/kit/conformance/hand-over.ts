@@ -1,0 +1,65 @@
+/** Hand-overs of the conformance suite: a message as dispatch gives it, through the adapter or its session, and what every outcome must be. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
+import type { Connection, Outcome, OutboundMessage, Provider, ProviderTools } from '../../../src/features/channels/adapter.ts'
+import { assertReport } from './report.ts'
+
+export type Send = (message: Partial<OutboundMessage> & { readonly to: string }, signal?: AbortSignal) => Promise<Outcome>
+
+const never = new AbortController().signal
+
+export const messageOf = (connection: Connection, given: Partial<OutboundMessage> & { readonly to: string }): OutboundMessage => ({
+  id: 'msg_00000000000000000000000001',
+  channel_id: connection.channel_id,
+  from: connection.identifier,
+  type: 'text',
+  content: { body: 'Hi' },
+  reply_to: null,
+  attempt: 1,
+  expires_at: null,
+  ...given,
+})
+
+/** Hands over through `send` of the adapter, or through a session that is opened for the test. */
+export async function sender(t: TestContext, provider: Provider, { tools, connection }: { tools: ProviderTools; connection: Connection }): Promise<Send> {
+  const adapter = provider.adapter(tools)
+  if (adapter.send !== undefined) return (given, signal = never) => adapter.send!(messageOf(connection, given), connection, signal)
+  const opened = await adapter.open!(connection, () => Promise.resolve(), never)
+  assert.equal(opened.kind, 'open', JSON.stringify(opened))
+  if (opened.kind !== 'open') throw new Error('unreachable')
+  t.after(() => opened.session.close(AbortSignal.abort()))
+  return (given, signal = never) => opened.session.send!(messageOf(connection, given), signal)
+}
+
+/** Fails for an outcome that dispatch could not work with. */
+export function assertOutcome(outcome: Outcome): void {
+  const seen = JSON.stringify(outcome)
+  if (outcome.kind === 'accepted') {
+    assert.ok(outcome.provider_ids.length > 0, seen)
+    for (const id of outcome.provider_ids) assert.ok(typeof id === 'string' && id !== '' && id.length <= 255, seen)
+    for (const { after_ms, report } of outcome.reports ?? []) {
+      assert.ok(after_ms >= 0, seen)
+      assertReport(report)
+    }
+    return
+  }
+  assert.ok(typeof outcome.message === 'string' && outcome.message.trim() !== '' && outcome.message.length <= 1000, seen)
+  if (outcome.kind !== 'unknown') assert.ok(outcome.provider_code === null || (typeof outcome.provider_code === 'string' && outcome.provider_code !== ''), seen)
+  if (outcome.kind === 'refused') assert.ok(messageErrorCodes.includes(outcome.code), seen)
+  if (outcome.kind === 'throttled' && outcome.retry_after_ms !== undefined) {
+    assert.ok(Number.isFinite(outcome.retry_after_ms) && outcome.retry_after_ms >= 0 && outcome.retry_after_ms <= 24 * 3600_000, seen)
+  }
+}
+
+/** Fails where a credential that is a secret shows in what is kept or logged. */
+export function letsNothingSlip(provider: Provider, connection: Connection, said: unknown): void {
+  const { credentials: _kept, ...rest } = said as Record<string, unknown>
+  const text = JSON.stringify(rest)
+  const declared = provider.credentials.properties as Readonly<Record<string, { readonly format?: string }>>
+  for (const [name, value] of Object.entries(connection.credentials)) {
+    // what the adapter made for itself is declared nowhere, and secret
+    const secret = declared[name] === undefined || declared[name].format === 'password'
+    if (secret && typeof value === 'string' && value.length >= 6) assert.ok(!text.includes(value), `${name} shows in ${text}`)
+  }
+}

@@ -1,0 +1,136 @@
+/** What a hostile server may answer: every call of an adapter ends in a value, and none in a second message that nobody asked for. */
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import type { Provider } from '../../../src/features/channels/adapter.ts'
+import { left, type Start } from './samples.ts'
+import { deafUrl, echo, hostileAnswers, hostilePeer, hostilePeers, hostileRefusals, hostileServer, silence, type HostileServer } from '../hostile-server.ts'
+import type { Answer } from '../raw-receiver.ts'
+import { within } from '../waiting.ts'
+import { assertOutcome, letsNothingSlip, messageOf } from './hand-over.ts'
+
+/** More than this of an endless answer is not read: the bound of the HTTP client, and what sockets hold. */
+const floodBytesMax = 32 * 1024 * 1024
+const never = new AbortController().signal
+const to = '+4915112345678'
+
+export function tryNetwork(provider: Provider, begin: Start): void {
+  test(`${provider.name} has a value for whatever a server answers`, async (t) => {
+    const { hostile } = await begin(t)
+    if (left(hostile)) return t.skip(hostile.why_not)
+    await t.test('nobody listens: it was certainly not sent', (each) => facesNobody(each, provider, begin))
+    for (const [name, answer] of Object.entries(hostileAnswers))
+      await t.test(`${name}: it does not know what became of the message`, (each) => facesNonsense(each, provider, begin, answer))
+    for (const [name, answer] of Object.entries(hostileRefusals)) await t.test(name, (each) => facesTrouble(each, provider, begin, answer))
+    await t.test('nothing at all: it gives up by its signal, and does not know', (each) => facesSilence(each, provider, begin))
+    await t.test('its own request: no secret of it slips', (each) => facesEcho(each, provider, begin))
+  })
+
+  test(`${provider.name} opens no session with a peer that speaks something else`, async (t) => {
+    const { hostilePeer: connecting } = await begin(t)
+    if (connecting === undefined) return t.skip('It has no sessions over TCP.')
+    for (const [name, treat] of Object.entries(hostilePeers)) await t.test(`a peer that ${name}`, (each) => facesPeer(each, provider, begin, treat))
+    await t.test('a peer that says nothing, until it is given up', (each) => facesPeer(each, provider, begin, () => undefined, true))
+  })
+}
+
+/** The adapter, calling a server that answers so; null: nobody listens. */
+async function facing(t: TestContext, provider: Provider, begin: Start, answer: Answer | null) {
+  const { hostile } = await begin(t)
+  if (left(hostile)) throw new Error(hostile.why_not)
+  const server: HostileServer | null = answer === null ? null : await hostileServer(t, answer)
+  const { tools, connection } = hostile(server?.url ?? (await deafUrl()))
+  t.after(() => tools.http.close())
+  const adapter = provider.adapter(tools)
+  const message = messageOf(connection, { to })
+  return {
+    server,
+    connection,
+    send: (signal = never) => within('an outcome', adapter.send!(message, connection, signal)),
+    connect: (signal = never) => within('an answer', Promise.resolve(adapter.connect?.(connection, signal))),
+    ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(message, connection, signal))),
+    disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
+  }
+}
+
+async function facesNobody(t: TestContext, provider: Provider, begin: Start): Promise<void> {
+  const { send, connect, ask, disconnect } = await facing(t, provider, begin, null)
+
+  assert.equal((await send()).kind, 'unavailable')
+  assert.equal((await connect())?.kind ?? 'unavailable', 'unavailable')
+  assert.ok(['unknown', undefined].includes((await ask())?.kind), 'who cannot be asked cannot say that there is none')
+  await disconnect()
+}
+
+async function facesNonsense(t: TestContext, provider: Provider, begin: Start, answer: Answer): Promise<void> {
+  const { server, send, connect, ask, disconnect } = await facing(t, provider, begin, answer)
+
+  const outcome = await send()
+
+  assert.equal(outcome.kind, 'unknown', JSON.stringify(outcome))
+  assertOutcome(outcome)
+  assert.equal(server!.requests.length, 1, 'a request that may have arrived is not repeated by the adapter')
+  assert.notEqual((await connect())?.kind, 'connected')
+  const asked = await ask()
+  assert.ok(['unknown', undefined].includes(asked?.kind), JSON.stringify(asked))
+  await disconnect()
+  assert.ok(server!.flooded() < floodBytesMax, `${server!.flooded()} bytes were read`)
+}
+
+async function facesTrouble(t: TestContext, provider: Provider, begin: Start, answer: Answer): Promise<void> {
+  const { send, connect, ask, disconnect } = await facing(t, provider, begin, answer)
+
+  const outcome = await send()
+
+  assert.notEqual(outcome.kind, 'accepted')
+  assertOutcome(outcome)
+  assert.notEqual((await connect())?.kind, 'connected')
+  const asked = await ask()
+  assert.ok(['unknown', 'throttled', undefined].includes(asked?.kind), JSON.stringify(asked))
+  await disconnect()
+}
+
+async function facesSilence(t: TestContext, provider: Provider, begin: Start): Promise<void> {
+  const { server, send, connect, ask, disconnect } = await facing(t, provider, begin, silence)
+  const over = new AbortController()
+
+  const outcome = send(over.signal)
+  await server!.arrived(1)
+  over.abort(new Error('given up'))
+
+  assert.equal((await outcome).kind, 'unknown')
+  const stopped = AbortSignal.abort()
+  assert.notEqual((await connect(stopped))?.kind, 'connected')
+  assert.notEqual((await ask(stopped))?.kind, 'unavailable')
+  await disconnect(stopped)
+}
+
+const wraps: readonly ((request: string) => string)[] = [
+  (request) => request,
+  (request) => JSON.stringify({ message: request, description: request, error: { message: request, code: 1 }, 'error-text': request }),
+]
+
+async function facesEcho(t: TestContext, provider: Provider, begin: Start): Promise<void> {
+  for (const status of [200, 400, 401, 500]) {
+    for (const wrap of wraps) {
+      const { connection, send, connect } = await facing(t, provider, begin, echo(status, wrap))
+      letsNothingSlip(provider, connection, await send())
+      letsNothingSlip(provider, connection, (await connect()) ?? {})
+    }
+  }
+}
+
+async function facesPeer(t: TestContext, provider: Provider, begin: Start, treat: (socket: Socket) => void, giveUp = false): Promise<void> {
+  const samples = await begin(t)
+  const peer = await hostilePeer(t, treat)
+  const { tools, connection } = samples.hostilePeer!(peer.port)
+  t.after(() => tools.http.close())
+  const over = new AbortController()
+  const opening = provider.adapter(tools).open!(connection, () => Promise.resolve(), over.signal)
+  await within('a connection', peer.connected)
+  if (giveUp) over.abort(new Error('given up'))
+
+  const opened = await within('an answer', opening)
+
+  assert.notEqual(opened.kind, 'open', JSON.stringify(opened))
+}

@@ -1,0 +1,43 @@
+/** What every report must be, for it to be stored and applied. */
+import assert from 'node:assert/strict'
+import { inboundTypes, messageTypes } from '../../../src/contract/resources/channel.ts'
+import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
+import type { Report } from '../../../src/features/channels/adapter.ts'
+
+const known: readonly string[] = [...messageTypes, ...inboundTypes]
+
+export function assertReport(report: Report): void {
+  const seen = JSON.stringify(report)
+  assert.ok(typeof report.provider_id === 'string' && report.provider_id !== '', seen)
+  switch (report.kind) {
+    case 'receipt':
+      assert.ok(['accept', 'deliver', 'open', 'fail'].includes(report.transition), seen)
+      if (report.message_id !== undefined) assert.ok(typeof report.message_id === 'string' && report.message_id !== '', seen)
+      if (report.occurred_at !== undefined) assert.equal(new Date(report.occurred_at).toISOString(), report.occurred_at, seen)
+      if (report.transition === 'fail') assert.ok(report.error !== undefined, seen)
+      if (report.error !== undefined) {
+        assert.ok(messageErrorCodes.includes(report.error.code), seen)
+        assert.ok(typeof report.error.message === 'string' && report.error.message !== '', seen)
+        assert.ok(report.error.provider_code === null || typeof report.error.provider_code === 'string', seen)
+      }
+      return
+    case 'inbound':
+      assert.ok(typeof report.from === 'string' && report.from !== '', seen)
+      assert.ok(known.includes(report.type), seen)
+      assert.ok(typeof report.content === 'object' && report.content !== null, seen)
+      assert.ok(report.profile_name === null || typeof report.profile_name === 'string', seen)
+      assert.ok(report.reply_to === null || typeof report.reply_to === 'string', seen)
+      for (const { index } of report.media ?? []) assert.ok(Array.isArray(report.content) && index >= 0 && index < report.content.length, seen)
+      return
+    case 'preference':
+      assert.ok(typeof report.from === 'string' && report.from !== '' && ['stop', 'resume'].includes(report.marketing), seen)
+      return
+    case 'link':
+      assert.ok(typeof report.connected === 'boolean' && report.message !== '', seen)
+      return
+    case 'templates':
+      return
+    default:
+      assert.fail(`no kind of report: ${seen}`)
+  }
+}

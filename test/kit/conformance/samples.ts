@@ -1,0 +1,48 @@
+/** What a provider gives the conformance suite: how it is reached, and how each of its promises is brought about. */
+import type { TestContext } from 'node:test'
+import type { Callback, Connection, Outcome, ProviderTools, Report } from '../../../src/features/channels/adapter.ts'
+
+/** Left out, with the reason. */
+export interface Left {
+  readonly why_not: string
+}
+
+/** How an outcome is brought about. */
+export interface Provoked {
+  readonly to: string
+  /** Told to the simulator before. */
+  readonly before?: () => void | Promise<void>
+  /** Default: a text. */
+  readonly content?: { readonly type: string; readonly content: unknown }
+  /** Fields that the outcome must have. */
+  readonly expected?: Readonly<Record<string, unknown>>
+}
+
+export interface CallbackSamples {
+  /** What forging one takes: `content`: the proof covers all that is told; `sender`: it is a secret word beside it. */
+  readonly proof: 'content' | 'sender'
+  /** The call with a proof that fits what it now says; for `sender` it is returned as it is. */
+  readonly sign: (call: Callback) => Callback
+  /** Every kind of callback that the provider has: receipts, what comes in, what is neither. */
+  readonly samples: readonly { readonly name: string; readonly call: Callback; readonly reports: readonly Report[] }[]
+}
+
+export interface AdapterSamples {
+  readonly tools: ProviderTools
+  readonly connection: Connection
+  /** With credentials that the provider refuses. */
+  readonly wrongConnection: Connection | Left
+  /** The credentials as a person gives them, where `connection` has other hosts in them than real ones. Default: those of `connection`. */
+  readonly given?: Readonly<Record<string, unknown>>
+  readonly outcomes: Readonly<Record<Outcome['kind'], Provoked | readonly Provoked[] | Left>>
+  /** What calls this address instead of the provider; for providers that send over HTTP. */
+  readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
+  /** What connects to this port of 127.0.0.1 instead; for sessions over TCP. */
+  readonly hostilePeer?: (port: number) => { readonly tools: ProviderTools; readonly connection: Connection }
+  readonly callbacks: CallbackSamples | Left
+}
+
+/** Starts what the provider is tried against, and tells how; called for each promise. */
+export type Start = (t: TestContext) => AdapterSamples | Promise<AdapterSamples>
+
+export const left = (value: object): value is Left => 'why_not' in value
