@@ -37,6 +37,13 @@ create table channel_leases (
   constraint channel_leases_pkey PRIMARY KEY (channel_id)
 );
 
+create table channel_sessions (
+  channel_id text collate "C" not null,
+  process_id text collate "C" not null,
+  lease_until timestamp with time zone not null,
+  constraint channel_sessions_pkey PRIMARY KEY (channel_id)
+);
+
 create table channels (
   account_id text collate "C" not null,
   mode text not null,

@@ -10,6 +10,7 @@ import { billingService } from './features/billing/service.ts'
 import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
 import { channelService } from './features/channels/service.ts'
+import { channelSessions } from './features/channels/sessions.ts'
 import { channelChores, reconnectLane } from './features/channels/worker.ts'
 import { exportRoutes } from './features/contacts/export-routes.ts'
 import { exportService } from './features/contacts/export.ts'
@@ -22,7 +23,7 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
-import { takeCallback } from './features/messages/receipts/callbacks.ts'
+import { keepReports, takeCallback } from './features/messages/receipts/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
 import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
 import { failWaiting } from './features/messages/dispatch/held-queues.ts'
@@ -143,7 +144,8 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
   const followers = followersOf(platform, following)
   const providerIds = providerIdCache()
-  const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, inMemory: dispatches, alone })
+  const sessions = channelSessions(platform, channels, (channel, reports, body) => keepReports(platform, channel, reports, { headers: {}, body }))
+  const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, inMemory: dispatches, alone })
   const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, emitted: contacts.messagesAccepted })
   const messages = messageService({
     platform,
@@ -165,9 +167,11 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed },
     ingest,
     dispatch,
+    sessions,
     deliver,
     followers,
     lanes: [
+      sessions.lane,
       dispatch.lane,
       reconnectLane(platform, channels),
       reportsLane({ platform, billing, followers, channels, contacts, providerIds }),
@@ -345,7 +349,13 @@ function listenTo(notifications: Notifier, { accounts, channels }: Services, { e
 }
 
 /** The life of the lanes between `start` and `stop`. */
-function working({ services, ingest, dispatch, deliver }: Features, loops: Loops, wanted: readonly Role[], notifications: Notifier, present: Presence) {
+function working(
+  { services, ingest, dispatch, sessions, deliver }: Features,
+  loops: Loops,
+  wanted: readonly Role[],
+  notifications: Notifier,
+  present: Presence,
+) {
   const ended = new AbortController()
   let running: Promise<void>[] = []
   return {
@@ -362,6 +372,7 @@ function working({ services, ingest, dispatch, deliver }: Features, loops: Loops
       await ingest.stop()
       // what was being accepted for the memory of this process meanwhile is given back too
       await dispatch.stop()
+      await sessions.stop()
       await services.contacts.flushActivity()
       ended.abort()
       await Promise.all(running)

@@ -14,6 +14,10 @@ export interface Adapters {
   adapterOf(name: string): Adapter | undefined
   /** Providers that a channel may be connected with. The simulator is offered only where the operator's settings allow it. */
   connectable(type: string, simulatorAllowed: boolean): readonly Provider[]
+  /** The names of those that open sessions. */
+  readonly sessionProviders: readonly string[]
+  /** Whether hand-overs to it go through a session alone. */
+  sendsThroughSession(name: string): boolean
   /** Closes the connections of all. */
   close(): Promise<void>
 }
@@ -36,7 +40,11 @@ export function makeAdapters(parts: AdapterParts): Adapters {
   const dial = dialer({ ...parts, allowed_hosts })
   const toolsFor = ({ name }: Provider): ProviderTools => ({ clock: parts.clock, http, dial, url: urls.get(name)! })
   const byName = new Map(providers.map((provider) => [provider.name, { provider, adapter: provider.adapter(toolsFor(provider)) }]))
+  const sessionProviders = [...byName].flatMap(([name, { adapter }]) => (adapter.open === undefined ? [] : [name]))
+  const throughSession = new Set(sessionProviders.filter((name) => byName.get(name)!.adapter.send === undefined))
   return {
+    sessionProviders,
+    sendsThroughSession: (name) => throughSession.has(name),
     providerOf: (name) => byName.get(name)?.provider,
     adapterOf: (name) => byName.get(name)?.adapter,
     connectable: (type, simulatorAllowed) =>

@@ -77,6 +77,12 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     rateOf,
     isMarketing,
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
+    /** The names of providers that open sessions. */
+    sessionProviders: () => adapters.sessionProviders,
+    /** Whether one process of the installation holds a session for it. */
+    needsSession: (row: ChannelRow): boolean => adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
+    /** Whether its messages are handed over by the process alone that holds its session. */
+    sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),
   }
 }

@@ -30,8 +30,8 @@ async function resealAll({ pool, secrets }: Platform): Promise<number> {
   }
 }
 
-/** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. */
-export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect'>): Lane {
+/** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
+export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
   let waits = new Map<string, { readonly failures: number; readonly next_ms: number }>()
 
   async function tryAgain(row: ChannelRow): Promise<boolean> {
@@ -53,7 +53,7 @@ export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<Cha
     idle_ms: lookEveryMs,
     async tick() {
       const now = clock.now()
-      const lost = await listDisconnected(pool, pageRows)
+      const lost = (await listDisconnected(pool, pageRows)).filter((row) => !channels.needsSession(row))
       // what stands again, and what is gone, is forgotten
       waits = new Map(lost.map(({ id }) => [id, waits.get(id) ?? { failures: 0, next_ms: now + firstWaitMs }]))
       const due = lost.filter(({ id }) => waits.get(id)!.next_ms <= now).slice(0, triedAtOnce)

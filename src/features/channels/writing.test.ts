@@ -32,7 +32,14 @@ async function pigeons(t: TestContext, adapter: Adapter) {
   const world = await startWorld(t)
   const account = await world.account({ mode: 'live' })
   const { pool } = world.platform
-  const adapters: Adapters = { providerOf: () => provider, adapterOf: () => adapter, connectable: () => [provider], close: async () => undefined }
+  const adapters: Adapters = {
+    providerOf: () => provider,
+    adapterOf: () => adapter,
+    sessionProviders: [],
+    sendsThroughSession: () => false,
+    connectable: () => [provider],
+    close: async () => undefined,
+  }
   const cache = channelCache(world.platform)
   const deps: ChannelDeps = { platform: world.platform, adapters, cache }
   const tenant = { account_id: account.id, mode: 'live' } as Caller

@@ -87,6 +87,7 @@ export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db
     created_at: isoTime(clock.now()),
   }
   const channel = await transact(sql, (tx) => insertConnected(platform, tx, row))
+  platform.notify('sessions')
   const verify_token = credentials['verify_token']
   return creation.credentials['verify_token'] === undefined && typeof verify_token === 'string' ? { ...channel, verify_token } : channel
 }
@@ -161,6 +162,11 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
     throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
   const { clock, secrets } = deps.platform
   const connection = deps.cache.connection(row)
+  if (adapter.needsSession?.(connection) === true) {
+    // while its session stands, a second one may be one too many for the provider
+    const standing = await store.findChannel(sql, tenant, id)
+    if (standing?.connection_status === 'connected') return channelObject(standing, deps.platform.settings.base_url)
+  }
   const { credentials: made } = await tryConnection({ clock, provider, adapter }, connection, async () => undefined)
   if (Object.keys(made).length > 0)
     await store.keepCredentials(sql, tenant, id, row.credentials, secrets.seal(JSON.stringify({ ...connection.credentials, ...made })))
@@ -203,7 +209,7 @@ async function getChangeable(deps: ChannelDeps, tenant: Tenant, id: string): Pro
 /** After a change: this process reads the channel anew, and so do the others as soon as they hear of it. */
 function publishChange({ cache, platform }: ChannelDeps): void {
   cache.forget()
-  platform.notify('forget-channels', 'dispatch', 'fan-out')
+  platform.notify('forget-channels', 'sessions', 'dispatch', 'fan-out')
 }
 
 function connectionEvent({ ids }: Platform, row: ChannelRow, channel: Channel, created_at: string): NewEvent {

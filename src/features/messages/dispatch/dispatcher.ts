@@ -11,12 +11,15 @@ import { channelLeases } from './leases.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
+import { sessionsOf, type Sessions } from './sessions.ts'
 import { takeOver } from './take-over.ts'
 import type { Withdrawing } from './unpersisted-sends.ts'
 
 export interface DispatcherDeps extends TransitionDeps {
   readonly channels: ChannelService
   readonly providerIds: ProviderIdCache
+  /** The open sessions of this process, by their channels. */
+  readonly findSession: Sessions['find']
   /** False in a process whose lanes do not run: it hands nothing on in memory. */
   readonly inMemory: boolean
   /** While it is true no other process takes requests or works. */
@@ -43,10 +46,11 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const jobs = inHand()
   const leases = channelLeases(platform)
   const rates = channelRates()
+  const sessions = sessionsOf(deps.findSession)
   const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
-  const executing = executor({ ...deps, jobs, rates, consent, complete: completing.complete })
-  const scheduling = scheduler({ ...deps, jobs, leases, rates, expire: executing.expire })
+  const executing = executor({ ...deps, jobs, rates, sessions, consent, complete: completing.complete })
+  const scheduling = scheduler({ ...deps, jobs, leases, rates, sessions, expire: executing.expire })
   const takingOver = takeOver({ ...deps, scheduling, leases })
 
   return {

@@ -2,21 +2,24 @@
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, OutboundMessage, Outcome } from '../../channels/adapter.ts'
-import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
+import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import type { Completer } from './completer.ts'
 import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
+import { mayGo } from './held-queues.ts'
 import type { InHand } from './in-hand.ts'
 import { tenantOf, validUntil, type Job } from './job.ts'
 import type { ChannelRates } from './rates.ts'
 import { giveBack } from './scheduler.ts'
+import type { Sessions } from './sessions.ts'
 import { findProviderId } from './store.ts'
 
 export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService
   readonly jobs: InHand
   readonly rates: ChannelRates
+  readonly sessions: Sessions
   readonly consent: ConsentRecheck
   readonly complete: Completer['complete']
   /** While it is true no other process takes requests or works. */
@@ -100,10 +103,10 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) end(deps, job, 'expired')
     else if (blocked.has(job.row.id)) end(deps, job, 'blocked')
     else if (channel === null) end(deps, job, 'channel_deleted')
-    else if (!isUp(channel)) down.push(job)
+    else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job, channel })
   }
-  // they wait in the table until the channel is up again
+  // they wait in the table until the channel is up again, or for the process that holds its session
   await giveBack(platform, down, now)
   for (const job of down) deps.jobs.end(job)
   return ready
@@ -162,9 +165,11 @@ async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: Abor
 async function send(deps: ExecutorDeps, adapter: Adapter | undefined, { job, channel }: Ready, signal: AbortSignal): Promise<Outcome> {
   if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
   try {
-    const { send } = adapter
-    if (send === undefined) return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
-    return await send(await outboundOf(deps.platform, job), deps.channels.connection(channel), signal)
+    const message = await outboundOf(deps.platform, job)
+    if (adapter.send !== undefined) return await adapter.send(message, deps.channels.connection(channel), signal)
+    const session = deps.sessions.find(channel.id)
+    if (session?.send === undefined) return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
+    return await session.send(message, signal)
   } catch (error) {
     deps.platform.log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
     return { kind: 'unknown', message: 'The provider did not answer.' }

@@ -1,17 +1,18 @@
-/** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), and of slow ones. What expires in them meanwhile is looked for. */
+/** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, and of slow ones. What expires in them meanwhile is looked for. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../../contract/facts.ts'
 import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { isUp, type ChannelService } from '../../channels/service.ts'
+import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './store.ts'
 import type { Completion } from './completion.ts'
 import { queueOf, tenantOf } from './job.ts'
+import type { Sessions } from './sessions.ts'
 
 export interface HeldQueues {
-  /** Parts queues into those whose messages may go out, or will never, and those whose channels are not up. */
+  /** Parts queues into those whose messages may go out from here, or will never, and those whose channels are not up or not this process's. */
   part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; held: DueQueue[] }>
   /** Claims what has expired in these queues; each is looked through at most once a second. */
   expired(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
@@ -22,7 +23,7 @@ const lookEveryMs = 1000
 const share = 20
 const rememberedMax = 10_000
 
-export function heldQueues({ pool, clock, process_id }: Platform, channels: ChannelService): HeldQueues {
+export function heldQueues({ pool, clock, process_id }: Platform, channels: ChannelService, sessions: Sessions): HeldQueues {
   const lookAgain_ms = new Map<string, number>()
   return {
     async part(due) {
@@ -34,7 +35,7 @@ export function heldQueues({ pool, clock, process_id }: Platform, channels: Chan
       for (const [index, queue] of due.entries()) {
         const channel = states[index]!
         // on a deleted channel messages fail
-        if (channel === null || isUp(channel)) open.push(queue)
+        if (channel === null || mayGo(channels, sessions, channel)) open.push(queue)
         else held.push(queue)
       }
       return { open, held }
@@ -53,6 +54,10 @@ export function heldQueues({ pool, clock, process_id }: Platform, channels: Chan
     },
   }
 }
+
+/** Whether this process may hand over on the channel: it is up, and its session, where messages go through one, is open here. */
+export const mayGo = (channels: Pick<ChannelService, 'sendsThroughSession'>, sessions: Sessions, channel: ChannelRow): boolean =>
+  isUp(channel) && (!channels.sendsThroughSession(channel) || sessions.sends(channel.id))
 
 /** Tells channels whose link the provider says is gone. */
 export async function loseChannels({ pool, log }: Platform, channels: ChannelService, completions: readonly Completion[]): Promise<void> {

@@ -12,6 +12,7 @@ async function scheduling(t: TestContext) {
   const world = await startWorld(t)
   const [jobs, rates] = [inHand(), channelRates()]
   const expired: Job[] = []
+  const session = { open: false }
   const leases = {
     holds: (channel_id: string) => channel_id !== 'ch_of_another',
     take: async () => undefined,
@@ -24,6 +25,7 @@ async function scheduling(t: TestContext) {
     jobs,
     leases,
     rates,
+    sessions: { find: () => undefined, sends: (channel_id) => channel_id === 'ch_of_another' && session.open },
     inMemory: true,
     expire: (more) => void expired.push(...more),
   })
@@ -46,7 +48,7 @@ async function scheduling(t: TestContext) {
       world.clock.now() + 60_000,
     )
   const item = (channel_id: string) => ({ account_id: 'acc_1', channel_id, sandbox: false, priority: 'normal' }) as const
-  return { world, jobs, rates, expired, made, offer, item }
+  return { world, jobs, rates, session, expired, made, offer, item }
 }
 
 const perChannel = (jobs: readonly Job[]) =>
@@ -63,6 +65,15 @@ test('memory takes what a channel sends within three seconds, of the channels th
   assert.deepEqual([before, made.takes(item('ch_fast')), made.takes(item('ch_of_another'))], [true, true, false])
   offer('ch_slow', 6)
   assert.equal(made.takes(item('ch_slow')), false)
+})
+
+test('memory takes the messages of a channel whose session this process holds', async (t) => {
+  const { session, made, item } = await scheduling(t)
+
+  const before = made.takes(item('ch_of_another'))
+  session.open = true
+
+  assert.deepEqual([before, made.takes(item('ch_of_another'))], [false, true])
 })
 
 test('messages of a slow channel that are accepted together share its room, and what was not accepted after all leaves it', async (t) => {

@@ -9,6 +9,7 @@ import type { InHand } from './in-hand.ts'
 import { queueOf, validUntil, type Job } from './job.ts'
 import type { ChannelLeases } from './leases.ts'
 import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
+import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
 
 /** How long a claim lasts. */
@@ -30,6 +31,7 @@ export interface SchedulerDeps {
   readonly jobs: InHand
   readonly leases: ChannelLeases
   readonly rates: ChannelRates
+  readonly sessions: Sessions
   /** False in a process whose lanes do not run: it takes nothing into memory. */
   readonly inMemory: boolean
   /** Ends jobs that have outlived their validity, without a hand-over. */
@@ -75,7 +77,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   const { platform, channels, jobs } = deps
   const state: State = {
     ...deps,
-    held: heldQueues(platform, channels),
+    held: heldQueues(platform, channels, deps.sessions),
     wakes: rateWakes(platform),
     coming: new Map(),
     stopping: false,
@@ -85,7 +87,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   return {
     takes(item) {
       if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
-      return item.sandbox || (deps.leases.holds(item.channel_id) && hasRoomFor(state, item))
+      return item.sandbox || (isMine(deps, item.channel_id) && hasRoomFor(state, item))
     },
     offer(rows, lease_until_ms) {
       state.coming.clear()
@@ -170,10 +172,13 @@ async function dueQueues(state: State, now: number): Promise<{ mine: readonly st
   state.cursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
   if (due.length === 0) return { mine: [], held: [] }
   const { open, held } = await state.held.part(due)
-  const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !state.leases.holds(channel_id)).map(({ channel_id }) => channel_id)
+  const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !isMine(state, channel_id)).map(({ channel_id }) => channel_id)
   await state.leases.take([...new Set(wanted)])
-  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || state.leases.holds(channel_id)), held }
+  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), held }
 }
+
+/** Whether this process dispatches the channel: by its lease on it, or by its session, which is held under one. */
+const isMine = ({ leases, sessions }: SchedulerDeps, channel_id: string): boolean => leases.holds(channel_id) || sessions.sends(channel_id)
 
 /** How many jobs may be claimed of each queue and priority: as many as it has capacity for, and not much more than its share. */
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {

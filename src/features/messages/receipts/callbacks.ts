@@ -3,8 +3,8 @@ import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Answer, Callback } from '../../channels/adapter.ts'
-import type { ChannelService } from '../../channels/service.ts'
+import type { Answer, Callback, Report } from '../../channels/adapter.ts'
+import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { sanitiseReport } from './sanitising.ts'
 import { insertCallback, storeReports } from './store.ts'
 
@@ -28,13 +28,24 @@ export async function takeCallback(
   if (call.method === 'GET' && adapter.handshake !== undefined) return handshake(adapter.handshake(callback, connection))
   const read = adapter.receive?.(callback, connection) ?? null
   if (read === null) throw new Problem('hook_token_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
-  const at = isoTime(platform.clock.now())
   const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name)))
+  await keepReports(platform, channel, read.reports, { headers, body: callback.body })
+  return read.answer ?? acknowledged
+}
+
+/** Keeps what a provider told of a channel, as it came and as it was read, in one transaction: once it resolves, the provider may be told that it was taken. */
+export async function keepReports(
+  platform: Platform,
+  channel: ChannelRow,
+  reports: readonly Report[],
+  raw: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array },
+): Promise<void> {
+  const at = isoTime(platform.clock.now())
   await transact(platform.pool, async (tx) => {
-    await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, headers, body: callback.body, at })
+    await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, ...raw, at })
     await storeReports(
       tx,
-      read.reports.map(sanitiseReport).map((report) => ({
+      reports.map(sanitiseReport).map((report) => ({
         id: platform.ids('req'),
         account_id: channel.account_id,
         mode: channel.mode,
@@ -47,7 +58,6 @@ export async function takeCallback(
     )
   })
   platform.notify('reports')
-  return read.answer ?? acknowledged
 }
 
 const acknowledged: Answer = { content_type: 'text/plain; charset=utf-8', body: '' }
