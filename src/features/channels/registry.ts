@@ -2,5 +2,6 @@
 import type { Provider } from './adapter.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { simulator } from './providers/simulator.ts'
+import { twilio } from './providers/twilio/twilio.ts'
 
-export const providers: readonly Provider[] = [sandbox, simulator]
+export const providers: readonly Provider[] = [sandbox, simulator, twilio]

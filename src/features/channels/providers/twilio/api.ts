@@ -1,0 +1,66 @@
+/** Calls of the Twilio API, and its answers as values. */
+import type { HttpAnswer } from '../../../../lib/http-client.ts'
+import type { Connection, Outcome, ProviderTools } from '../../adapter.ts'
+import { refusal } from './codes.ts'
+
+export interface Credentials {
+  readonly account_sid: string
+  readonly auth_token: string
+  readonly messaging_service_sid?: string
+}
+
+export const credentialsOf = ({ credentials }: Connection): Credentials => credentials as unknown as Credentials
+
+/** A JSON object as it came: nothing is known of its fields. */
+export type Fields = Readonly<Record<string, unknown>>
+
+export const authorization = (connection: Connection): string => {
+  const { account_sid, auth_token } = credentialsOf(connection)
+  return `Basic ${Buffer.from(`${account_sid}:${auth_token}`).toString('base64')}`
+}
+
+/** `path` stands below that of the account, and begins with `/` or `.json`. With a `form` it is a POST. */
+export async function callApi(tools: ProviderTools, connection: Connection, path: string, signal: AbortSignal, form?: URLSearchParams): Promise<HttpAnswer> {
+  const headers = { authorization: authorization(connection), accept: 'application/json' }
+  const url = `${tools.url}/2010-04-01/Accounts/${credentialsOf(connection).account_sid}${path}`
+  if (form === undefined) return await tools.http.call({ method: 'GET', url, headers, signal })
+  return await tools.http.call({
+    method: 'POST',
+    url,
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: form.toString(),
+    signal,
+  })
+}
+
+/** The object in the body of an answer; null where there is none. */
+export function fieldsOf(answer: HttpAnswer): Fields | null {
+  if (answer.kind !== 'answer') return null
+  try {
+    const parsed: unknown = JSON.parse(answer.body.toString('utf8'))
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : null
+  } catch {
+    // whatever stands in front of the API may answer, too
+    return null
+  }
+}
+
+/** Statuses after which Twilio may have taken the message all the same. */
+const doubtful = (status: number): boolean => status < 400 || status === 408 || (status >= 500 && status !== 503)
+const retryAfterMaxMs = 3_600_000
+
+/** What an answer without success means for a hand-over. */
+export function outcomeOf(answer: HttpAnswer): Outcome {
+  if (answer.kind !== 'answer')
+    return answer.kind === 'unsent'
+      ? { kind: 'unavailable', provider_code: answer.code, message: `Twilio could not be reached: ${answer.message}` }
+      : { kind: 'unknown', message: `Twilio may have taken the message: ${answer.message}` }
+  const { status, headers } = answer
+  if (doubtful(status)) return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
+  const fields = fieldsOf(answer)
+  if (status === 503) return { kind: 'unavailable', provider_code: '503', message: 'Twilio is not available.' }
+  const [code, said] = [fields?.['code'], fields?.['message']]
+  const told = /^\d{1,6}$/.test(String(code)) ? String(code) : status === 401 ? '20003' : status === 429 ? '20429' : String(status)
+  const seconds = Number(headers['retry-after'])
+  return refusal(told, typeof said === 'string' ? said : '', seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined)
+}
