@@ -393,6 +393,36 @@ create table ledger_entries (
 CREATE UNIQUE INDEX ledger_entries_message ON public.ledger_entries USING btree (message_id, type) WHERE (message_id IS NOT NULL);
 CREATE INDEX ledger_entries_type ON public.ledger_entries USING btree (account_id, type, id) WHERE (type <> 'message_charge'::text);
 
+create table media_files (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  channel_id text collate "C" not null,
+  message_id text collate "C" not null,
+  kind text not null,
+  filename text,
+  status text not null,
+  reference json,
+  attempts smallint default 0 not null,
+  due_at timestamp with time zone not null,
+  process_id text collate "C",
+  claimed_until timestamp with time zone,
+  store text,
+  content_type text,
+  bytes bigint,
+  created_at timestamp with time zone not null,
+  constraint media_files_pkey PRIMARY KEY (id),
+  constraint media_files_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint media_files_check CHECK (((status = 'waiting'::text) = (reference IS NOT NULL))),
+  constraint media_files_check1 CHECK (((status = 'copied'::text) = ((store IS NOT NULL) AND (content_type IS NOT NULL) AND (bytes IS NOT NULL)))),
+  constraint media_files_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint media_files_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'copied'::text, 'failed'::text]))),
+  constraint media_files_store_check CHECK ((store = ANY (ARRAY['folder'::text, 's3'::text])))
+);
+CREATE INDEX media_files_age ON public.media_files USING btree (created_at);
+CREATE INDEX media_files_message ON public.media_files USING btree (account_id, mode, message_id);
+CREATE INDEX media_files_waiting ON public.media_files USING btree (channel_id, due_at) WHERE (status = 'waiting'::text);
+
 create table message_attempts (
   account_id text collate "C" not null,
   mode text not null,

@@ -23,6 +23,7 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
+import { mediaService } from './features/media/service.ts'
 import { keepReports, takeCallback } from './features/messages/receipts/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
 import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
@@ -56,6 +57,7 @@ import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { Connections } from './platform/http/connections.ts'
+import { mountFiles } from './platform/http/files.ts'
 import { mountHooks } from './platform/http/hooks.ts'
 import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
@@ -139,6 +141,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const billing = billingService(platform)
   const channels = channelService(platform)
   const contacts = contactService(platform)
+  const media = mediaService(platform, channels)
   const imports = importService(platform)
   const following = [...productFollowers, ...(parts.followers ?? [])]
   const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
@@ -151,6 +154,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     platform,
     channels,
     contacts,
+    media,
     billing,
     ingest,
     queues: queueBound(platform),
@@ -164,7 +168,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck }))
   platform.reactions.freeze()
   return {
-    services: { accounts, billing, channels, contacts, imports, messages, webhooks, feed },
+    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed },
     ingest,
     dispatch,
     sessions,
@@ -174,7 +178,8 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
       sessions.lane,
       dispatch.lane,
       reconnectLane(platform, channels),
-      reportsLane({ platform, billing, followers, channels, contacts, providerIds }),
+      reportsLane({ platform, billing, followers, channels, media, contacts, providerIds }),
+      media.lane,
       fanOutLane(platform, deliver.consumer),
       deliver.lane,
       importsLane(platform),
@@ -199,11 +204,12 @@ const routesOf = (platform: Platform, { accounts, billing, channels, contacts, i
   ...feedRoutes(feed),
 ]
 
-const choresOf = (platform: Platform, { billing, contacts, imports }: Services): Chore[] => [
+const choresOf = (platform: Platform, { billing, media, contacts, imports }: Services): Chore[] => [
   ...platformChores(platform),
   ...billingChores(platform, billing),
   ...messageChores(platform),
   ...channelChores(platform),
+  ...media.chores,
   ...contacts.chores,
   ...imports.chores,
   ...webhookChores(platform),
@@ -306,6 +312,7 @@ function serverOf(
   if (routes.length > 0) {
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
+    mountFiles(server, '/media/:id', services.media.open)
     mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(platform, services.channels, channel_id, call, readBody))
   }
   mountOperatorPages(server, platform, isStopping)
@@ -377,6 +384,7 @@ function working(
       ended.abort()
       await Promise.all(running)
       await services.webhooks.close()
+      await services.media.close()
       await services.channels.close()
       present.close()
       if (running.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway

@@ -50,6 +50,21 @@ export const url =
     return given.replace(/\/+$/, '')
   }
 
+/** The address of a bucket, whose name is its path. */
+export const bucketUrl: Reader<string> = (given) => {
+  const parsed = URL.parse(given)
+  if (
+    parsed === null ||
+    !['http:', 'https:'].includes(parsed.protocol) ||
+    parsed.search !== '' ||
+    parsed.hash !== '' ||
+    parsed.username !== '' ||
+    parsed.pathname === '/'
+  )
+    throw 'must be an http or https URL with a bucket as its path and without a login, such as https://s3.eu-central-1.amazonaws.com/bucket'
+  return given.replace(/\/+$/, '')
+}
+
 export const databaseUrl: Reader<string> = (given) => {
   const parsed = URL.parse(given)
   if (parsed === null || !['postgres:', 'postgresql:'].includes(parsed.protocol)) throw 'must be a URL such as postgres://user:password@host:5432/database'

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import {
   addressListProblem,
   baseUrlOf,
+  bucketUrl,
   databaseUrl,
   duration,
   hostPort,
@@ -28,8 +29,6 @@ export interface Config extends Settings {
   /** Absent: an embedded PostgreSQL under the data folder. */
   readonly database_url: string | undefined
   readonly redis_url: string | undefined
-  /** Absolute. */
-  readonly data_dir: string
   readonly host: string
   readonly port: number
   readonly secret_key: string | undefined
@@ -64,7 +63,7 @@ export const settingsTable = {
   HOST: { read: text, fallback: '127.0.0.1', about: 'The address to listen on.' },
   PORT: { read: whole(0, 65_535), fallback: '8080', about: 'The port to listen on; 0 takes a free one.' },
   POSTHORN_BASE_URL: { read: baseUrlOf, fallback: undefined, about: 'The address under which clients reach the service. Default: `http://HOST:PORT`.' },
-  POSTHORN_DATA_DIR: { read: text, fallback: './data', about: 'The folder of the embedded database and the secret key.' },
+  POSTHORN_DATA_DIR: { read: text, fallback: './data', about: 'The folder of the embedded database, the secret key and files that come in.' },
   POSTHORN_SECRET_KEY: {
     read: secretKey,
     fallback: undefined,
@@ -124,6 +123,16 @@ export const settingsTable = {
     fallback: '',
     about: '`host:port`s that webhooks may call although they are not public, with http too: for development.',
   },
+  POSTHORN_MEDIA_S3_URL: {
+    read: bucketUrl,
+    fallback: undefined,
+    about:
+      'A bucket of S3-compatible storage for files that come in, such as `https://s3.eu-central-1.amazonaws.com/bucket`. Absent: the data folder of one machine.',
+  },
+  POSTHORN_MEDIA_S3_REGION: { read: text, fallback: 'us-east-1', about: 'Its region.' },
+  POSTHORN_MEDIA_S3_KEY_ID: { read: text, fallback: undefined, about: 'The id of the access key to it.' },
+  POSTHORN_MEDIA_S3_SECRET: { read: text, fallback: undefined, secret: true, about: 'The secret of the access key to it.' },
+  POSTHORN_MEDIA_RETENTION_DAYS: { read: whole(1, 3650), fallback: '30', about: 'Days after which files that came in are deleted.' },
   POSTHORN_SMTP_URL: {
     read: url(['smtp:', 'smtps:']),
     fallback: undefined,
@@ -170,7 +179,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...sharedKeywords(values), ...unknownVariables(env))
+  problems.push(...sharedKeywords(values), ...halfBucket(values), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   const provider_urls = Object.fromEntries(Object.keys(providerSettings).map((name) => [name, values[name] as string]))
   return configOf({ ...(values as Values), provider_urls }, simulator)
@@ -187,6 +196,20 @@ function sharedKeywords(values: Readonly<Record<string, unknown>>): string[] {
     }),
   )
 }
+
+/** A bucket and its key come together. */
+function halfBucket(values: Readonly<Record<string, unknown>>): string[] {
+  const names = ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET']
+  const absent = names.filter((name) => values[name] === undefined)
+  return absent.length === 0 || absent.length === names.length ? [] : [`${absent.join(' and ')} must be set too: a bucket and its key come together.`]
+}
+
+const bucketOf = ({
+  POSTHORN_MEDIA_S3_URL: url,
+  POSTHORN_MEDIA_S3_REGION: region,
+  POSTHORN_MEDIA_S3_KEY_ID: key_id,
+  POSTHORN_MEDIA_S3_SECRET: secret,
+}: Values) => (url === undefined || key_id === undefined || secret === undefined ? undefined : { url, region, key_id, secret })
 
 function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boolean): Config {
   const { HOST: host, PORT: port } = values
@@ -219,6 +242,8 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     webhook_retry_delays: values.POSTHORN_WEBHOOK_RETRY_DELAYS,
     webhook_allowed_hosts: values.POSTHORN_WEBHOOK_ALLOWED_HOSTS,
     smtp_url: values.POSTHORN_SMTP_URL,
+    media_s3: bucketOf(values),
+    media_retention_days: values.POSTHORN_MEDIA_RETENTION_DAYS,
     provider_urls: values.provider_urls,
     simulator,
   }

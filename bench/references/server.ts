@@ -9,6 +9,7 @@ import { channelService } from '../../src/features/channels/service.ts'
 import { contactService } from '../../src/features/contacts/service.ts'
 import { messageRoutes } from '../../src/features/messages/routes.ts'
 import { queueBound } from '../../src/features/messages/ingest/queue-bound.ts'
+import { mediaService } from '../../src/features/media/service.ts'
 import { messageService } from '../../src/features/messages/service.ts'
 import { followersOf } from '../../src/features/messages/transitions/followers.ts'
 import { processRateLimiter } from '../../src/platform/http/rate-limit.ts'
@@ -34,6 +35,7 @@ function makeReference() {
     platform,
     channels,
     contacts: contactService(platform),
+    media: mediaService(platform, channels),
     billing,
     ingest,
     queues: queueBound(platform),

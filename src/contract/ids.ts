@@ -25,6 +25,7 @@ export const idPrefixes = {
   user: 'usr',
   request: 'req',
   consent_change: 'cns',
+  media_file: 'med',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,4 +1,5 @@
 /** Calls the APIs of providers: public addresses alone, kept connections, bounded answers, one deadline over the whole exchange, no redirects. */
+import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { withDeadline, type Clock } from './clock.ts'
 import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
@@ -9,8 +10,9 @@ export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
-  /** Of the whole exchange, at most; `signal` may end it before. Default 20 s. */
+  /** A stream comes with its `content-length`. */
+  readonly body?: string | Uint8Array | Readable
+  /** Of the whole exchange, at most; `signal` may end it before. Default 20 s, of a download 120 s. */
   readonly timeout_ms?: number
   /** Of the answer's body; a longer one is `unknown`. Default 1 MB. */
   readonly answer_bytes_max?: number
@@ -28,7 +30,7 @@ export type HttpAnswer =
 export interface HttpClient {
   /** Never rejects: what went wrong is a value. */
   call(call: HttpCall): Promise<HttpAnswer>
-  /** A 2xx body piece by piece. Rejects with a sentence for any other answer, and where the body is longer than `answer_bytes_max` or ends early. */
+  /** A 2xx body piece by piece. Rejects with an UnwantedAnswer for any other answer, and with a sentence where the body is longer than `answer_bytes_max` or ends early. */
   download(call: HttpCall & { readonly answer_bytes_max: number }): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   close(): Promise<void>
 }
@@ -40,6 +42,8 @@ export interface HttpClientOptions extends SocketOptions {
 }
 
 const defaultTimeoutMs = 20_000
+/** Files take their time. */
+const defaultDownloadMs = 120_000
 const defaultAnswerBytes = 1024 * 1024
 /** Connections to one origin at once, and requests that wait for one of them: more are turned away as `unsent`. */
 const connectionsMax = 128
@@ -142,14 +146,23 @@ const flat = (headers: Readonly<Record<string, string | string[] | undefined>>):
     Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]])),
   )
 
+/** An answer that is none of 2xx. */
+export class UnwantedAnswer extends Error {
+  readonly status: number
+  constructor(status: number) {
+    super(`The answer was ${status} where a file was asked for.`)
+    this.status = status
+  }
+}
+
 async function openDownload(clock: Clock, agent: Agent, url: URL, call: HttpCall & { readonly answer_bytes_max: number }) {
   const ended = new AbortController()
   const signal = call.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, call.signal])
-  void clock.sleep(call.timeout_ms ?? defaultTimeoutMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
+  void clock.sleep(call.timeout_ms ?? defaultDownloadMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
   const answer = await agent.request(requestOptions(url, call, signal))
   if (answer.statusCode < 200 || answer.statusCode > 299) {
     ended.abort(new Error('not wanted'))
-    throw new Error(`The provider answered ${answer.statusCode} where a file was asked for.`)
+    throw new UnwantedAnswer(answer.statusCode)
   }
   return { content_type: flat(answer.headers)['content-type'] ?? 'application/octet-stream', chunks: pieces(answer.body, call.answer_bytes_max, ended) }
 }

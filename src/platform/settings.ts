@@ -1,5 +1,7 @@
 /** The settings of a process as features read them (behaviour: configuration 1). Read from the environment by `config.ts`. */
 export interface Settings {
+  /** Absolute. */
+  readonly data_dir: string
   /** `{base_url}` without a trailing slash. */
   readonly base_url: string
   readonly rate_limit_messages: number
@@ -29,6 +31,18 @@ export interface Settings {
   readonly help_keywords: readonly string[]
   /** The addresses of providers' APIs by the names of their settings. */
   readonly provider_urls: Readonly<Record<string, string>>
+  /** Where files that come in are kept; absent: in the data folder. */
+  readonly media_s3: S3Settings | undefined
+  readonly media_retention_days: number
   /** The simulator provider exists for live-mode tests and benches; never in production. */
   readonly simulator: boolean
+}
+
+/** A bucket of S3-compatible storage. */
+export interface S3Settings {
+  /** With the bucket as its path, without a slash at its end. */
+  readonly url: string
+  readonly region: string
+  readonly key_id: string
+  readonly secret: string
 }

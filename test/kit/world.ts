@@ -1,6 +1,10 @@
 /** A world for one test: a database of its own, a clock in hand, ids by a seed, and the whole service on a real port. Helpers return data; tests assert. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import type { App, Services } from '../../src/app.ts'
@@ -75,7 +79,10 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
   closing(t, () => pool.end({ timeout: 1 }))
   const woken: string[] = []
   const metrics = makeMetrics()
-  const settings = { ...testSettings, webhook_allowed_hosts: [host.host], ...options.settings }
+  // made by what is first to write there
+  const data_dir = join(tmpdir(), `posthorn-test-${process.pid}-${randomUUID()}`)
+  closing(t, () => rm(data_dir, { recursive: true, force: true }))
+  const settings = { ...testSettings, data_dir, webhook_allowed_hosts: [host.host], ...options.settings }
   const reads = expensiveReads({ pool, clock, metrics, connections: settings.read_connections, local: false })
   closing(t, () => reads.close())
   const log = pino({ level: 'silent' })

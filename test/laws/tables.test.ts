@@ -11,6 +11,7 @@ const owners: Readonly<Record<string, string>> = {
   accounts: 'accounts api_keys',
   billing: 'grants ledger_entries prices usage_rows wallets',
   channels: 'channel_sessions channels',
+  media: 'media_files',
   contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_pieces contact_imports contact_list_members
     contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,
   messages: `channel_leases dispatch_jobs inbound_references message_attempts message_status_counts message_transitions messages provider_callbacks provider_references
@@ -23,7 +24,7 @@ const owners: Readonly<Record<string, string>> = {
 const read: Readonly<Record<string, { readonly by: readonly string[]; readonly reason: string }>> = {
   events: { by: ['webhooks'], reason: 'the feed is what webhooks deliver' },
   processes: {
-    by: ['channels', 'contacts', 'messages', 'webhooks'],
+    by: ['channels', 'contacts', 'media', 'messages', 'webhooks'],
     reason: 'what a dead process had in hand is taken over in the statement that finds it dead',
   },
 }

@@ -8,10 +8,11 @@ import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { Adapter, MediaReference } from './adapter.ts'
 import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
-import { connectTimeoutMs } from './connecting.ts'
+import { connectTimeoutMs, withoutSecrets } from './connecting.ts'
 import { channelObject, templateObject } from './present.ts'
 import { sandboxTemplates } from './providers/sandbox.ts'
 import { sandboxChannels } from './sandbox-channels.ts'
@@ -76,6 +77,9 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
 
     rateOf,
     isMarketing,
+    /** Fetches a file that came in; rejects with a sentence without secrets where it cannot be had. */
+    openMedia: (row: ChannelRow, reference: MediaReference, bytes_max: number, signal: AbortSignal): Promise<Download> =>
+      openMedia(deps, row, reference, bytes_max, signal),
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
     /** The names of providers that open sessions. */
     sessionProviders: () => adapters.sessionProviders,
@@ -121,6 +125,24 @@ async function templatesOf({ cache, platform, adapters }: ChannelDeps, tenant: T
           async (signal) => await adapters.adapterOf(row.provider)?.templates?.(cache.connection(row), signal),
         )) ?? [])
   return records.map((record) => templateObject(row, record))
+}
+
+type Download = Awaited<ReturnType<NonNullable<Adapter['media']>>>
+
+async function openMedia(
+  { adapters, cache }: ChannelDeps,
+  row: ChannelRow,
+  reference: MediaReference,
+  bytes_max: number,
+  signal: AbortSignal,
+): Promise<Download> {
+  const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
+  if (provider === undefined || adapter?.media === undefined) throw new Error(`The provider ${row.provider} hands out no files.`)
+  const connection = cache.connection(row)
+  // what is thrown may hold an address with a token in it
+  return await adapter.media(reference, connection, bytes_max, signal).catch((error: unknown) => {
+    throw new Error(withoutSecrets(provider, connection.credentials, error instanceof Error ? error.message : String(error)))
+  })
 }
 
 /** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */

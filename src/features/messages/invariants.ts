@@ -3,6 +3,7 @@ import type { Invariant } from '../../platform/platform.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { repeatedEvents } from '../../platform/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
+import { filesOfMessages } from '../media/service.ts'
 import { rankOf } from './states.ts'
 
 const sampleMax = 20
@@ -14,8 +15,18 @@ const invariant = (name: string, find: (sql: Db) => Promise<readonly { id: strin
   breaches: async (sql) => (await find(sql)).map(({ id }) => sentence(id)),
 })
 
+const filesHaveMessages = invariant(
+  'every file that came in belongs to its message',
+  (sql) => sql`
+    select f.id from (${filesOfMessages(sql)}) f left join messages m on m.account_id = f.account_id and m.mode = f.mode and m.id = f.message_id
+    where m.id is null or m.direction <> 'inbound' or m.type <> 'attachments' limit ${sampleMax}`,
+  (id) => `${id} came in with a message that does not exist, or has no files.`,
+)
+
 /** `followers`: the names of those who follow messages in this program. */
-export const messageInvariants = (followers: readonly string[]): readonly Invariant[] => [
+export const messageInvariants = (followers: readonly string[]): readonly Invariant[] => [...ownInvariants(followers), filesHaveMessages]
+
+const ownInvariants = (followers: readonly string[]): readonly Invariant[] => [
   invariant(
     'every waiting message has its job',
     (sql) => sql`

@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { BillingService } from '../billing/service.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
+import type { MediaService } from '../media/service.ts'
 import { sendBatch, type SentBatch } from './batches.ts'
 import { cancelMessage } from './cancelling.ts'
 import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
@@ -32,6 +33,7 @@ export interface MessageDeps extends Withdrawing {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly contacts: ContactService
+  readonly media: MediaService
   readonly billing: BillingService
   readonly ingest: Ingest
   readonly queues: QueueBound
@@ -68,11 +70,15 @@ export function messageService(deps: MessageDeps): MessageService {
     submit: async (submission) => await deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
-    get: getMessage,
-    list: pageOfMessages,
+    get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
+    list: async (sql, tenant, filters, page) => (await pageOfMessages(sql, tenant, filters, page)).map((row) => readable(deps.media, tenant, row)),
     history: historyOfMessage,
     attempts: attemptsOfMessage,
     cancel: (sql, tenant, id) => cancelMessage(deps, sql, tenant, id),
     simulateInbound: (sql, tenant, body) => simulateInbound(deps, sql, tenant, body),
   }
 }
+
+/** A message that came in, with addresses of its files that are good from now on. */
+const readable = (media: MediaService, tenant: Tenant, row: MessageRow): MessageRow =>
+  row.direction === 'inbound' && row.type === 'attachments' ? { ...row, content: media.refreshed(tenant, row.content) } : row

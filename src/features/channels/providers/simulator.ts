@@ -99,9 +99,10 @@ export const simulator: Provider = {
   }),
   identifier: 'given',
   capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
-  adapter: ({ clock }) => ({
+  adapter: ({ clock, http }) => ({
     send: (message, connection, signal) => send(clock, message, connection, signal),
     receive: readCallback,
+    media: (reference, _connection, bytes_max, signal) => http.download({ method: 'GET', url: reference['url'] ?? '', answer_bytes_max: bytes_max, signal }),
     connect: async ({ credentials, settings }) => {
       if (credentials['refuse'] === true) return { kind: 'refused', message: 'The simulated provider refuses these credentials.' }
       return settings['offline'] === true ? { kind: 'unavailable', message: 'The simulated provider is offline.' } : { kind: 'connected' }

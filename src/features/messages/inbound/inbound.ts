@@ -7,8 +7,10 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { InboundMessage } from '../../channels/adapter.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
+import { insertMedia, type MediaService, type NewMedia } from '../../media/service.ts'
 import { smsEncoding, type SmsShape } from '../../../lib/gsm.ts'
 import { insertMessages, type PaidRow } from '../ingest/locking-store.ts'
 import type { Followers } from '../transitions/followers.ts'
@@ -24,10 +26,13 @@ export interface NewInbound extends Tenant {
   readonly reply_to: string | null
   /** The provider's id, by which a message told twice is stored once; null where there is none. */
   readonly provider_id: string | null
+  /** Where its files are. */
+  readonly media?: InboundMessage['media']
 }
 
 export interface InboundDeps {
   readonly platform: Platform
+  readonly media: MediaService
   readonly contacts: ContactService
   readonly followers: Followers
 }
@@ -38,17 +43,26 @@ export interface StoredInbound {
   readonly rows: readonly MessageRow[]
   /** What the service answers by itself: whoever commits wakes their followers and `dispatch`. */
   readonly replies: readonly { readonly origin_type: string }[]
+  /** Files that are to be copied now: whoever commits wakes `media`. */
+  readonly files: number
 }
 
 /** Stores inbound messages in the transaction `tx`. */
-export async function storeInbound({ platform, contacts, followers }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<StoredInbound> {
+export async function storeInbound({ platform, contacts, followers, media }: InboundDeps, tx: Db, given: readonly NewInbound[]): Promise<StoredInbound> {
   const at = isoTime(platform.clock.now())
-  const fresh = await onlyFresh(
+  const told = await onlyFresh(
     tx,
     given.map((inbound) => ({ inbound, id: platform.ids('msg') })),
     at,
   )
-  if (fresh.length === 0) return { rows: [], replies: [] }
+  if (told.length === 0) return { rows: [], replies: [], files: 0 }
+  const files: NewMedia[] = []
+  const fresh = told.map(({ inbound, id }) => {
+    const { type, content, channel } = inbound
+    const announced = media.announce(inbound, { type, content, media: inbound.media, channel_id: channel.id, message_id: id })
+    files.push(...announced.rows)
+    return { id, inbound: { ...inbound, content: announced.content } }
+  })
   const facts = fresh.map(({ inbound, id }): InboundFact => ({
     account_id: inbound.account_id,
     mode: inbound.mode,
@@ -64,6 +78,7 @@ export async function storeInbound({ platform, contacts, followers }: InboundDep
   const received = await contacts.receiveInbound(tx, facts)
   const rows = fresh.map(({ inbound, id }, index) => rowOf(inbound, id, at, received[index]?.contact_id ?? null))
   await insertInbound(tx, rows)
+  await insertMedia(tx, files)
   await recordEvents(
     tx,
     rows.map((row, index) => ({
@@ -87,7 +102,7 @@ export async function storeInbound({ platform, contacts, followers }: InboundDep
     at,
   )
   await platform.reactions.publish(tx, 'inbound_stored', facts)
-  return { rows, replies }
+  return { rows, replies, files: files.length }
 }
 
 /** Those that are told for the first time; what has no provider's id is. */

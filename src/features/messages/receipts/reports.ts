@@ -42,8 +42,10 @@ interface Applied {
   readonly changed: readonly MessageRow[]
   /** What is to be sent in answer to inbound messages. */
   readonly replies: StoredInbound['replies']
+  /** Files that are to be copied now. */
+  readonly files: number
 }
-const nothing: Applied = { reports: 0, changed: [], replies: [] }
+const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0 }
 
 export function reportsLane(deps: ReportDeps): Lane {
   const { platform } = deps
@@ -60,6 +62,7 @@ export function reportsLane(deps: ReportDeps): Lane {
       const rest = quick.reports === due.length ? nothing : await applyRest(deps, now)
       if (quick.reports + rest.reports > 0) platform.notify('fan-out')
       if (rest.replies.length > 0) platform.notify('dispatch')
+      if (rest.files > 0) platform.notify('media')
       deps.followers.wake([...quick.changed, ...rest.changed, ...rest.replies])
       return quick.reports + rest.reports
     },
@@ -77,11 +80,13 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
   const due = await listDueReports(pool, isoTime(now), batchMax)
   const changed: MessageRow[] = []
   const replies: Applied['replies'][number][] = []
+  let files = 0
   for (const row of due) {
     try {
       const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeReport(tx, row), now))
       changed.push(...applied.changed)
       replies.push(...applied.replies)
+      files += applied.files
     } catch (error) {
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
       await transact(pool, async (tx) => {
@@ -91,7 +96,7 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
       })
     }
   }
-  return { reports: due.length, changed, replies }
+  return { reports: due.length, changed, replies, files }
 }
 
 /** What is due, under locks, in one transaction. */
@@ -112,7 +117,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
   if (rows.length === 0) return nothing
   const receipts = rows.filter((row) => row.report.kind === 'receipt')
   const { late, changed } = await applyReceipts(deps, tx, receipts, isoTime(now))
-  const replies = await applyInbound(
+  const { replies, files } = await applyInbound(
     deps,
     tx,
     rows.filter((row) => row.report.kind === 'inbound'),
@@ -129,7 +134,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     tx,
     rows.filter(({ id }) => !kept.has(id)),
   )
-  return { reports: rows.length, changed, replies }
+  return { reports: rows.length, changed, replies, files }
 }
 
 const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
@@ -147,7 +152,7 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
     return [{ ...writeOf(deps.platform, step), report_id: id, place }]
   })
   const written = await writeReceipts(deps.platform.pool, deps.followers, receipts)
-  return { reports: written.size, changed: [...written].map((id) => rows.get(id)!), replies: [] }
+  return { reports: written.size, changed: [...written].map((id) => rows.get(id)!), replies: [], files: 0 }
 }
 
 /** Applies receipts; resolves to those whose message is not known yet, and to the messages that changed. */
@@ -217,11 +222,11 @@ async function requestsOfParts(tx: Db, receipts: readonly { reference: Reference
   return requests
 }
 
-async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<Applied['replies']> {
+async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<StoredInbound> {
   const inbound: NewInbound[] = []
   for (const { account_id, mode, channel_id, report } of rows) {
     const channel = await deps.channels.find({ account_id, mode }, channel_id)
-    const { from, profile_name, type, content, reply_to, provider_id } = report as InboundMessage
+    const { from, profile_name, type, content, reply_to, provider_id, media } = report as InboundMessage
     // a channel deleted since has nobody to tell
     if (channel === null) continue
     inbound.push({
@@ -234,9 +239,10 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
       content,
       provider_id,
       reply_to: reply_to === null ? null : await findMessageId(tx, channel_id, reply_to),
+      media,
     })
   }
-  return (await storeInbound(deps, tx, inbound)).replies
+  return await storeInbound(deps, tx, inbound)
 }
 
 /** The last word of each channel counts. */

@@ -1,0 +1,29 @@
+-- why: providers keep files that come in for minutes only, so they are copied on arrival, each by one process at a time, and kept for a while.
+create table media_files (
+  account_id text collate "C" not null references accounts (id),
+  mode text not null check (mode in ('live', 'test')),
+  id text collate "C" primary key,
+  channel_id text collate "C" not null,
+  message_id text collate "C" not null,
+  -- as its attachment says: image, video, audio, document, sticker
+  kind text not null,
+  filename text,
+  status text not null check (status in ('waiting', 'copied', 'failed')),
+  -- where its provider has it, until it is copied
+  reference json,
+  attempts smallint not null default 0,
+  due_at timestamptz not null,
+  -- who copies it, and until when that is believed
+  process_id text collate "C",
+  claimed_until timestamptz,
+  -- where the copy is
+  store text check (store in ('folder', 's3')),
+  content_type text,
+  bytes bigint,
+  created_at timestamptz not null,
+  check ((status = 'waiting') = (reference is not null)),
+  check ((status = 'copied') = (store is not null and content_type is not null and bytes is not null))
+);
+create index media_files_waiting on media_files (channel_id, due_at) where status = 'waiting';
+create index media_files_age on media_files (created_at);
+create index media_files_message on media_files (account_id, mode, message_id);

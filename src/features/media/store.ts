@@ -1,0 +1,111 @@
+/** SQL of files that came in. */
+import type { Mode, Tenant } from '../../contract/caller.ts'
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+
+export interface MediaRow {
+  account_id: Tenant['account_id']
+  mode: Mode
+  id: string
+  channel_id: string
+  message_id: string
+  kind: string
+  filename: string | null
+  status: 'waiting' | 'copied' | 'failed'
+  reference: Record<string, string> | null
+  attempts: number
+  due_at: string
+  store: 'folder' | 's3' | null
+  content_type: string | null
+  bytes: number | null
+  created_at: string
+}
+
+export type NewMedia = Pick<MediaRow, 'account_id' | 'mode' | 'id' | 'channel_id' | 'message_id' | 'kind' | 'filename' | 'reference' | 'created_at'>
+
+export async function insertMedia(tx: Db, rows: readonly NewMedia[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx`
+    insert into media_files (account_id, mode, id, channel_id, message_id, kind, filename, status, reference, due_at, created_at)
+    select account_id, mode, id, channel_id, message_id, kind, filename, 'waiting', reference, created_at, created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, channel_id text, message_id text, kind text, filename text, reference json, created_at timestamptz)`
+}
+
+/** A file by its id alone: its address is signed, and knows no tenant. */
+export async function findMedia(sql: Db, id: string): Promise<MediaRow | null> {
+  const [row] = await sql<MediaRow[]>`select * from media_files where id = ${id}`
+  return row ?? null
+}
+
+export interface Claim {
+  readonly process_id: string
+  readonly now: string
+  readonly until: string
+  /** Processes that have not been heard of since then are dead. */
+  readonly silent_since: string
+  readonly rows_max: number
+  readonly channel_rows_max: number
+  /** Channels of what this process copies already. */
+  readonly busy: readonly string[]
+}
+
+/** Takes files that are due, and those of processes that died, so many of each channel. A try counts from here on: a file that ends its process is not tried for ever. */
+export async function claimMedia(sql: Db, claim: Claim): Promise<MediaRow[]> {
+  return await sql<MediaRow[]>`
+    with busy as (select channel_id, count(*) as files from unnest(${[...claim.busy]}::text[]) as t(channel_id) group by channel_id),
+    due as (
+      select id, channel_id, claimed_until, row_number() over (partition by channel_id order by due_at, id) as place
+      from media_files f
+      where status = 'waiting' and due_at <= ${claim.now} and (claimed_until is null or claimed_until < ${claim.now}
+        or (process_id <> ${claim.process_id} and not exists (select from processes p where p.id = f.process_id and p.beat_at > ${claim.silent_since})))
+    ),
+    chosen as (
+      select d.id, d.claimed_until from due d left join busy b on b.channel_id = d.channel_id
+      where d.place + coalesce(b.files, 0) <= ${claim.channel_rows_max} order by d.place, d.id limit ${claim.rows_max}
+    ),
+    taken as (
+      select f.id from media_files f join chosen c on c.id = f.id
+      where f.status = 'waiting' and f.claimed_until is not distinct from c.claimed_until for update of f skip locked
+    )
+    update media_files f set process_id = ${claim.process_id}, claimed_until = ${claim.until}, attempts = f.attempts + 1
+    from taken where f.id = taken.id
+    returning f.*`
+}
+
+/** What became of a file that this process copied; false where another one has taken it over. */
+export async function settleMedia(
+  sql: Db,
+  id: string,
+  process_id: string,
+  copy: { readonly store: 'folder' | 's3'; readonly content_type: string; readonly bytes: number } | null,
+): Promise<boolean> {
+  const rows = await sql`
+    update media_files set status = ${copy === null ? 'failed' : 'copied'}, reference = null, process_id = null, claimed_until = null,
+      store = ${copy?.store ?? null}, content_type = ${copy?.content_type ?? null}, bytes = ${copy?.bytes ?? null}
+    where id = ${id} and status = 'waiting' and process_id = ${process_id}
+    returning id`
+  return rows.length > 0
+}
+
+/** It is tried again at `due_at`; where the try does not count, as if it had not been made. */
+export async function postponeMedia(sql: Db, id: string, process_id: string, due_at: string, counts: boolean): Promise<void> {
+  await sql`
+    update media_files set due_at = ${due_at}, process_id = null, claimed_until = null, attempts = attempts - ${counts ? 0 : 1}
+    where id = ${id} and status = 'waiting' and process_id = ${process_id}`
+}
+
+/** Files that came in before then, with what must be removed for them. */
+export const listOldMedia = async (sql: Db, before: string, rows_max: number): Promise<Pick<MediaRow, 'id' | 'store'>[]> =>
+  await sql<Pick<MediaRow, 'id' | 'store'>[]>`select id, store from media_files where created_at < ${before} order by created_at limit ${rows_max}`
+
+export async function deleteMedia(sql: Db, ids: readonly string[]): Promise<void> {
+  await sql`delete from media_files where id = any(${[...ids]}::text[])`
+}
+
+/** Those of these files that still wait to be copied. */
+export async function stillWaiting(sql: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`select id from media_files where id = any(${[...ids]}::text[]) and status = 'waiting'`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Files with the message that each came with: a fragment for whoever proves that they belong together. */
+export const filesOfMessages = (sql: Db) => sql`select account_id, mode, message_id, id from media_files`

@@ -1,0 +1,175 @@
+/** The lane `media`: copies files that came in, a few at once and few of one channel, and tries again for ten minutes. */
+import { withDeadline, isoTime } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { untilDone } from '../../platform/chores.ts'
+import type { ChannelService } from '../channels/service.ts'
+import type { Incoming } from './folder.ts'
+import type { Storage } from './storage.ts'
+import * as store from './store.ts'
+import type { MediaRow } from './store.ts'
+
+const atOnceMax = 8
+const atOncePerChannelMax = 3
+const copyTimeoutMs = 180_000
+/** Longer than a copy may take: whoever holds it longer has lost it. */
+const claimMs = copyTimeoutMs + 60_000
+/** Before each further try; after the last one it has failed. */
+const retryAfterMs = [2_000, 5_000, 15_000, 60_000, 150_000, 300_000]
+const megabyte = 1024 * 1024
+/** By the kind of attachment; providers send less. */
+const bytesMaxOf: Readonly<Record<string, number>> = {
+  image: 25 * megabyte,
+  sticker: 5 * megabyte,
+  audio: 25 * megabyte,
+  video: 100 * megabyte,
+  document: 100 * megabyte,
+}
+const removedAtOnce = 200
+
+export interface MediaWorkerDeps {
+  readonly platform: Platform
+  readonly channels: Pick<ChannelService, 'find' | 'openMedia'>
+  readonly incoming: Incoming
+  readonly storage: Storage
+}
+
+export interface MediaCopier {
+  readonly lane: Lane
+  /** Gives up what is under way: it is copied again by whoever comes next. */
+  stop(): Promise<void>
+}
+
+export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
+  const { platform } = deps
+  const { pool, clock, process_id } = platform
+  const inHand = new Map<string, { readonly channel_id: string; readonly done: Promise<void> }>()
+  const stopping = new AbortController()
+
+  async function carry(row: MediaRow): Promise<void> {
+    try {
+      await copy(deps, row, stopping.signal)
+    } catch (error) {
+      platform.storage.failed(error)
+      platform.log.error({ err: error, media_id: row.id }, 'what became of a file that came in could not be written; it is copied again later')
+    } finally {
+      inHand.delete(row.id)
+      platform.wake('media')
+    }
+  }
+
+  return {
+    lane: {
+      name: 'media',
+      idle_ms: 1000,
+      async tick() {
+        if (inHand.size >= atOnceMax || stopping.signal.aborted) return 0
+        const now = clock.now()
+        const rows = await store.claimMedia(pool, {
+          process_id,
+          now: isoTime(now),
+          until: isoTime(now + claimMs),
+          silent_since: isoTime(now - limits.process_silent_ms),
+          rows_max: atOnceMax - inHand.size,
+          channel_rows_max: atOncePerChannelMax,
+          busy: [...inHand.values()].map(({ channel_id }) => channel_id),
+        })
+        for (const row of rows) inHand.set(row.id, { channel_id: row.channel_id, done: carry(row) })
+        return rows.length
+      },
+    },
+    async stop() {
+      stopping.abort(new Error('the service stops'))
+      await Promise.all([...inHand.values()].map(({ done }) => done))
+    },
+  }
+}
+
+/** Copies one file, and writes what came of it. */
+async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, row: MediaRow, stopping: AbortSignal): Promise<void> {
+  const { pool, clock, process_id, log } = platform
+  try {
+    const channel = await channels.find(row, row.channel_id)
+    // its credentials went with it
+    if (channel === null) return void (await store.settleMedia(pool, row.id, process_id, null))
+    const copied = await withDeadline(clock, copyTimeoutMs, async (deadline) => {
+      const signal = AbortSignal.any([deadline, stopping])
+      const bytes_max = bytesMaxOf[row.kind] ?? bytesMaxOf['document']!
+      const { content_type: told, chunks } = await channels.openMedia(channel, row.reference!, bytes_max, signal)
+      const content_type = contentType(told)
+      const { path, bytes } = await incoming.write(row.id, untilAborted(chunks, signal), bytes_max, signal)
+      await storage.keep(row.id, path, bytes, content_type, signal).finally(() => incoming.discard(path))
+      return { store: storage.name, content_type, bytes }
+    })
+    await store.settleMedia(pool, row.id, process_id, copied)
+  } catch (error) {
+    if (stopping.aborted) return await store.postponeMedia(pool, row.id, process_id, isoTime(clock.now()), false)
+    platform.storage.failed(error)
+    const wait_ms = retryAfterMs[row.attempts - 1]
+    const message = error instanceof Error ? error.message : String(error)
+    log.warn(
+      { media_id: row.id, channel_id: row.channel_id, attempts: row.attempts, gives_up: wait_ms === undefined },
+      `a file could not be copied: ${message}`,
+    )
+    if (wait_ms === undefined) await store.settleMedia(pool, row.id, process_id, null)
+    else await store.postponeMedia(pool, row.id, process_id, isoTime(clock.now() + wait_ms), true)
+  }
+}
+
+/** A source that hangs must not hold its copy: the next piece is awaited until the signal aborts. */
+async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]()
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  aborted.catch(() => undefined)
+  const onAbort = () => reject(signal.reason as Error)
+  signal.addEventListener('abort', onAbort)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const next = await Promise.race([source.next(), aborted])
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    void source.return?.().catch(() => undefined)
+  }
+}
+
+/** What a provider says that a file is, where it is the name of a type. */
+const contentType = (told: string): string =>
+  /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,60}$/i.exec(told.split(';')[0]!.trim())?.[0].toLowerCase() ?? 'application/octet-stream'
+
+export const mediaChores = (platform: Platform, incoming: Incoming, storageOf: (name: 'folder' | 's3') => Storage | undefined): Chore[] => [
+  {
+    name: 'old media',
+    every_ms: 3600_000,
+    run: () => untilDone(platform.clock, removedAtOnce, () => removeOld(platform, storageOf)),
+  },
+  { name: 'unfinished media', every_ms: 600_000, run: () => discardUnfinished(platform, incoming) },
+]
+
+/** The file first: where its removal fails the row stays, and it is tried again. */
+async function removeOld(platform: Platform, storageOf: (name: 'folder' | 's3') => Storage | undefined): Promise<number> {
+  const before = isoTime(platform.ageing.now() - platform.settings.media_retention_days * 24 * 3600_000)
+  const old = await store.listOldMedia(platform.pool, before, removedAtOnce)
+  for (const { id, store: name } of old) if (name !== null) await storageOf(name)?.remove(id)
+  await store.deleteMedia(
+    platform.pool,
+    old.map(({ id }) => id),
+  )
+  return old.length
+}
+
+/** What processes that were killed had begun to write. */
+async function discardUnfinished({ pool }: Platform, incoming: Incoming): Promise<number> {
+  const begun = await incoming.list()
+  const waiting = await store.stillWaiting(
+    pool,
+    begun.map(({ id }) => id),
+  )
+  const left = begun.filter(({ id }) => !waiting.has(id))
+  for (const { path } of left) await incoming.discard(path)
+  return left.length
+}

@@ -1,0 +1,317 @@
+/** Files that come in: copied on arrival, served by signed addresses that expire, and deleted in the end (behaviour: channels 8). */
+import assert from 'node:assert/strict'
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { request } from 'undici'
+import { hmacHex } from '../../src/lib/hmac.ts'
+import { closing } from '../kit/closing.ts'
+import { hostileAnswers, hostileServer } from '../kit/hostile-server.ts'
+import { s3Keys, s3Simulator } from '../kit/simulators/s3.ts'
+import { until, within } from '../kit/waiting.ts'
+import { startWorld, type PlatformOptions, type World } from '../kit/world.ts'
+
+const picture = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31) % 256))
+const day = 24 * 3600_000
+
+/** A provider's server of files. */
+async function fileServer(t: TestContext, serve: RequestListener) {
+  const server = createServer(serve).listen(0, '127.0.0.1')
+  await within('the provider to listen', once(server, 'listening'))
+  closing(t, () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { host, url: `http://${host}` }
+}
+
+const servePicture: RequestListener = (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(picture)
+
+/** A live channel to which files come from these hosts. */
+async function mailbox(t: TestContext, hosts: readonly string[], settings: PlatformOptions['settings'] = {}) {
+  const world = await startWorld(t, { settings: { webhook_allowed_hosts: hosts, ...settings } })
+  const { api } = await world.account({ mode: 'live' })
+  const credentials = { callback_secret: 's3cret' }
+  const { body: channel } = await api.post('/v1/channels', {
+    type: 'whatsapp',
+    provider: 'simulator',
+    name: 'Inbox',
+    identifier: '+4915100000001',
+    credentials,
+  })
+  let told = 0
+  const tell = async (content: readonly object[], media: unknown) => {
+    const report = {
+      kind: 'inbound',
+      provider_id: `in-${++told}`,
+      from: '+4915112345678',
+      profile_name: null,
+      type: 'attachments',
+      content,
+      reply_to: null,
+      media,
+    }
+    const body = JSON.stringify({ reports: [report] })
+    await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+    await world.tick('reports')
+    return (await api.get('/v1/messages?direction=inbound&limit=1')).body.data[0]
+  }
+  return { world, api, channel, tell, one: (url: string, more: object = {}) => tell([{ type: 'image', ...more }], [{ index: 0, reference: { url } }]) }
+}
+
+const pathOf = (world: World, url: string) => url.replace(world.platform.settings.base_url, '')
+
+async function get(world: World, url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
+  const answer = await request(world.base_url + pathOf(world, url), { method, headers })
+  return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) }
+}
+
+/** The first answer that is not "still being copied"; time goes on meanwhile. */
+const settled = async (world: World, url: string, steps_ms = 30_000) =>
+  await until(
+    'the file to be copied or given up',
+    async () => {
+      await world.tick('media')
+      const answer = await get(world, url)
+      if (answer.status === 503) await world.clock.advance(steps_ms)
+      return answer
+    },
+    ({ status }) => status !== 503,
+  )
+
+const mediaFiles = async ({ platform }: World) =>
+  (await readdir(join(platform.settings.data_dir, 'media'), { recursive: true, withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile())
+
+test('a file that comes in is there at once as an address of ours, is copied, and served whole, in parts, and safely', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const { world, api, one } = await mailbox(t, [provider.host])
+
+  const message = await one(provider.url, { caption: 'Look' })
+  const { url } = message.content.attachments[0]
+  const early = await get(world, url)
+  const file = await settled(world, url)
+  const part = await get(world, url, { range: 'bytes=10-19' })
+  const tail = await get(world, url, { range: 'bytes=-5' })
+  const odd = await get(world, url, { range: 'bytes=99999999-' })
+  const head = await get(world, url, {}, 'HEAD')
+  const event = (await api.get('/v1/events?type=message.received')).body.data[0].data.object
+  const fromEvent = await get(world, event.content.attachments[0].url)
+  const folder = join(world.platform.settings.data_dir, 'media')
+
+  assert.deepEqual([message.status, message.content.attachments[0].caption], ['received', 'Look'])
+  assert.match(url, /^http:\/\/[^/]+\/media\/med_\w{26}\?expires=\d+&signature=[\w-]{44}$/)
+  assert.deepEqual([early.status, early.headers['retry-after']], [503, '2'])
+  assert.deepEqual([file.status, file.body.equals(picture)], [200, true])
+  assert.deepEqual(
+    ['content-type', 'x-content-type-options', 'content-security-policy', 'content-length'].map((name) => file.headers[name]),
+    ['image/png', 'nosniff', "sandbox; default-src 'none'", '70000'],
+  )
+  assert.deepEqual([part.status, part.headers['content-range'], part.body.equals(picture.subarray(10, 20))], [206, 'bytes 10-19/70000', true])
+  assert.deepEqual([tail.status, tail.body.equals(picture.subarray(-5))], [206, true])
+  assert.deepEqual([odd.status, odd.body.length], [200, 70_000])
+  assert.deepEqual([head.status, head.headers['content-length'], head.body.length], [200, '70000', 0])
+  assert.equal(fromEvent.status, 200)
+  assert.equal((await stat(folder)).mode & 0o777, 0o700)
+  assert.equal((await mediaFiles(world)).length, 1)
+  await world.invariants()
+})
+
+test('an address is good for a day, and reading the message shows a new one; the one of an event lasts a week', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const { world, api, one } = await mailbox(t, [provider.host])
+  const message = await one(provider.url)
+  const { url } = message.content.attachments[0]
+  await settled(world, url)
+  const event = (await api.get('/v1/events?type=message.received')).body.data[0].data.object.content.attachments[0].url
+
+  await world.clock.advance(day + 60_000)
+  const [old, week] = [await get(world, url), await get(world, event)]
+  const fresh = (await api.get(`/v1/messages/${message.id}`)).body.content.attachments[0].url
+  const listed = (await api.get('/v1/messages')).body.data[0].content.attachments[0].url
+  const again = [await get(world, fresh), await get(world, listed)]
+  await world.clock.advance(6 * day)
+  const late = await get(world, event)
+
+  assert.deepEqual([old.status, JSON.parse(old.body.toString()).error.code], [404, 'resource_missing'])
+  assert.match(JSON.parse(old.body.toString()).error.message, /expired/)
+  assert.equal(week.status, 200)
+  assert.deepEqual(
+    again.map(({ status }) => status),
+    [200, 200],
+  )
+  assert.equal(late.status, 404)
+})
+
+test('an address that was changed, guessed or lent is no address', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const { world, one } = await mailbox(t, [provider.host])
+  const { url } = (await one(provider.url)).content.attachments[0]
+  await settled(world, url)
+  const [path, query] = url.split('?')
+  const expires = /expires=(\d+)/.exec(query)![1]!
+  const signature = /signature=([\w-]+)/.exec(query)![1]!
+  const other = `${path.slice(0, -1)}${path.endsWith('0') ? '1' : '0'}`
+
+  const answers = await Promise.all(
+    [
+      path,
+      `${path}?expires=${expires}`,
+      `${path}?expires=${Number(expires) + 1}&signature=${signature}`,
+      `${path}?expires=${expires}&signature=${signature.slice(0, 22)}`,
+      `${path}?expires=${expires}&signature=${'A'.repeat(44)}`,
+      `${path}?expires=${expires}&expires=9&signature=${signature}`,
+      `${other}?${query}`,
+      `${path}/../../etc/passwd?${query}`,
+      `${world.platform.settings.base_url}/media/..%2f..%2fsecret.key?${query}`,
+    ].map((address) => get(world, address)),
+  )
+  // somebody else writes the address into a message of theirs, and has it made anew by reading that
+  const thief = await world.account()
+  const { body: forged } = await thief.api.post('/v1/test/inbound_messages', {
+    channel: 'ch_test_whatsapp',
+    from: '+4915112345678',
+    type: 'attachments',
+    attachments: [{ type: 'image', url }],
+  })
+  const read = await thief.api.get(`/v1/messages/${forged.id}`)
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    answers.map(() => 404),
+  )
+  assert.equal(read.body.content.attachments[0].url, url)
+})
+
+test('what could run in a browser is downloaded, under its own name', async (t) => {
+  const types = ['image/svg+xml', 'text/html; charset=utf-8', 'no type at all\u00e9', 'application/pdf']
+  const provider = await fileServer(t, (asked, response) => void response.writeHead(200, { 'content-type': types[Number(asked.url!.slice(1))]! }).end('<svg/>'))
+  const { world, tell } = await mailbox(t, [provider.host])
+
+  const message = await tell(
+    types.map(() => ({ type: 'document', filename: 'Rechnung "ä"\n.html' })),
+    types.map((_, index) => ({ index, reference: { url: `${provider.url}/${index}` } })),
+  )
+  const files = []
+  for (const { url } of message.content.attachments) files.push(await settled(world, url))
+
+  assert.deepEqual(
+    files.map(({ headers }) => headers['content-type']),
+    ['image/svg+xml', 'text/html', 'application/octet-stream', 'application/pdf'],
+  )
+  for (const { headers } of files) assert.equal(headers['content-disposition'], "attachment; filename*=UTF-8''Rechnung%20%22%C3%A4%22%0A.html")
+})
+
+test('a provider that is down is asked again for ten minutes; then the file is given up', async (t) => {
+  let asked = 0
+  const provider = await fileServer(t, (_request, response) => void (++asked < 3 ? response.writeHead(500).end() : servePicture(_request, response)))
+  const gone = await fileServer(t, (_request, response) => void response.writeHead(404).end())
+  const { world, one } = await mailbox(t, [provider.host, gone.host])
+
+  const recovered = await settled(world, (await one(provider.url)).content.attachments[0].url)
+  const before = world.clock.now()
+  const failed = await settled(world, (await one(gone.url)).content.attachments[0].url)
+  const minutes = (world.clock.now() - before) / 60_000
+
+  assert.deepEqual([recovered.status, asked], [200, 3])
+  assert.deepEqual([failed.status, JSON.parse(failed.body.toString()).error.code], [404, 'resource_missing'])
+  assert.ok(minutes > 5 && minutes < 20, `${minutes} minutes`)
+  await world.invariants()
+})
+
+test('whatever a provider answers instead of a file, nothing of it is kept, and nobody else waits', async (t) => {
+  const good = await fileServer(t, servePicture)
+  const inner = await fileServer(t, servePicture)
+  const redirect = await fileServer(t, (_request, response) => void response.writeHead(302, { location: inner.url }).end())
+  const bad = await Promise.all(
+    ['no HTTP at all', 'half an answer', 'half a head', 'an endless body', 'an endless head', 'a cut connection'].map((name) =>
+      hostileServer(t, hostileAnswers[name]!),
+    ),
+  )
+  const silent = await hostileServer(t, () => undefined)
+  const hosts = [good.host, redirect.host, ...[...bad, silent].map(({ url }) => new URL(url).host)]
+  const { world, tell, one } = await mailbox(t, hosts)
+  const urls = [...bad.map(({ url }) => url), silent.url, redirect.url, inner.url, 'file:///etc/passwd', 'nonsense', 'http://169.254.169.254/latest/meta-data']
+
+  const message = await tell(
+    urls.map(() => ({ type: 'sticker' })),
+    urls.map((url, index) => ({ index, reference: { url } })),
+  )
+  const fine = await one(good.url)
+  const answers = []
+  for (const { url } of message.content.attachments) answers.push(await settled(world, url))
+  const file = await settled(world, fine.content.attachments[0].url)
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    urls.map(() => 404),
+  )
+  assert.equal(file.status, 200)
+  assert.equal((await mediaFiles(world)).length, 1)
+  await world.invariants()
+})
+
+test('media that names no attachment is passed over, and the message is stored all the same', async (t) => {
+  const { tell } = await mailbox(t, [])
+
+  const odd = await tell(
+    [{ type: 'image' }],
+    [
+      null,
+      7,
+      { index: 5, reference: {} },
+      { index: 'a', reference: {} },
+      { index: 0, reference: { url: 7 } },
+      { index: 0, reference: { url: 'x'.repeat(5000) } },
+    ],
+  )
+  const none = await tell([{ type: 'image' }], 'nonsense')
+
+  assert.deepEqual([odd.status, odd.content.attachments], ['received', [{ type: 'image' }]])
+  assert.deepEqual([none.status, none.content.attachments], ['received', [{ type: 'image' }]])
+})
+
+test('files are deleted with their retention, and what a killed process had begun as well', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const { world, one } = await mailbox(t, [provider.host], { media_retention_days: 3 })
+  const message = await one(provider.url)
+  const { url } = message.content.attachments[0]
+  await settled(world, url)
+
+  await writeFile(join(world.platform.settings.data_dir, 'media/incoming/med_00000000000000000000000000.dead'), 'half')
+  await world.clock.advance(2 * day)
+  await world.chores()
+  const kept = await mediaFiles(world)
+  await world.clock.advance(day + 1)
+  await world.chores()
+
+  assert.deepEqual([kept.length, (await mediaFiles(world)).length], [1, 0])
+  await world.invariants()
+})
+
+test('with a bucket, files are kept there, every request signed, and read and deleted through it', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const bucket = await s3Simulator(t)
+  const { world, one } = await mailbox(t, [provider.host], { media_s3: { ...s3Keys, url: bucket.url }, media_retention_days: 1 })
+  bucket.failures.push(500)
+
+  const { url } = (await one(provider.url)).content.attachments[0]
+  const file = await settled(world, url)
+  const part = await get(world, url, { range: 'bytes=5-9' })
+  bucket.failures.push(500)
+  const down = await get(world, url)
+  const kept = [...bucket.objects].map(([key, { body, content_type }]) => [/^\w\w\/med_\w{26}$/.test(key), content_type, body.equals(picture)])
+  const left = await mediaFiles(world)
+  await world.clock.advance(day + 1)
+  await world.chores()
+
+  assert.deepEqual([file.status, file.body.equals(picture)], [200, true])
+  assert.deepEqual([part.status, part.body.equals(picture.subarray(5, 10))], [206, true])
+  assert.deepEqual([down.status, JSON.parse(down.body.toString()).error.code], [503, 'upstream_unavailable'])
+  assert.deepEqual(kept, [[true, 'image/png', true]])
+  assert.deepEqual(left, [])
+  assert.deepEqual([bucket.objects.size, bucket.refused], [0, []])
+})
