@@ -9,6 +9,7 @@ import { billingRoutes } from './features/billing/routes.ts'
 import { billingService } from './features/billing/service.ts'
 import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
+import type { Provider } from './features/channels/adapter.ts'
 import { channelService } from './features/channels/service.ts'
 import { channelSessions } from './features/channels/sessions.ts'
 import { channelChores, reconnectLane } from './features/channels/worker.ts'
@@ -108,6 +109,8 @@ export interface AppParts {
   readonly followers?: readonly Follower[]
   /** As `followers`. */
   readonly submitters?: readonly SubmitterFragment[]
+  /** As `followers`. */
+  readonly providers?: readonly Provider[]
 }
 
 export type Services = ReturnType<typeof compose>['services']
@@ -139,7 +142,7 @@ export interface App {
 function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone: () => boolean) {
   const accounts = accountService(platform)
   const billing = billingService(platform)
-  const channels = channelService(platform)
+  const channels = channelService(platform, parts.providers === undefined ? {} : { providers: parts.providers })
   const contacts = contactService(platform)
   const media = mediaService(platform, channels)
   const imports = importService(platform)

@@ -46,6 +46,7 @@ export function makeMetrics(ofProcess = false) {
       labelNames: ['kind', 'outcome'],
       registers,
     }),
+    ...channelMetrics(registers),
     queue_depth: new Gauge({ name: 'posthorn_queue_depth', help: 'Jobs waiting, by queue.', labelNames: ['queue'], registers }),
     feed_horizon_age_seconds: new Gauge({ name: 'posthorn_feed_horizon_age_seconds', help: 'Age of what holds the event feed up the longest.', registers }),
     ...databaseMetrics(registers),
@@ -105,6 +106,16 @@ const storageMetrics = (registers: Registry[]) => ({
   database_writable: new Gauge({
     name: 'posthorn_database_writable',
     help: '1 while the database takes writes; 0 after one that failed for want of room or of the database, until one succeeds.',
+    registers,
+  }),
+})
+
+/** Of the senders and their providers. */
+const channelMetrics = (registers: Registry[]) => ({
+  asked: new Counter({
+    name: 'posthorn_asked_total',
+    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told; not_told: it cannot tell.',
+    labelNames: ['outcome'],
     registers,
   }),
 })

@@ -39,6 +39,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     process_id: name,
     followers: world.followers,
     submitters: world.submitters,
+    providers: world.providers,
   })
   world.rest.pools.add(app.platform.reads.pool)
   await app.lane('heartbeat').tick()

@@ -11,6 +11,7 @@ import type { App, Services } from '../../src/app.ts'
 import type { Mode } from '../../src/contract/caller.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
 import { readConfig } from '../../src/config.ts'
+import type { Provider } from '../../src/features/channels/adapter.ts'
 import type { SubmitterFragment } from '../../src/features/messages/ingest/submitters.ts'
 import type { Follower } from '../../src/features/messages/transitions/followers.ts'
 import { idMaker } from '../../src/lib/ids.ts'
@@ -43,6 +44,8 @@ export interface PlatformOptions {
   readonly followers?: readonly Follower[]
   /** Who submits messages with rows of its own, in every process of the world. */
   readonly submitters?: readonly SubmitterFragment[]
+  /** Providers beside the product's, in every process of the world. */
+  readonly providers?: readonly Provider[]
   /** One that is there already, which the world drops at its end; by default a fresh one. */
   readonly database?: TestDatabase
 }
@@ -60,6 +63,7 @@ export interface PlatformWorld {
   readonly database_url: string
   readonly followers: readonly Follower[]
   readonly submitters: readonly SubmitterFragment[]
+  readonly providers: readonly Provider[]
   /** A recording server whose host may be called by webhooks. */
   receiver(): Receiver
 }
@@ -114,6 +118,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     database_url: database.url,
     followers: options.followers ?? [],
     submitters: options.submitters ?? [],
+    providers: options.providers ?? [],
     receiver: () => host.receiver(),
   }
 }
@@ -170,7 +175,8 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const parts = await startPlatform(t, options)
   const { pool, clock, platform, woken } = parts
   const { settings, secrets, log, ids } = platform
-  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers: parts.followers, submitters: parts.submitters })
+  const { followers, submitters, providers } = parts
+  const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers, submitters, providers })
   parts.rest.pools.add(app.platform.reads.pool)
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   let stopped: Promise<void> | undefined

@@ -5,7 +5,7 @@ import { httpClient } from '../../lib/http-client.ts'
 import type { Resolve } from '../../lib/name-lookup.ts'
 import { hostPort } from '../../lib/public-address.ts'
 import type { Adapter, Provider, ProviderTools } from './adapter.ts'
-import { providers } from './registry.ts'
+import { providers as productProviders } from './registry.ts'
 
 export interface Adapters {
   /** A provider by its name, or undefined for one that is not built. */
@@ -31,9 +31,12 @@ export interface AdapterParts {
   readonly allowed_hosts: readonly string[]
   /** Certificates to trust besides the system's; for tests. */
   readonly ca?: string
+  /** Those of tests, beside the product's. */
+  readonly providers?: readonly Provider[]
 }
 
 export function makeAdapters(parts: AdapterParts): Adapters {
+  const providers = [...productProviders, ...(parts.providers ?? [])]
   const urls = new Map(providers.map(({ name, url }) => [name, url === undefined ? '' : (parts.provider_urls[url.setting] ?? url.fallback)]))
   const allowed_hosts = [...parts.allowed_hosts, ...[...urls.values()].filter((url) => url !== '').map((url) => hostPort(new URL(url)))]
   const http = httpClient({ ...parts, allowed_hosts })

@@ -8,7 +8,7 @@ import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Adapter, MediaReference } from './adapter.ts'
+import type { Adapter, MediaReference, Provider } from './adapter.ts'
 import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
@@ -43,6 +43,8 @@ export interface ChannelParts {
   readonly resolve?: Resolve
   /** Certificates to trust besides the system's. */
   readonly ca?: string
+  /** Those of tests, beside the product's. */
+  readonly providers?: readonly Provider[]
 }
 
 export function channelService(platform: Platform, parts: ChannelParts = {}) {
@@ -53,6 +55,7 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     provider_urls: settings.provider_urls,
     allowed_hosts: settings.webhook_allowed_hosts,
     ...(parts.ca === undefined ? {} : { ca: parts.ca }),
+    ...(parts.providers === undefined ? {} : { providers: parts.providers }),
   })
   const cache = channelCache(platform)
   const deps: ChannelDeps = { platform, adapters, cache }

@@ -9,7 +9,7 @@ function filled(counts: Record<string, number>, priority: Priority = 'normal') {
   const waiting = backlog()
   for (const [queue, count] of Object.entries(counts))
     for (let i = 0; i < count; i++)
-      waiting.add(queue, { row: { id: `${queue}${i}`, priority } as MessageRow, attempts: 0, claimed: false, due_ms: 0, lease_until_ms: 0 })
+      waiting.add(queue, { row: { id: `${queue}${i}`, priority } as MessageRow, attempts: 0, claimed: false, doubtful: false, due_ms: 0, lease_until_ms: 0 })
   return waiting
 }
 
@@ -46,7 +46,7 @@ test('no more is taken than there is or than may go, and who has waited longest 
 
 test('within a queue what is urgent goes first', () => {
   const waiting = filled({ a: 2 }, 'low')
-  waiting.add('a', { row: { id: 'urgent', priority: 'high' } as MessageRow, attempts: 0, claimed: false, due_ms: 0, lease_until_ms: 0 })
+  waiting.add('a', { row: { id: 'urgent', priority: 'high' } as MessageRow, attempts: 0, claimed: false, doubtful: false, due_ms: 0, lease_until_ms: 0 })
 
   assert.deepEqual(
     waiting.take(2, (_, __, wanted) => wanted).map(({ row }) => row.id),

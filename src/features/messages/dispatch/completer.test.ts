@@ -22,7 +22,7 @@ test('messages that a provider names alike are all sent, and the first keeps the
   await writeCompletions(
     { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() },
     rows.map((row) => ({
-      job: { row, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
+      job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
       provider: 'simulator',
       outcome: { kind: 'accepted', provider_ids: ['the same'] },
       duration_ms: 5,
@@ -52,7 +52,7 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
     { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() },
     [
       {
-        job: { row: row!, attempts: 0, claimed: false, due_ms: now, lease_until_ms: now + 60_000 },
+        job: { row: row!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
         provider: 'sandbox',
         outcome: { kind: 'accepted', provider_ids: ['p'], reports: [{ after_ms: 80, report: reply }] },
         duration_ms: 0,
@@ -88,6 +88,7 @@ async function completing(t: TestContext) {
     row: { id: 'msg_1', account_id: 'acc_1', mode: 'test', channel_id: 'ch_1' } as MessageRow,
     attempts: 0,
     claimed: true,
+    doubtful: false,
     due_ms: 0,
     lease_until_ms: 0,
   }

@@ -107,7 +107,7 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
 
 /** A completion that is one step with one event, one reference and at most one report to keep; none otherwise. */
 function plainAcceptance({ platform }: WriteDeps, completion: Completion): { acceptance: Acceptance; row: MessageRow }[] {
-  if (!wasHandedOver(completion) || completion.outcome.kind !== 'accepted') return []
+  if (!wasHandedOver(completion) || completion.asked === true || completion.outcome.kind !== 'accepted') return []
   const { job, outcome, duration_ms, provider } = completion
   if (outcome.provider_ids.length > 1 || (outcome.reports ?? []).length > 1) return []
   const step = stepOf(job.row, transitionsOf(completion))

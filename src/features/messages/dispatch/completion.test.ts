@@ -8,7 +8,7 @@ const at_ms = Date.parse('2026-01-01T00:00:10.000Z')
 
 const row = { account_id: 'acc_1', mode: 'live', id: 'msg_1', channel_id: 'ch_1', status: 'queued', expires_at: null } as MessageRow
 const completed = (outcome: Outcome, more: { attempts?: number; expires_at?: string; instant?: boolean } = {}): Completion => ({
-  job: { row: { ...row, expires_at: more.expires_at ?? null }, attempts: more.attempts ?? 0, claimed: true, due_ms: 0, lease_until_ms: 0 },
+  job: { row: { ...row, expires_at: more.expires_at ?? null }, attempts: more.attempts ?? 0, claimed: true, doubtful: false, due_ms: 0, lease_until_ms: 0 },
   provider: 'simulator',
   outcome,
   duration_ms: 10,

@@ -8,7 +8,7 @@ import type { TransitionRequest } from '../transitions/transitions.ts'
 import { tenantOf, type Job } from './job.ts'
 import type { NewAttempt, NewReference, ReturnedJob } from './store.ts'
 
-/** A job that was handed over, and the provider's answer. */
+/** A job that was handed over, or asked about, and the provider's answer. */
 export interface HandedOver {
   readonly job: Job
   readonly provider: string
@@ -18,6 +18,8 @@ export interface HandedOver {
   readonly at_ms: number
   /** The provider answers at once, within this process. */
   readonly instant: boolean
+  /** Nothing was handed over: the provider was asked about an earlier time, and this is what it told. */
+  readonly asked?: true
 }
 
 /** A job that ended without a hand-over. `gone`: its message is final already, or another process has it. */
@@ -37,11 +39,15 @@ const throttledMax = 8
 
 export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
 
+/** The provider was asked, and nothing was handed over. */
+const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) && completion.asked === true
+
 /** When the hand-over is repeated, in milliseconds; null when the job has ended. */
 export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
   if (outcome.kind === 'unknown') return at_ms + unknownWaitMs
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable') return null
+  if (wasAsked(completion)) return at_ms + unknownWaitMs
   const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
   const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
   if (job.row.expires_at === null) return due_ms
@@ -122,7 +128,7 @@ export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
 }
 
 export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
-  if (!wasHandedOver(completion)) return []
+  if (!wasHandedOver(completion) || completion.asked === true) return []
   const { job, provider, outcome, duration_ms, at_ms } = completion
   return [
     {
@@ -141,8 +147,12 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
   ]
 }
 
-/** The job as it is given back for the next hand-over; the attempts count goes with it. */
+/** The job as it is given back for the next hand-over; the count of attempts goes with it, and whether the last one may have arrived. */
 export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const due_ms = nextDue(completion)
-  return due_ms === null ? [] : [{ message_id: completion.job.row.id, due_at: isoTime(due_ms), attempts: completion.job.attempts + 1 }]
+  if (due_ms === null) return []
+  const { job, outcome } = completion
+  // a question that was not answered leaves things as they were
+  const asked = wasAsked(completion)
+  return [{ message_id: job.row.id, due_at: isoTime(due_ms), attempts: job.attempts + (asked ? 0 : 1), doubtful: asked || outcome.kind === 'unknown' }]
 }

@@ -4,6 +4,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, OutboundMessage, Outcome } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
+import { ask } from './asking.ts'
 import type { Completer } from './completer.ts'
 import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
@@ -13,7 +14,7 @@ import { tenantOf, validUntil, type Job } from './job.ts'
 import type { ChannelRates } from './rates.ts'
 import { giveBack } from './scheduler.ts'
 import type { Sessions } from './sessions.ts'
-import { findProviderId } from './store.ts'
+import { findProviderId, listHeld } from './store.ts'
 
 export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService
@@ -94,12 +95,13 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const { platform, channels, rates } = deps
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
+  const told = await toldMeanwhile(deps, jobs)
   const ready: Ready[] = []
   const down: Job[] = []
   for (const job of jobs) {
     const channel = await channels.find(tenantOf(job.row), job.row.channel_id)
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
-    if (job.row.status !== 'queued' && job.row.status !== 'sending') end(deps, job, 'gone')
+    if (told.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) end(deps, job, 'gone')
     else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) end(deps, job, 'expired')
     else if (blocked.has(job.row.id)) end(deps, job, 'blocked')
     else if (channel === null) end(deps, job, 'channel_deleted')
@@ -110,6 +112,18 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   await giveBack(platform, down, now)
   for (const job of down) deps.jobs.end(job)
   return ready
+}
+
+/** Those in doubt whose job has ended since it was claimed: a receipt told that the provider has the message. */
+async function toldMeanwhile({ platform }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
+  const doubtful = jobs.filter((job) => job.doubtful)
+  if (doubtful.length === 0) return new Set()
+  const held = await listHeld(
+    platform.pool,
+    platform.process_id,
+    doubtful.map(({ row }) => row.id),
+  )
+  return new Set(doubtful.filter(({ row }) => !held.has(row.id)))
 }
 
 /**
@@ -156,11 +170,21 @@ async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: Abor
   const adapter = channels.adapterOf(channel)
   const began_ms = clock.now()
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const outcome = outcomeOf(job, await send(deps, adapter, { job, channel }, signal))
+  const told = job.doubtful ? await askFirst(deps, adapter, { job, channel }, signal) : null
+  const outcome = told ?? outcomeOf(job, await send(deps, adapter, { job, channel }, signal))
   const at_ms = clock.now()
-  metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
-  deps.complete({ job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true })
+  if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
+  const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true }
+  deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
 }
+
+const askFirst = async (
+  { platform, channels }: ExecutorDeps,
+  adapter: Adapter | undefined,
+  { job, channel }: Ready,
+  signal: AbortSignal,
+): Promise<Outcome | null> =>
+  adapter?.ask === undefined ? null : await ask(platform, adapter, outboundOf(platform, job), channels.connection(channel), signal)
 
 async function send(deps: ExecutorDeps, adapter: Adapter | undefined, { job, channel }: Ready, signal: AbortSignal): Promise<Outcome> {
   if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }

@@ -10,6 +10,8 @@ export interface Job {
   attempts: number
   /** Taken from the table, not handed on in memory. */
   readonly claimed: boolean
+  /** Perhaps handed over already: nobody knows what came of the last time. */
+  readonly doubtful: boolean
   /** When it was to go, in milliseconds since 1970. */
   readonly due_ms: number
   /** When the claim ends; nothing is handed over after it. */

@@ -92,7 +92,8 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     offer(rows, lease_until_ms) {
       state.coming.clear()
       for (const row of rows)
-        if (!jobs.unpersisted.refuses(row.id)) jobs.add({ row, attempts: 0, claimed: false, due_ms: Date.parse(row.created_at), lease_until_ms })
+        if (!jobs.unpersisted.refuses(row.id))
+          jobs.add({ row, attempts: 0, claimed: false, doubtful: false, due_ms: Date.parse(row.created_at), lease_until_ms })
       platform.notify('dispatch')
     },
     claim: () => claim(state),
@@ -193,10 +194,10 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
 
 /** The jobs of claimed rows; those that are in hand already, or are being cancelled, left out. */
 const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
-  rows.flatMap(({ job_attempts, job_due_at, ...row }) =>
+  rows.flatMap(({ job_attempts, job_doubtful, job_due_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
       ? []
-      : [{ row, attempts: job_attempts, claimed: true, due_ms: Date.parse(job_due_at), lease_until_ms }],
+      : [{ row, attempts: job_attempts, claimed: true, doubtful: job_doubtful, due_ms: Date.parse(job_due_at), lease_until_ms }],
   )
 
 function ready({ jobs, rates, wakes, platform }: State): Job[] {

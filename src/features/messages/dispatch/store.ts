@@ -29,6 +29,7 @@ export async function listDueQueues(sql: Db, at: string, after: string, queues_m
 
 export interface ClaimedRow extends MessageRow {
   job_attempts: number
+  job_doubtful: boolean
   job_due_at: string
 }
 
@@ -80,9 +81,9 @@ export async function claimExpired(
 const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: string; lease_until: string }) => sql`
   claimed as (
     update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
-    returning j.account_id, j.mode, j.message_id, j.attempts, picked.due_at
+    returning j.account_id, j.mode, j.message_id, j.attempts, j.doubtful, picked.due_at
   )
-  select m.*, c.attempts as job_attempts, c.due_at as job_due_at
+  select m.*, c.attempts as job_attempts, c.doubtful as job_doubtful, c.due_at as job_due_at
   from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
   order by c.due_at, m.id`
 
@@ -100,7 +101,7 @@ export interface TakenOver {
 
 /**
  * Takes back what processes had claimed that have not been heard of since `alive_since`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
- * repeated: it is `sending` from here on, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
+ * asked about where the provider can tell, else repeated: it is `sending` from here on, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
  * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
  * that takes over tens of thousands would outlast the time that statements have.
  */
@@ -128,7 +129,7 @@ export async function takeOverJobs(
       ) h where ${left} limit ${jobs_max}
     ),
     taken as (
-      update dispatch_jobs j set due_at = ${at}, process_id = null from held where j.message_id = held.id and ${left}
+      update dispatch_jobs j set due_at = ${at}, process_id = null, doubtful = true from held where j.message_id = held.id and ${left}
       returning j.account_id, j.mode, j.message_id
     ),
     marked as (
@@ -144,6 +145,13 @@ export async function takeOverJobs(
 export async function releaseJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
   if (message_ids.length === 0) return
   await sql`update dispatch_jobs set due_at = ${at}, process_id = null where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+}
+
+/** Those of these messages whose jobs this process still has in hand. */
+export async function listHeld(sql: Db, process_id: string, message_ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ message_id: string }[]>`
+    select message_id from dispatch_jobs where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+  return new Set(rows.map(({ message_id }) => message_id))
 }
 
 /** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
@@ -271,13 +279,15 @@ export interface ReturnedJob {
   readonly message_id: string
   readonly due_at: string
   readonly attempts: number
+  /** The last hand-over may have arrived. */
+  readonly doubtful: boolean
 }
 
 /** Gives jobs back to be claimed again at their time. */
 export async function returnJobs(tx: Db, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, process_id = null
-    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int)
+    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, doubtful = t.doubtful, process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int, doubtful boolean)
     where j.message_id = t.message_id`
 }

@@ -5,6 +5,7 @@ import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, LinkReport, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { tenantOf } from '../dispatch/job.ts'
+import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
 import type { MessageRow } from '../rows.ts'
@@ -12,7 +13,9 @@ import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
 import {
   findMessageId,
+  findNamed,
   findReferences,
+  keepReferences,
   listDueReports,
   listOvertaking,
   partSteps,
@@ -21,6 +24,7 @@ import {
   removeReports,
   takeDueReports,
   takeReport,
+  type NamedReport,
   type ReferenceRow,
   type ReportRow,
 } from './store.ts'
@@ -180,14 +184,42 @@ async function applyReceipts(
     known.filter(({ reference }) => reference.parts > 1),
     at,
   )
-  const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...parts])
-  return { late: others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`)), changed: [...changed.values()] }
+  const unknown = others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
+  const named = await findNamed(tx, unknown.flatMap(namedOf))
+  const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...parts, ...named.map((one) => requestOfNamed(one, at))])
+  const settled = await settleNamed(tx, named, at)
+  return { late: unknown.filter(({ id }) => !settled.has(id)), changed: [...changed.values()] }
+}
+
+/** A receipt that names our own message: its hand-over had no answer, or none that is written yet. */
+const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt })[] => {
+  const receipt = row.report as Receipt
+  const { message_id, provider_id } = receipt
+  return typeof message_id === 'string' && message_id !== '' && provider_id !== '' ? [{ ...row, provider_id, message_id, receipt }] : []
+}
+
+/** That one hand-over failed is nothing to a message which the provider took at another. */
+const requestOfNamed = (named: NamedReport & { receipt: Receipt }, at: string): TransitionRequest =>
+  requestOf(named, named.receipt, named.receipt.transition === 'fail' ? 'refuse' : named.receipt.transition, at)
+
+/**
+ * Keeps the provider's ids of messages that receipts named, and ends their jobs: the provider has them. Resolves to the ids of the reports that are
+ * settled by it; the others are applied in a moment, by the reference that was written meanwhile.
+ */
+async function settleNamed(tx: Db, named: readonly NamedReport[], at: string): Promise<Set<string>> {
+  const kept = await keepReferences(tx, named, at)
+  const settled = named.filter(({ channel_id, provider_id }) => kept.has(`${channel_id} ${provider_id}`))
+  await endJobs(
+    tx,
+    settled.map(({ message_id }) => message_id),
+  )
+  return new Set(settled.map(({ id }) => id))
 }
 
 const requestOf = (
   reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>,
   receipt: Receipt,
-  transition: Receipt['transition'],
+  transition: TransitionRequest['transition'],
   at: string,
 ): TransitionRequest => ({
   account_id: reference.account_id,

@@ -114,6 +114,37 @@ export async function findReferences(tx: Db, rows: readonly Pick<ReportRow, 'cha
     join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
 }
 
+/** A report that names our own message. */
+export interface NamedReport extends Pick<ReportRow, 'id' | 'account_id' | 'mode' | 'channel_id'> {
+  readonly provider_id: string
+  readonly message_id: string
+}
+
+/** Those of these reports whose message was sent on their channel. */
+export async function findNamed<T extends NamedReport>(tx: Db, named: readonly T[]): Promise<T[]> {
+  if (named.length === 0) return []
+  const wanted = named.map(({ id, account_id, mode, channel_id, message_id }) => ({ id, account_id, mode, channel_id, message_id }))
+  const found = await tx<{ id: string }[]>`
+    select t.id from json_to_recordset(${jsonRows(wanted)}::text::json) as t(id text, account_id text, mode text, channel_id text, message_id text)
+    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.channel_id = t.channel_id and m.direction = 'outbound'`
+  const ids = new Set(found.map(({ id }) => id))
+  return named.filter(({ id }) => ids.has(id))
+}
+
+/** Keeps by which ids the provider names messages; resolves to those ids that nobody had kept before. */
+export async function keepReferences(tx: Db, named: readonly NamedReport[], at: string): Promise<Set<string>> {
+  if (named.length === 0) return new Set()
+  const rows = named.map(({ account_id, mode, channel_id, provider_id, message_id }) => ({ account_id, mode, channel_id, provider_id, message_id }))
+  const kept = await tx<{ channel_id: string; provider_id: string }[]>`
+    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
+    select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, 0, 1, ${at}::timestamptz
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, channel_id text, provider_id text, message_id text)
+    order by channel_id, provider_id
+    on conflict (channel_id, provider_id) do nothing
+    returning channel_id, provider_id`
+  return new Set(kept.map(({ channel_id, provider_id }) => `${channel_id} ${provider_id}`))
+}
+
 /** What is told of the parts of a message, from the least. */
 export const partSteps = ['accept', 'deliver', 'open'] as const
 export type PartStep = (typeof partSteps)[number]

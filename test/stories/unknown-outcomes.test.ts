@@ -1,0 +1,271 @@
+/** What becomes of a message whose hand-over had no answer: nothing is lost, and nothing is sent twice that the provider could tell us about (behaviour: messages 7.3). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Outcome } from '../../src/features/channels/adapter.ts'
+import { startProcess } from '../kit/process.ts'
+import { accepted, providerIdOf, scriptedProvider, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { until } from '../kit/waiting.ts'
+import { startWorld } from '../kit/world.ts'
+
+const priceMicros = 7500
+const halfAMinute = 30_000
+
+async function liveWorld(t: TestContext) {
+  const provider = scriptedProvider()
+  const world = await startWorld(t, { providers: [provider.provider] })
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
+  const channel = (await api.post('/v1/channels', creation)).body.id as string
+  return {
+    world,
+    api,
+    provider,
+    channel,
+    send: async (more: object = {}) =>
+      (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, ...more })).body.id as string,
+    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
+    attempts: async (id: string) => (await api.get(`/v1/messages/${id}/attempts`)).body.data.map((one: { outcome: string }) => one.outcome),
+    events: async () => (await api.get('/v1/events?type=message.*&order=asc')).body.data.map((event: { type: string }) => event.type),
+    spent: async () => 1_000_000 - ((await api.get('/v1/balance')).body.wallet_micros as number),
+    callBack: async (...reports: object[]) => await fetch(`${world.base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) }),
+    wait: async (ms: number) => {
+      await world.clock.advance(ms)
+      await world.settle()
+    },
+  }
+}
+
+const receipt = (message_id: string, transition: string, more: object = {}) => ({
+  kind: 'receipt',
+  provider_id: providerIdOf(message_id),
+  message_id,
+  transition,
+  ...more,
+})
+
+test('a provider that can tell is asked before anything is sent again, and what it took goes on as accepted', async (t) => {
+  const { world, provider, send, read, attempts, callBack, wait, events, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  provider.tell = accepted
+  const id = await send()
+  await world.settle()
+  const before = await read(id)
+
+  await wait(halfAMinute)
+  const after = await read(id)
+  await callBack({ kind: 'receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
+  await world.settle()
+
+  assert.deepEqual([before.status, after.status, (await read(id)).status], ['sending', 'sent', 'delivered'])
+  assert.deepEqual([provider.sent.length, provider.asked.length, await attempts(id)], [1, 1, ['unknown']])
+  assert.deepEqual([await events(), await spent()], [['message.sent', 'message.delivered'], priceMicros])
+  await world.invariants()
+})
+
+test('what the provider refused, as it tells when it is asked, fails and is refunded', async (t) => {
+  const { world, provider, send, read, wait, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  provider.tell = () => ({ kind: 'refused', code: 'upstream_rejected', provider_code: '21211', message: 'No such number.' })
+  const id = await send()
+  await world.settle()
+
+  await wait(halfAMinute)
+
+  const { status, error, billing } = await read(id)
+  assert.deepEqual([status, error.code, billing.refunded, await spent(), provider.sent.length], ['failed', 'upstream_rejected', true, 0, 1])
+  await world.invariants()
+})
+
+test('what the provider never had, or cannot tell, is sent again after half a minute', async (t) => {
+  const { world, provider, send, read, attempts, wait } = await liveWorld(t)
+  provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
+  const [never, untold] = [await send(), await send()]
+  provider.tell = ({ id }) => (id === never ? unavailable : null)
+  await world.settle()
+
+  await wait(halfAMinute - 1)
+  const tooSoon = provider.asked.length
+  await wait(1)
+
+  assert.equal(tooSoon, 0)
+  for (const id of [never, untold]) assert.deepEqual([(await read(id)).status, await attempts(id)], ['sent', ['accepted', 'unknown']])
+  assert.deepEqual([provider.sent.length, provider.asked.length], [4, 2])
+  await world.invariants()
+})
+
+test('as long as a provider that can tell does not answer, nothing is sent again', async (t) => {
+  const { world, provider, send, read, wait } = await liveWorld(t)
+  provider.answer = () => unknown
+  provider.tell = () => unknown
+  const id = await send({ expires_in_seconds: 300 })
+  await world.settle()
+  for (let times = 0; times < 4; times++) await wait(halfAMinute)
+  const [sent, asked] = [provider.sent.length, provider.asked.length]
+  provider.tell = accepted
+  await wait(halfAMinute)
+
+  assert.deepEqual([sent, asked, (await read(id)).status], [1, 4, 'sent'])
+  await world.invariants()
+})
+
+test('a receipt that names our message during the wait is its answer: it is sent, delivered, and never handed over again', async (t) => {
+  const { world, provider, send, read, callBack, wait, events, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  const id = await send()
+  await world.settle()
+
+  await callBack(receipt(id, 'accept'))
+  await world.settle()
+  const sent = (await read(id)).status
+  await callBack({ kind: 'receipt', provider_id: providerIdOf(id), transition: 'deliver' }, receipt(id, 'accept'))
+  await wait(24 * 3600_000)
+
+  assert.deepEqual([sent, (await read(id)).status, provider.sent.length, provider.asked.length], ['sent', 'delivered', 1, 0])
+  assert.deepEqual([await events(), await spent()], [['message.sent', 'message.delivered'], priceMicros])
+  await world.invariants()
+})
+
+test('a receipt that comes while the message waits in memory for its turn ends it there too', async (t) => {
+  const { world, provider, send, read, callBack, wait } = await liveWorld(t)
+  provider.answer = () => unknown
+  const id = await send()
+  await world.settle()
+  await world.clock.advance(halfAMinute)
+  // claimed, and not handed over: its claim is in the table, its job in memory
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, due_at = ${world.clock.iso(60_000)} where message_id = ${id}`
+  await callBack(receipt(id, 'deliver'))
+  await world.settle('reports')
+
+  await wait(120_000)
+
+  assert.deepEqual([(await read(id)).status, provider.sent.length], ['delivered', 1])
+  await world.invariants()
+})
+
+test('a receipt of the first hand-over that comes after the second counts once', async (t) => {
+  const { world, provider, send, read, callBack, wait, events, spent } = await liveWorld(t)
+  provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
+  const id = await send()
+  await world.settle()
+  await wait(halfAMinute)
+
+  await callBack(receipt(id, 'accept'), receipt(id, 'deliver'), { kind: 'receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
+  await world.settle()
+
+  assert.deepEqual([(await read(id)).status, provider.sent.length], ['delivered', 2])
+  assert.deepEqual([await events(), await spent()], [['message.sent', 'message.delivered'], priceMicros])
+  await world.invariants()
+})
+
+test('that the first hand-over failed is nothing to a message which the provider took at the second', async (t) => {
+  const { world, provider, send, read, callBack, wait, spent } = await liveWorld(t)
+  provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
+  const id = await send()
+  await world.settle()
+  await wait(halfAMinute)
+
+  await callBack(receipt(id, 'fail'))
+  await world.settle()
+  const afterFailure = (await read(id)).status
+  await callBack({ kind: 'receipt', provider_id: providerIdOf(id, 2), transition: 'deliver' })
+  await world.settle()
+
+  assert.deepEqual([afterFailure, (await read(id)).status, await spent()], ['sent', 'delivered', priceMicros])
+  await world.invariants()
+})
+
+test('a second hand-over that the provider refuses leaves a message alone which it has told of meanwhile', async (t) => {
+  const { world, provider, send, read, callBack, wait, spent } = await liveWorld(t)
+  const second = Promise.withResolvers<Outcome>()
+  provider.answer = ({ attempt }) => (attempt === 1 ? unknown : second.promise)
+  const id = await send()
+  await world.settle()
+  await world.clock.advance(halfAMinute)
+  await world.pass('dispatch')
+  const handedOver = provider.sent.length
+  await callBack(receipt(id, 'accept'))
+  await world.settle('reports')
+
+  second.resolve({ kind: 'refused', code: 'policy_violation', provider_code: null, message: 'I have that one already.' })
+  await wait(1000)
+  await wait(halfAMinute)
+
+  assert.deepEqual([handedOver, (await read(id)).status, provider.sent.length, await spent()], [2, 'sent', 2, priceMicros])
+  await world.invariants()
+})
+
+test('a failure that names our message fails it and ends the wait', async (t) => {
+  const { world, provider, send, read, callBack, wait, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  const id = await send()
+  await world.settle()
+
+  await callBack(receipt(id, 'fail', { error: { code: 'provider_error', message: 'Switched off.', provider_code: '30003' } }))
+  await world.settle()
+  await wait(120_000)
+
+  const { status, billing } = await read(id)
+  assert.deepEqual([status, billing.refunded, provider.sent.length, await spent()], ['failed', true, 1, 0])
+  await world.invariants()
+})
+
+test("a receipt that names another channel's message, or none, changes nothing", async (t) => {
+  const { world, api, provider, send, read, callBack } = await liveWorld(t)
+  const other = await api.post('/v1/channels', { type: 'sms', provider: 'scripted', name: 'Other', identifier: '+4915100000002', credentials: {} })
+  provider.answer = () => unknown
+  const id = await send({ channel: other.body.id })
+  await world.settle()
+
+  await callBack(receipt(id, 'deliver'), receipt('msg_none', 'deliver'), { ...receipt('x', 'deliver'), message_id: { not: 'text' } })
+  await world.settle()
+
+  assert.equal((await read(id)).status, 'sending')
+  await world.invariants()
+})
+
+test('a message in doubt expires in its time, and fails with its channel', async (t) => {
+  const { world, api, provider, channel, send, read, wait, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  provider.tell = () => unknown
+  const short = await send({ expires_in_seconds: 60 })
+  const long = await send()
+  await world.settle()
+  const refusedCancel = (await api.post(`/v1/messages/${long}/cancel`)).status
+
+  await wait(halfAMinute)
+  await wait(halfAMinute)
+  const expired = (await read(short)).error.code
+  await api.delete(`/v1/channels/${channel}`)
+  await world.settle()
+
+  assert.deepEqual([refusedCancel, expired, (await read(long)).error.code, await spent()], [409, 'expired', 'channel_not_connected', 0])
+  assert.equal(provider.sent.length, 2)
+  await world.invariants()
+})
+
+test('what a killed process was handing over is asked about before another sends it again', async (t) => {
+  const { world, provider, send, read } = await liveWorld(t)
+  const dying = await startProcess(t, world, 'dying')
+  provider.answer = () => 'hang'
+  const id = await send({ send_at: world.clock.iso(1000) })
+  await world.clock.advance(1000)
+  void dying.app
+    .lane('dispatch')
+    .tick()
+    .catch(() => 0)
+  await until(
+    'the hand-over',
+    () => provider.sent.length,
+    (sent) => sent === 1,
+  )
+  await dying.kill()
+  provider.answer = accepted
+  provider.tell = (message) => accepted({ id: message.id, attempt: 1 })
+
+  await world.clock.advance(15_000)
+  await world.tick('heartbeat')
+  await world.settle()
+
+  assert.deepEqual([(await read(id)).status, provider.sent.length, provider.asked.length], ['sent', 1, 1])
+  await world.invariants()
+})
