@@ -3,5 +3,6 @@ import type { Provider } from './adapter.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { simulator } from './providers/simulator.ts'
 import { twilio } from './providers/twilio/twilio.ts'
+import { vonage } from './providers/vonage/vonage.ts'
 
-export const providers: readonly Provider[] = [sandbox, simulator, twilio]
+export const providers: readonly Provider[] = [sandbox, simulator, twilio, vonage]

@@ -30,7 +30,7 @@ export function mountHooks(server: FastifyInstance, path: string, room: BodyRoom
     url: path,
     handler: async (request, reply) => {
       const { id } = request.params as { id: string }
-      const call = { method: request.method, path: request.raw.url ?? '', headers: flatHeaders(request), query: request.query as Record<string, string> }
+      const call = { method: request.method, path: request.raw.url ?? '', headers: flatHeaders(request), query: flatQuery(request) }
       const bodyOf = async () => (request.method === 'POST' ? await readBody(request.raw, limits.callback_body_bytes, room, `hook ${id}`) : new Uint8Array())
       const answer = await take(id, call, bodyOf)
       return reply.header('x-content-type-options', 'nosniff').type(answer.content_type).send(answer.body)
@@ -40,3 +40,9 @@ export function mountHooks(server: FastifyInstance, path: string, room: BodyRoom
 
 const flatHeaders = (request: FastifyRequest): Record<string, string> =>
   Object.fromEntries(Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
+
+/** Of a parameter that is there several times the first counts. */
+const flatQuery = (request: FastifyRequest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(request.query as Record<string, string | string[]>).map(([name, value]) => [name, Array.isArray(value) ? (value[0] ?? '') : value]),
+  )

@@ -48,22 +48,24 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     connection,
     send: (signal = never) => within('an outcome', adapter.send!(message, connection, signal)),
     connect: (signal = never) => within('an answer', Promise.resolve(adapter.connect?.(connection, signal))),
+    register: (signal = never) => within('an answer', Promise.resolve(adapter.register?.(connection, signal))),
     ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(message, connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
   }
 }
 
 async function facesNobody(t: TestContext, provider: Provider, begin: Start): Promise<void> {
-  const { send, connect, ask, disconnect } = await facing(t, provider, begin, null)
+  const { send, connect, register, ask, disconnect } = await facing(t, provider, begin, null)
 
   assert.equal((await send()).kind, 'unavailable')
   assert.equal((await connect())?.kind ?? 'unavailable', 'unavailable')
+  assert.equal((await register())?.kind ?? 'unavailable', 'unavailable')
   assert.ok(['unknown', undefined].includes((await ask())?.kind), 'who cannot be asked cannot say that there is none')
   await disconnect()
 }
 
 async function facesNonsense(t: TestContext, provider: Provider, begin: Start, answer: Answer): Promise<void> {
-  const { server, send, connect, ask, disconnect } = await facing(t, provider, begin, answer)
+  const { server, send, connect, register, ask, disconnect } = await facing(t, provider, begin, answer)
 
   const outcome = await send()
 
@@ -71,6 +73,7 @@ async function facesNonsense(t: TestContext, provider: Provider, begin: Start, a
   assertOutcome(outcome)
   assert.equal(server!.requests.length, 1, 'a request that may have arrived is not repeated by the adapter')
   assert.notEqual((await connect())?.kind, 'connected')
+  assert.notEqual((await register())?.kind, 'connected')
   const asked = await ask()
   assert.ok(['unknown', undefined].includes(asked?.kind), JSON.stringify(asked))
   await disconnect()
@@ -78,20 +81,21 @@ async function facesNonsense(t: TestContext, provider: Provider, begin: Start, a
 }
 
 async function facesTrouble(t: TestContext, provider: Provider, begin: Start, answer: Answer): Promise<void> {
-  const { send, connect, ask, disconnect } = await facing(t, provider, begin, answer)
+  const { send, connect, register, ask, disconnect } = await facing(t, provider, begin, answer)
 
   const outcome = await send()
 
   assert.notEqual(outcome.kind, 'accepted')
   assertOutcome(outcome)
   assert.notEqual((await connect())?.kind, 'connected')
+  assert.notEqual((await register())?.kind, 'connected')
   const asked = await ask()
   assert.ok(['unknown', 'throttled', undefined].includes(asked?.kind), JSON.stringify(asked))
   await disconnect()
 }
 
 async function facesSilence(t: TestContext, provider: Provider, begin: Start): Promise<void> {
-  const { server, send, connect, ask, disconnect } = await facing(t, provider, begin, silence)
+  const { server, send, connect, register, ask, disconnect } = await facing(t, provider, begin, silence)
   const over = new AbortController()
 
   const outcome = send(over.signal)
@@ -101,6 +105,7 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
   assert.equal((await outcome).kind, 'unknown')
   const stopped = AbortSignal.abort()
   assert.notEqual((await connect(stopped))?.kind, 'connected')
+  assert.notEqual((await register(stopped))?.kind, 'connected')
   assert.notEqual((await ask(stopped))?.kind, 'unavailable')
   await disconnect(stopped)
 }
@@ -113,9 +118,10 @@ const wraps: readonly ((request: string) => string)[] = [
 async function facesEcho(t: TestContext, provider: Provider, begin: Start): Promise<void> {
   for (const status of [200, 400, 401, 500]) {
     for (const wrap of wraps) {
-      const { connection, send, connect } = await facing(t, provider, begin, echo(status, wrap))
+      const { connection, send, connect, register } = await facing(t, provider, begin, echo(status, wrap))
       letsNothingSlip(provider, connection, await send())
       letsNothingSlip(provider, connection, (await connect()) ?? {})
+      letsNothingSlip(provider, connection, (await register()) ?? {})
     }
   }
 }

@@ -23,6 +23,8 @@ export interface CallbackSamples {
   readonly proof: 'content' | 'sender'
   /** The call with a proof that fits what it now says; for `sender` it is returned as it is. */
   readonly sign: (call: Callback) => Callback
+  /** The call without its proof, where that travels in the body. Default: without headers and parameters. */
+  readonly unsigned?: (call: Callback) => Callback
   /** Every kind of callback that the provider has: receipts, what comes in, what is neither. */
   readonly samples: readonly { readonly name: string; readonly call: Callback; readonly reports: readonly Report[] }[]
 }

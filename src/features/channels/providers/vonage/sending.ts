@@ -1,0 +1,102 @@
+/** Hands a text over to the SMS API of Vonage, and reads what became of each of its parts. */
+import type { HttpAnswer } from '../../../../lib/http-client.ts'
+import { smsEncoding } from '../../../../lib/gsm.ts'
+import { urlRefusal } from '../../../../lib/public-address.ts'
+import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
+import { callbackUrl } from './callbacks.ts'
+import { refusal } from './codes.ts'
+
+/** Vonage takes a validity from 20 seconds to 7 days. */
+const validityMs = { min: 20_000, max: 7 * 24 * 3600_000 }
+/** More parts than any text has. */
+const partsMax = 100
+
+export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  const body = JSON.stringify(requestOf(tools, message, connection))
+  return outcomeOf(await tools.http.call({ method: 'POST', url: `${tools.url}/sms/json`, headers, body, signal }))
+}
+
+/** As Vonage writes numbers: without the plus. */
+export const digits = (number: string): string => number.replace(/^\+/, '')
+
+function requestOf({ clock }: ProviderTools, message: OutboundMessage, connection: Connection): Record<string, string | number> {
+  const { credentials } = connection
+  const text = (message.content as { body: string }).body
+  const { encoding, segments } = smsEncoding(text)
+  const left_ms = message.expires_at === null ? undefined : Date.parse(message.expires_at) - clock.now()
+  return {
+    api_key: String(credentials['api_key']),
+    api_secret: String(credentials['api_secret']),
+    from: digits(message.from),
+    to: digits(message.to),
+    text,
+    type: encoding === 'ucs2' ? 'unicode' : 'text',
+    ...(isPublic(connection.webhook_url) ? { 'status-report-req': 1, callback: callbackUrl(connection) } : {}),
+    // receipts of several parts name the whole, and would pass for receipts of all of it
+    ...(segments === 1 ? { 'client-ref': message.id } : {}),
+    ...(left_ms === undefined ? {} : { ttl: Math.min(Math.max(left_ms, validityMs.min), validityMs.max) }),
+  }
+}
+
+/** Vonage refuses a message whose receipts it could not tell. */
+const isPublic = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
+
+interface Part {
+  readonly status: string
+  readonly id: string
+  readonly said: string
+}
+
+function outcomeOf(answer: HttpAnswer): Outcome {
+  if (answer.kind !== 'answer')
+    return answer.kind === 'unsent'
+      ? { kind: 'unavailable', provider_code: answer.code, message: `Vonage could not be reached: ${answer.message}` }
+      : { kind: 'unknown', message: `Vonage may have taken the message: ${answer.message}` }
+  const { status, body } = answer
+  if (status === 401) return refusal('4', '')
+  if (status === 429) return refusal('1', '')
+  if (status >= 400 && status < 500 && status !== 408)
+    return { kind: 'refused', code: 'provider_error', provider_code: String(status), message: `Vonage answered ${status} instead of taking the message.` }
+  const parts = status >= 200 && status < 300 ? partsOf(body) : null
+  if (parts === null) return { kind: 'unknown', message: `Vonage answered ${status} without a result, and may have taken the message.` }
+  return outcomeOfParts(parts)
+}
+
+/** The parts in an answer; null where it is none of Vonage's. */
+function partsOf(body: Buffer): readonly [Part, ...Part[]] | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body.toString('utf8'))
+  } catch {
+    return null
+  }
+  const messages = (parsed as { messages?: unknown } | null)?.messages
+  if (!Array.isArray(messages)) return null
+  const parts = messages.slice(0, partsMax).map(partOf)
+  return parts.length > 0 && parts.every((part) => part !== null) ? (parts as [Part, ...Part[]]) : null
+}
+
+function partOf(value: unknown): Part | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { status, 'message-id': id = '', 'error-text': said = '' } = value as Record<string, unknown>
+  if (typeof status !== 'string' || !/^\d{1,5}$/.test(status) || typeof id !== 'string' || typeof said !== 'string') return null
+  return status === '0' && (id === '' || id.length > 200) ? null : { status, id, said }
+}
+
+function outcomeOfParts(parts: readonly [Part, ...Part[]]): Outcome {
+  const refused = parts.find(({ status }) => status !== '0')
+  if (refused === undefined) return { kind: 'accepted', provider_ids: parts.map(({ id }) => id) as [string, ...string[]] }
+  const outcome = refusal(refused.status, refused.said)
+  const taken = parts.filter(({ status }) => status === '0').length
+  if (taken === 0) return outcome
+  // what was taken is on its way: repeating the whole would send it twice
+  const sentence = outcome.kind === 'accepted' ? '' : outcome.message
+  return {
+    kind: 'refused',
+    code: outcome.kind === 'refused' ? outcome.code : 'provider_error',
+    provider_code: refused.status,
+    message: `Vonage took ${taken} of the ${parts.length} parts of the text alone: ${sentence}`,
+    ...(outcome.kind === 'refused' && outcome.channel_lost === true ? { channel_lost: true } : {}),
+  }
+}
