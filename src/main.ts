@@ -1,5 +1,6 @@
 /** Reads the command line, nothing else. */
 import { groups } from './cli/groups.ts'
+import { questions } from './cli/questions.ts'
 import { runCli } from './cli/program.ts'
 
 process.exitCode = await runCli(
@@ -8,6 +9,7 @@ process.exitCode = await runCli(
     env: process.env,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: questions(process.stdin, process.stderr) } : {}),
   },
   groups,
 )

@@ -1,5 +1,6 @@
 /** Every command group: one line each. */
 import { registerAccounts } from './accounts.ts'
+import { registerChannels } from './channels.ts'
 import { registerDatabase } from './database.ts'
 import { registerKeys } from './keys.ts'
 import { registerListen } from './listen.ts'
@@ -14,6 +15,7 @@ export const groups: readonly Register[] = [
   registerDatabase,
   registerAccounts,
   registerKeys,
+  registerChannels,
   registerWallet,
   registerPackages,
   registerPrices,

@@ -18,6 +18,14 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   out(text: string): void
   err(text: string): void
+  /** Asks whoever sits there; absent where nobody does. Rejects with an OperatorError where the input ends. */
+  readonly ask?: (question: Question) => Promise<string>
+}
+
+export interface Question {
+  readonly text: string
+  /** What is typed is not shown. */
+  readonly hidden: boolean
 }
 
 /** What a command prints: one JSON value with `--json`, else text for people. */
@@ -115,11 +123,15 @@ async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>, be
       if (behind !== undefined && missing.length > 0) return behind(missing)
       await migrate(pool, clock)
       const { buildApp } = await import('../app.ts')
-      const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log })
+      const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log, roles: [] })
       // heard by running processes, so that what changes here is in force there at once
-      const result = await work(app)
-      await app.flush()
-      return result
+      try {
+        const result = await work(app)
+        await app.flush()
+        return result
+      } finally {
+        await app.services.channels.close()
+      }
     } finally {
       await pool.end({ timeout: 5 })
     }

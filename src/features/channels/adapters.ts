@@ -18,6 +18,8 @@ export interface Adapters {
   readonly sessionProviders: readonly string[]
   /** Whether hand-overs to it go through a session alone. */
   sendsThroughSession(name: string): boolean
+  /** All of them, those of sandboxes excepted. */
+  offered(simulatorAllowed: boolean): readonly Provider[]
   /** Closes the connections of all. */
   close(): Promise<void>
 }
@@ -45,15 +47,15 @@ export function makeAdapters(parts: AdapterParts): Adapters {
   const byName = new Map(providers.map((provider) => [provider.name, { provider, adapter: provider.adapter(toolsFor(provider)) }]))
   const sessionProviders = [...byName].flatMap(([name, { adapter }]) => (adapter.open === undefined ? [] : [name]))
   const throughSession = new Set(sessionProviders.filter((name) => byName.get(name)!.adapter.send === undefined))
+  const offered = (simulatorAllowed: boolean) =>
+    providers.filter((provider) => provider.offered === 'always' || (provider.offered === 'simulator' && simulatorAllowed))
   return {
+    offered,
     sessionProviders,
     sendsThroughSession: (name) => throughSession.has(name),
     providerOf: (name) => byName.get(name)?.provider,
     adapterOf: (name) => byName.get(name)?.adapter,
-    connectable: (type, simulatorAllowed) =>
-      providers.filter(
-        ({ offered, types }) => (offered === 'always' || (offered === 'simulator' && simulatorAllowed)) && (types as readonly string[]).includes(type),
-      ),
+    connectable: (type, simulatorAllowed) => offered(simulatorAllowed).filter(({ types }) => (types as readonly string[]).includes(type)),
     close: () => http.close(),
   }
 }

@@ -1,5 +1,5 @@
 /** What channels mean: the sandbox ones that always stand, the connected ones, their templates and their link to the provider. */
-import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
 import type { Channel, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
@@ -69,7 +69,9 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
     templates: (tenant: Tenant, id: string): Promise<Template[]> => templatesOf(deps, tenant, id),
 
-    create: (sql: Db, caller: Caller, creation: ChannelCreation): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation),
+    /** The providers that a channel may be connected with. */
+    offered: () => adapters.offered(settings.simulator),
+    create: (sql: Db, caller: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation),
     update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> => updateChannel(deps, sql, tenant, id, change),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
     /** Tries the channel's link again; answers the channel once it is connected. */

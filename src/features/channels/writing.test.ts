@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
-import type { Caller } from '../../contract/caller.ts'
+import type { Tenant } from '../../contract/caller.ts'
 import { Problem } from '../../contract/problem.ts'
 import { startWorld } from '../../../test/kit/world.ts'
 import type { Adapter, ConnectOutcome, Connection, Provider } from './adapter.ts'
@@ -37,12 +37,13 @@ async function pigeons(t: TestContext, adapter: Adapter) {
     adapterOf: () => adapter,
     sessionProviders: [],
     sendsThroughSession: () => false,
+    offered: () => [provider],
     connectable: () => [provider],
     close: async () => undefined,
   }
   const cache = channelCache(world.platform)
   const deps: ChannelDeps = { platform: world.platform, adapters, cache }
-  const tenant = { account_id: account.id, mode: 'live' } as Caller
+  const tenant = { account_id: account.id, mode: 'live' } as Tenant
   const create = (more: object = {}) => createChannel(deps, pool, tenant, { type: 'sms', name: 'Loft', credentials: { token: 'ring-4711' }, ...more })
   return {
     create,

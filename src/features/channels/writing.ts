@@ -1,5 +1,5 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
-import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Tenant } from '../../contract/caller.ts'
 import { missing, Problem } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { validator } from '../../contract/validation.ts'
@@ -48,7 +48,7 @@ export interface ChannelUpdate {
  * Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached. A `verify_token`
  * that was made is shown here and never again (behaviour: channels 2.4, 2.5).
  */
-export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db, caller: Caller, creation: ChannelCreation): Promise<ConnectedChannel> {
+export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db, tenant: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> {
   const { clock, ids, secrets, settings } = platform
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
   refuseWrong(platform, provider, type, creation)
@@ -72,7 +72,7 @@ export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db
   )
   const credentials: Record<string, unknown> = { ...connection.credentials, ...tried.credentials }
   const row: NewChannel = {
-    account_id: caller.account_id,
+    account_id: tenant.account_id,
     mode: 'live',
     id: connection.channel_id,
     type,

@@ -1,0 +1,144 @@
+/** `posthorn channels …`: the account's own senders, connected from the command line (behaviour: command-line 6). */
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import type { Tenant } from '../contract/caller.ts'
+import { Problem } from '../contract/problem.ts'
+import type { Channel, ConnectedChannel } from '../contract/resources/channel.ts'
+import type { Provider } from '../features/channels/adapter.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import { creationOf, isSecret, type Given } from './channel-form.ts'
+import type { Cli, Register } from './program.ts'
+import { sendTestMessage, type TestMessage } from './test-message.ts'
+
+interface ConnectOptions extends Given {
+  account?: string
+  testTo?: string
+}
+
+const line = (channel: Channel): string =>
+  `${channel.id}  ${channel.type.padEnd(8)}  ${channel.provider.padEnd(14)}  ${channel.connection_status.padEnd(12)}  ${channel.identifier}  ${channel.name}`
+
+export const registerChannels: Register = (program, cli) => {
+  const channels = program.command('channels').description('connect and list senders')
+
+  channels
+    .command('connect')
+    .description('connect a sender: asks for what its provider needs, or reads it from a file')
+    .option('--provider <provider>', 'who delivers; `channels providers` lists them')
+    .option('--type <type>', 'the kind of channel, where the provider has several')
+    .option('--file <path>', 'a JSON file with the credentials, or with the body of POST /v1/channels')
+    .option('--name <name>', 'what people call it; default: the name of the provider')
+    .option('--identifier <sender>', 'the number or name that recipients see, where the provider does not tell it')
+    .option('--account <account>', 'the id of its account; may be left out where there is one')
+    .option('--test-to <recipient>', 'send a test message there, and follow it')
+    .action((options: ConnectOptions, command: Command) => connect(cli, options, command))
+
+  channels
+    .command('list')
+    .description('list the senders of an account')
+    .option('--account <account>', 'its id; may be left out where there is one')
+    .action(async (options: { account?: string }, command: Command) => {
+      const rows = await cli.withApp(async (app) => await listChannels(app, await tenantOf(app, options.account)))
+      cli.print(command, {
+        json: rows,
+        text: rows.length === 0 ? 'The account has no channel: connect one with `posthorn channels connect`.' : rows.map(line).join('\n'),
+      })
+    })
+
+  channels
+    .command('providers')
+    .description('list the providers, and the fields that each needs')
+    .action(async (_options: unknown, command: Command) => {
+      const offered = await cli.withApp(async (app) => app.services.channels.offered())
+      cli.print(command, { json: offered.map(described), text: offered.map(providerText).join('\n\n') })
+    })
+}
+
+async function connect(cli: Cli, options: ConnectOptions, command: Command): Promise<void> {
+  const json = command.optsWithGlobals()['json'] === true
+  const say = (text: string) => (json ? cli.terminal.err : cli.terminal.out)(`${text}\n`)
+  const test = await cli.withApp(async (app) => {
+    const tenant = await tenantOf(app, options.account)
+    const creation = await creationOf(options, app.services.channels.offered(), cli.terminal.ask)
+    const channel = await app.services.channels.create(app.platform.pool, tenant, creation).catch(everyFailure)
+    // a token that is shown once is shown before anything else can go wrong
+    const guide = app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide
+    if (!json) say(connectedText(channel, guide))
+    if (options.testTo === undefined) return { channel, guide, test: null }
+    const sent = await sendTestMessage(app, tenant, channel, options.testTo, (status) => say(`  test message: ${status}`))
+    return { channel, guide, test: sent }
+  })
+  if (json) cli.print(command, { json: { ...test.channel, guide: guidePath(test.guide), test_message: test.test }, text: '' })
+  else if (test.test !== null) say(testText(test.test))
+  if (test.test !== null && test.test.error !== null) cli.exit(1)
+}
+
+/** All that is wrong with the fields, a line each. */
+function everyFailure(error: unknown): never {
+  if (error instanceof Problem && (error.details?.length ?? 0) > 1)
+    throw new OperatorError(['The channel cannot be connected like this:', ...error.details!.map(({ message }) => `  ${message}`)].join('\n'))
+  throw error
+}
+
+async function tenantOf(app: App, account: string | undefined): Promise<Tenant> {
+  const all = await app.services.accounts.list()
+  const found = account === undefined ? (all.length === 1 ? all[0] : undefined) : all.find(({ id }) => id === account)
+  if (found !== undefined) return { account_id: found.id as Tenant['account_id'], mode: 'live' }
+  if (account !== undefined) throw new OperatorError(`No account has the id ${JSON.stringify(account.slice(0, 80))}. \`posthorn accounts list\` shows them.`)
+  throw new OperatorError(
+    all.length === 0
+      ? 'There is no account yet: make one with `posthorn accounts create --name N`.'
+      : 'There is more than one account: say which with --account. `posthorn accounts list` shows them.',
+  )
+}
+
+async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
+  const rows: Channel[] = []
+  for (;;) {
+    const page = await app.services.channels.list(app.platform.pool, tenant, { limit: 100, starting_after: rows.at(-1)?.id })
+    rows.push(...page.slice(0, 100))
+    if (page.length <= 100) return rows
+  }
+}
+
+const guidePath = (guide: string | undefined): string | null => (guide === undefined ? null : `docs/guides/${guide}.md`)
+
+function connectedText(channel: ConnectedChannel, guide: string | undefined): string {
+  const { verify_token } = channel
+  return [
+    line(channel),
+    '',
+    `  webhook_url   ${channel.webhook_url}`,
+    ...(verify_token === undefined ? [] : [`  verify_token  ${verify_token}`, '', 'Keep the verify_token now: it is not shown again.']),
+    '',
+    `Next: have the provider call webhook_url, unless it was told so already${guide === undefined ? '.' : `; ${guidePath(guide)} says where.`}`,
+    `Send:  POST /v1/messages {"channel": "${channel.id}", "to": "…", "type": "text", "text": {"body": "Hello"}}`,
+  ].join('\n')
+}
+
+const testText = ({ status, error, next }: TestMessage): string =>
+  [error === null ? `The test message is ${status}.` : `The test message ${status === null ? 'was refused' : 'failed'}: ${error.message}`, next].join(' ')
+
+/** A provider as JSON: what it needs, and what it can. */
+const described = (provider: Provider) => ({
+  object: 'provider',
+  name: provider.name,
+  title: provider.title,
+  about: provider.about,
+  types: provider.types,
+  identifier: provider.identifier,
+  credentials: provider.credentials,
+  settings: provider.settings ?? null,
+  limits: provider.limits ?? [],
+  guide: guidePath(provider.guide),
+})
+
+function providerText(provider: Provider): string {
+  const required = new Set(provider.credentials.required)
+  const fields = Object.entries(provider.credentials.properties).map(([name, schema]) => {
+    const { title, description } = schema as { title?: string; description?: string }
+    const marks = [required.has(name) ? [] : ['optional'], isSecret(schema) ? ['secret'] : []].flat()
+    return `    ${name}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}: ${[title, description].filter((part) => part !== undefined).join('. ')}`
+  })
+  return [`${provider.name}  ${provider.types.join(', ')}  ${provider.about}`, ...fields].join('\n')
+}
