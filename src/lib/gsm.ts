@@ -59,12 +59,78 @@ function gsmParts(body: string): number {
 
 function ucs2Parts(body: string): number {
   let parts = 0
-  for (let start = 0; start < body.length; parts++) {
-    let end = Math.min(start + room.ucs2.part, body.length)
-    if (end < body.length && isPair(body, end - 1)) end -= 1
-    start = end
-  }
+  for (let start = 0; start < body.length; parts++) start = ucs2PartEnd(body, start)
   return parts
 }
 
+function ucs2PartEnd(body: string, start: number): number {
+  const end = Math.min(start + room.ucs2.part, body.length)
+  return end < body.length && isPair(body, end - 1) ? end - 1 : end
+}
+
 const isPair = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
+
+/** The parts that a text is sent in: as many as `segments` says. Neither an escaped character nor a surrogate pair is split. */
+export function splitSms(body: string): { readonly encoding: SmsEncoding; readonly parts: readonly string[] } {
+  const { encoding, segments } = smsEncoding(body)
+  if (segments === 1) return { encoding, parts: [body] }
+  const parts: string[] = []
+  for (let start = 0; start < body.length;) {
+    const end = encoding === 'gsm7' ? gsmPartEnd(body, start) : ucs2PartEnd(body, start)
+    parts.push(body.slice(start, end))
+    start = end
+  }
+  return { encoding, parts }
+}
+
+function gsmPartEnd(body: string, start: number): number {
+  let end = start
+  for (let used = 0; end < body.length; end++) {
+    used += septets[body.charCodeAt(end)]!
+    if (used > room.gsm7.part) break
+  }
+  return end
+}
+
+const escape = 0x1b
+const basicBytes = new Map([...basic].map((character, at) => [character, at < escape ? at : at + 1]))
+const extensionBytes: Readonly<Record<string, number>> = {
+  '\f': 0x0a,
+  '^': 0x14,
+  '{': 0x28,
+  '}': 0x29,
+  '\\': 0x2f,
+  '[': 0x3c,
+  '~': 0x3d,
+  ']': 0x3e,
+  '|': 0x40,
+  '€': 0x65,
+}
+const basicByByte = new Map([...basicBytes].map(([character, byte]) => [byte, character]))
+const extensionByByte = new Map(Object.entries(extensionBytes).map(([character, byte]) => [byte, character]))
+
+/** A text of the GSM alphabet with one septet in each byte; what the alphabet lacks is a question mark. */
+export function gsmBytes(text: string): Uint8Array {
+  const bytes: number[] = []
+  for (const character of text) {
+    const extended = extensionBytes[character]
+    if (extended === undefined) bytes.push(basicBytes.get(character) ?? 0x3f)
+    else bytes.push(escape, extended)
+  }
+  return Uint8Array.from(bytes)
+}
+
+/** The text of bytes with one septet each. An escape before a character that has no extended form shows that character, as the standard asks. */
+export function gsmText(bytes: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]! & 0x7f
+    if (byte !== escape) {
+      text += basicByByte.get(byte)!
+      continue
+    }
+    const next = bytes[++i]
+    if (next !== undefined) text += extensionByByte.get(next & 0x7f) ?? basicByByte.get(next & 0x7f) ?? ' '
+  }
+  return text
+}

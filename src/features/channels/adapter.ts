@@ -32,6 +32,8 @@ export interface Receipt {
    * that make one message at the provider.
    */
   readonly message_id?: string
+  /** By which other ids the provider may mean it: looked up in order where the first one is not known when it is tried again. */
+  readonly also_known_as?: readonly string[]
   /** What it says of the message (`features/messages/states.ts`). */
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
   /** For `fail`. */

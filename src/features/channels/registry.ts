@@ -2,7 +2,8 @@
 import type { Provider } from './adapter.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { simulator } from './providers/simulator.ts'
+import { smpp } from './providers/smpp/smpp.ts'
 import { twilio } from './providers/twilio/twilio.ts'
 import { vonage } from './providers/vonage/vonage.ts'
 
-export const providers: readonly Provider[] = [sandbox, simulator, twilio, vonage]
+export const providers: readonly Provider[] = [sandbox, simulator, smpp, twilio, vonage]

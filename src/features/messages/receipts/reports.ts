@@ -173,9 +173,10 @@ async function applyReceipts(
     if (remembered !== undefined) soon.push(remembered)
     return remembered === undefined
   })
-  const references = new Map((await findReferences(tx, others)).map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
+  const references = new Map((await findReferences(tx, others.flatMap(namesOf))).map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
+  const referenceOf = (row: ReportRow) => namesOf(row).flatMap(({ channel_id, provider_id }) => references.get(`${channel_id} ${provider_id}`) ?? [])[0]
   const known = others.flatMap((row) => {
-    const reference = references.get(`${row.channel_id} ${row.provider_id}`)
+    const reference = referenceOf(row)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
   })
   const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => requestOf(reference, receipt, receipt.transition, at))
@@ -184,12 +185,16 @@ async function applyReceipts(
     known.filter(({ reference }) => reference.parts > 1),
     at,
   )
-  const unknown = others.filter((row) => !references.has(`${row.channel_id} ${row.provider_id}`))
+  const unknown = others.filter((row) => referenceOf(row) === undefined)
   const named = await findNamed(tx, unknown.flatMap(namedOf))
   const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...parts, ...named.map((one) => requestOfNamed(one, at))])
   const settled = await settleNamed(tx, named, at)
   return { late: unknown.filter(({ id }) => !settled.has(id)), changed: [...changed.values()] }
 }
+
+/** By which ids the provider means its message: by other ones only where the first was not known a moment ago, when our own record might have been on its way. */
+const namesOf = ({ channel_id, provider_id, report, attempts }: ReportRow): Pick<ReportRow, 'channel_id' | 'provider_id'>[] =>
+  [provider_id, ...(attempts === 0 ? [] : ((report as Receipt).also_known_as ?? []))].map((id) => ({ channel_id, provider_id: id }))
 
 /** A receipt that names our own message: its hand-over had no answer, or none that is written yet. */
 const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt })[] => {

@@ -1,0 +1,23 @@
+/** What a process remembers of a channel from one session to the next: what was half sent, half received, or perhaps not heard. All of it is bounded. */
+import type { Clock } from '../../../../lib/clock.ts'
+import { joining, type Joining } from './inbound.ts'
+
+export interface ChannelMemory {
+  /** Of messages of several parts that are not all taken yet: the id of each part that is, by the id of the message. */
+  readonly taken: Map<string, Map<number, string>>
+  /** Ids that hand-overs were answered with, the oldest first. */
+  readonly ids: Set<string>
+  /** Packets that were stored and answered, when the answer may not have arrived: they come again. */
+  readonly doubtful: Map<string, number>
+  readonly joining: Joining
+}
+
+export const channelMemory = (clock: Pick<Clock, 'now'>): ChannelMemory => ({ taken: new Map(), ids: new Set(), doubtful: new Map(), joining: joining(clock) })
+
+/** Drops the oldest of a collection beyond so many. */
+export function bound(collection: Map<string, unknown> | Set<string>, max: number): void {
+  for (const key of collection.keys()) {
+    if (collection.size <= max) return
+    collection.delete(key)
+  }
+}

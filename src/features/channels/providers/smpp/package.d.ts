@@ -1,0 +1,23 @@
+/** What is used of the package `smpp`, which brings no types: its PDUs, and the tables behind them. */
+declare module 'smpp/lib/pdu.js' {
+  export class PDU {
+    constructor(command: string | Buffer, fields?: Readonly<Record<string, unknown>>)
+    [field: string]: unknown
+    command: string
+    command_status: number
+    sequence_number: number
+    toBuffer(): Buffer
+  }
+}
+
+declare module 'smpp/lib/defs.js' {
+  interface Field {
+    filter?: unknown
+  }
+  const defs: {
+    readonly commands: Readonly<Record<string, { readonly params?: Readonly<Record<string, Field>> }>>
+    readonly tlvs: Readonly<Record<string, Field>>
+    readonly errors: Readonly<Record<string, number>>
+  }
+  export default defs
+}
