@@ -61,8 +61,8 @@ function addresses(url: string): string[] {
 function reportsOf(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): Report[] {
   const provider_id = fields.get('MessageSid') ?? fields.get('SmsSid') ?? ''
   const account_sid = fields.get('AccountSid')
-  if (!/^[SM]M[0-9a-fA-F]{32}$/.test(provider_id) || (account_sid !== undefined && account_sid !== credentialsOf(connection).account_sid)) return []
-  const status = fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? ''
+  if (!/^[0-9A-Za-z]{2,64}$/.test(provider_id) || (account_sid !== undefined && account_sid !== credentialsOf(connection).account_sid)) return []
+  const status = fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? 'received'
   if (status !== 'received' && status !== 'receiving') return receiptsOf(provider_id, status, fields, callback)
   const inbound = inboundOf(provider_id, fields, connection)
   return inbound === null ? [] : [inbound]

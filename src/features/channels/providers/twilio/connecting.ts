@@ -9,7 +9,8 @@ export async function connect(tools: ProviderTools, connection: Connection, sign
   const failed = failureOf(answer)
   if (failed !== null) return failed
   if (account?.['sid'] !== credentialsOf(connection).account_sid) return { kind: 'unavailable', message: 'What answered does not speak as Twilio does.' }
-  if (account['status'] !== 'active')
+  // where nothing is told of it, the sends will tell
+  if ((account['status'] ?? 'active') !== 'active')
     return { kind: 'refused', message: `The Twilio account is ${String(account['status']).slice(0, 40)}. Look into the Twilio console for the reason.` }
   return await checkSender(tools, connection, signal)
 }
@@ -34,11 +35,10 @@ async function checkSender(tools: ProviderTools, connection: Connection, signal:
   if (list === null) return { kind: 'connected' }
   const [path, field] = list
   const answer = await callApi(tools, connection, path, signal)
-  const failed = failureOf(answer)
-  if (failed !== null) return failed
+  if (answer.kind !== 'answer') return { kind: 'unavailable', message: answer.message }
   const found = fieldsOf(answer)?.[field]
-  if (!Array.isArray(found)) return { kind: 'unavailable', message: 'What answered does not speak as Twilio does.' }
-  if (found.length > 0) return { kind: 'connected' }
+  // keys that may send need not be allowed to list numbers
+  if (!Array.isArray(found) || found.length > 0) return { kind: 'connected' }
   return {
     kind: 'refused',
     message: `${connection.identifier} is none of the numbers of this Twilio account. Give one that is listed under Phone Numbers in the Twilio console.`,

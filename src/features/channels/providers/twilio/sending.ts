@@ -25,9 +25,10 @@ export async function send(tools: ProviderTools, message: OutboundMessage, conne
   return outcomeOf(answer)
 }
 
-const isSid = (value: unknown): value is string => typeof value === 'string' && /^[SM]M[0-9a-fA-F]{32}$/.test(value)
+/** Whatever form Twilio gives them: to take an id for none would be to send the message again. */
+const isSid = (value: unknown): value is string => typeof value === 'string' && /^[0-9A-Za-z]{2,64}$/.test(value)
 
-function formOf({ clock }: ProviderTools, message: OutboundMessage, connection: Connection): URLSearchParams {
+function formOf(tools: ProviderTools, message: OutboundMessage, connection: Connection): URLSearchParams {
   const { messaging_service_sid } = credentialsOf(connection)
   const form = new URLSearchParams({ To: message.to })
   if (messaging_service_sid === undefined) form.set('From', message.from)
@@ -37,10 +38,10 @@ function formOf({ clock }: ProviderTools, message: OutboundMessage, connection: 
   if (message.type === 'attachments') for (const { url } of message.content as readonly Attachment[]) form.append('MediaUrl', url)
   // what is billed is what was written
   form.set('SmartEncoded', 'false')
-  const callback = callbackOf(message, connection)
+  const callback = callbackOf(tools, message, connection)
   if (callback !== null) form.set('StatusCallback', callback)
   if (message.expires_at !== null) {
-    const seconds = Math.floor((Date.parse(message.expires_at) - clock.now()) / 1000)
+    const seconds = Math.floor((Date.parse(message.expires_at) - tools.clock.now()) / 1000)
     form.set('ValidityPeriod', String(Math.min(Math.max(seconds, validitySecondsMin), validitySecondsMax)))
   }
   return form
@@ -52,8 +53,12 @@ function bodyOf({ type, content }: OutboundMessage): string {
   return (content as readonly Attachment[]).flatMap(({ caption }) => (caption ? [caption] : [])).join('\n')
 }
 
-/** Where Twilio tells what became of the message: it names it, so that one whose hand-over had no answer is found. Twilio refuses a message whose address it cannot call. */
-function callbackOf(message: OutboundMessage, { webhook_url }: Connection): string | null {
+/**
+ * Where Twilio tells what became of the message: it names it, so that one whose hand-over had no answer is found. Twilio itself refuses a message
+ * whose address it cannot call; what stands in for it on this machine or network can.
+ */
+function callbackOf({ url }: ProviderTools, message: OutboundMessage, { webhook_url }: Connection): string | null {
+  if (urlRefusal(url, []) !== null) return `${webhook_url}?message=${message.id}`
   const refused = urlRefusal(webhook_url, [])
   return refused === null || (refused === 'not_https' && isPublicName(webhook_url)) ? `${webhook_url}?message=${message.id}` : null
 }

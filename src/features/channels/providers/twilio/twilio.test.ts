@@ -13,6 +13,7 @@ import { closing } from '../../../../../test/kit/closing.ts'
 import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { simulateTwilio } from '../../../../../test/kit/simulators/twilio.ts'
+import type { HttpClient } from '../../../../lib/http-client.ts'
 import type { Callback, Connection, OutboundMessage, Outcome, Report } from '../../adapter.ts'
 import { twilio } from './twilio.ts'
 
@@ -135,7 +136,7 @@ test('a text is handed over as it was written, and Twilio is told where to tell 
   )
 })
 
-test('a messaging service chooses the sender, files go as one message, and an address that Twilio cannot call is not named', async (t) => {
+test('a messaging service chooses the sender, and files go as one message', async (t) => {
   const messaging_service_sid = 'MG0123456789abcdef0123456789abcdef'
   const service = await started(t, {
     credentials: { account_sid, auth_token, messaging_service_sid },
@@ -151,9 +152,26 @@ test('a messaging service chooses the sender, files go as one message, and an ad
 
   const [message] = service.sim.messages
   assert.deepEqual(
-    [...message!.form].filter(([name]) => name !== 'SmartEncoded'),
+    [...message!.form].filter(([name]) => name !== 'SmartEncoded' && name !== 'StatusCallback'),
     [['To', recipient], ['MessagingServiceSid', messaging_service_sid], ['Body', 'One\nThree'], ...content.map(({ url }) => ['MediaUrl', url])],
   )
+})
+
+test('an address that cannot be called from outside is named to what stands in for Twilio, and not to Twilio itself', async (t) => {
+  const given = { ...connection, webhook_url: 'http://127.0.0.1:8080/hooks/channels/ch_1' }
+  const { sim, send, tools } = await started(t, given)
+  const posted: string[] = []
+  const http: HttpClient = {
+    ...tools.http,
+    call: async ({ body }) => (posted.push(String(body)), { kind: 'unsent', code: 'connection_refused', message: 'Nobody is there.' }),
+  }
+  const real = twilio.adapter({ ...tools, http, url: 'https://api.twilio.com' })
+
+  await send()
+  await real.send!(messageOf(given, { to: recipient }), given, new AbortController().signal)
+
+  assert.equal(sim.messages[0]!.form.get('StatusCallback'), 'http://127.0.0.1:8080/hooks/channels/ch_1?message=msg_00000000000000000000000001')
+  assert.deepEqual([posted.length, posted[0]!.includes('StatusCallback')], [1, false])
 })
 
 test('it is connected where the account stands and the number is one of it', async (t) => {

@@ -16,7 +16,7 @@ export const twilio: Provider = {
     account_sid: Type.String({
       title: 'Account SID',
       description: 'Begins with AC. On the first page of the Twilio console, under "Account Info".',
-      pattern: '^AC[0-9a-fA-F]{32}$',
+      pattern: '^AC[0-9A-Za-z]{2,62}$',
     }),
     auth_token: Type.String({
       title: 'Auth token',
@@ -30,7 +30,7 @@ export const twilio: Provider = {
         title: 'Messaging Service SID',
         description:
           'Begins with MG. Under Messaging > Services; give it to let the service choose among its numbers. Leave it out to send from the identifier alone.',
-        pattern: '^MG[0-9a-fA-F]{32}$',
+        pattern: '^MG[0-9A-Za-z]{2,62}$',
       }),
     ),
   }),
