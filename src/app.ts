@@ -58,6 +58,7 @@ import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { Connections } from './platform/http/connections.ts'
+import { guidePages, providerPageFile } from './reference/provider-page.ts'
 import { mountFiles } from './platform/http/files.ts'
 import { mountHooks } from './platform/http/hooks.ts'
 import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
@@ -80,7 +81,7 @@ import type { Settings } from './platform/settings.ts'
 const documents: MarkdownPages = {
   root: join(import.meta.dirname, '../docs'),
   folders: [{ path: '/docs/behaviour', folder: 'reference/behaviour' }],
-  documents: [{ path: '/docs/threat-model', file: 'reference/threat-model.md' }],
+  documents: [{ path: '/docs/threat-model', file: 'reference/threat-model.md' }, { path: '/docs/providers', file: providerPageFile }, ...guidePages],
   elsewhere: { 'reference/content': '/docs/content#' },
 }
 

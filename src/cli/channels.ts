@@ -49,8 +49,8 @@ export const registerChannels: Register = (program, cli) => {
     .command('providers')
     .description('list the providers, and the fields that each needs')
     .action(async (_options: unknown, command: Command) => {
-      const offered = await cli.withApp(async (app) => app.services.channels.offered())
-      cli.print(command, { json: offered.map(described), text: offered.map(providerText).join('\n\n') })
+      const offered = await cli.withApp(async (app) => app.services.channels.offered().map((provider) => described(app, provider)))
+      cli.print(command, { json: offered.map(({ json }) => json), text: offered.map(({ text }) => text).join('\n\n') })
     })
 }
 
@@ -62,13 +62,13 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
     const creation = await creationOf(options, app.services.channels.offered(), cli.terminal.ask)
     const channel = await app.services.channels.create(app.platform.pool, tenant, creation).catch(everyFailure)
     // a token that is shown once is shown before anything else can go wrong
-    const guide = app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide
+    const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
     if (!json) say(connectedText(channel, guide))
     if (options.testTo === undefined) return { channel, guide, test: null }
     const sent = await sendTestMessage(app, tenant, channel, options.testTo, (status) => say(`  test message: ${status}`))
     return { channel, guide, test: sent }
   })
-  if (json) cli.print(command, { json: { ...test.channel, guide: guidePath(test.guide), test_message: test.test }, text: '' })
+  if (json) cli.print(command, { json: { ...test.channel, guide: test.guide, test_message: test.test }, text: '' })
   else if (test.test !== null) say(testText(test.test))
   if (test.test !== null && test.test.error !== null) cli.exit(1)
 }
@@ -101,9 +101,10 @@ async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
   }
 }
 
-const guidePath = (guide: string | undefined): string | null => (guide === undefined ? null : `docs/guides/${guide}.md`)
+/** Served by the service itself. */
+const guideUrl = (app: App, guide: string | undefined): string | null => (guide === undefined ? null : `${app.platform.settings.base_url}/docs/guides/${guide}`)
 
-function connectedText(channel: ConnectedChannel, guide: string | undefined): string {
+function connectedText(channel: ConnectedChannel, guide: string | null): string {
   const { verify_token } = channel
   return [
     line(channel),
@@ -111,7 +112,7 @@ function connectedText(channel: ConnectedChannel, guide: string | undefined): st
     `  webhook_url   ${channel.webhook_url}`,
     ...(verify_token === undefined ? [] : [`  verify_token  ${verify_token}`, '', 'Keep the verify_token now: it is not shown again.']),
     '',
-    `Next: have the provider call webhook_url, unless it was told so already${guide === undefined ? '.' : `; ${guidePath(guide)} says where.`}`,
+    `Next: have the provider call webhook_url, unless it was told so already${guide === null ? '.' : `; ${guide} says where.`}`,
     `Send:  POST /v1/messages {"channel": "${channel.id}", "to": "…", "type": "text", "text": {"body": "Hello"}}`,
   ].join('\n')
 }
@@ -119,8 +120,10 @@ function connectedText(channel: ConnectedChannel, guide: string | undefined): st
 const testText = ({ status, error, next }: TestMessage): string =>
   [error === null ? `The test message is ${status}.` : `The test message ${status === null ? 'was refused' : 'failed'}: ${error.message}`, next].join(' ')
 
-/** A provider as JSON: what it needs, and what it can. */
-const described = (provider: Provider) => ({
+/** What a provider needs, and what it can. */
+const described = (app: App, provider: Provider) => ({ json: providerObject(app, provider), text: providerText(provider) })
+
+const providerObject = (app: App, provider: Provider) => ({
   object: 'provider',
   name: provider.name,
   title: provider.title,
@@ -130,7 +133,7 @@ const described = (provider: Provider) => ({
   credentials: provider.credentials,
   settings: provider.settings ?? null,
   limits: provider.limits ?? [],
-  guide: guidePath(provider.guide),
+  guide: guideUrl(app, provider.guide),
 })
 
 function providerText(provider: Provider): string {

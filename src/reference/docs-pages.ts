@@ -41,7 +41,7 @@ const topics = [
 function referencePage(routes: readonly Route[], base_url: string): string {
   const groups = Map.groupBy(routes, (route) => route.tag)
   const nav = [
-    `<div class="short"><h2>Start</h2><ul>${topics.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}<li><a href="/docs/behaviour">What Posthorn does</a></li><li><a href="/docs/content">Message content</a></li><li><a href="/docs/errors">Every error code</a></li><li><a href="/docs/threat-model">Threat model</a></li><li><a href="/docs/openapi.json">OpenAPI 3.1</a></li></ul></div>`,
+    `<div class="short"><h2>Start</h2><ul>${topics.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}<li><a href="/docs/behaviour">What Posthorn does</a></li><li><a href="/docs/content">Message content</a></li><li><a href="/docs/providers">Providers</a></li><li><a href="/docs/errors">Every error code</a></li><li><a href="/docs/threat-model">Threat model</a></li><li><a href="/docs/openapi.json">OpenAPI 3.1</a></li></ul></div>`,
     ...[...groups].map(
       ([tag, rows]) => `<h2>${escape(tag)}</h2><ul>${rows.map((route) => `<li><a href="#${anchor(route)}">${escape(route.summary)}</a></li>`).join('')}</ul>`,
     ),

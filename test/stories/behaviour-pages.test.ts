@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { guidePages } from '../../src/reference/provider-page.ts'
 import { startWorld } from '../kit/world.ts'
 
 /** Beside the pages of the decided behaviour. */
-const alone = ['/docs/threat-model']
+const alone = ['/docs/threat-model', '/docs/providers', ...guidePages.map(({ path }) => path)]
 const names = readdirSync(join(import.meta.dirname, '../../docs/reference/behaviour')).map((file) => file.replace(/\.md$/, ''))
 const paths = [...names.map((name) => (name === 'README' ? '/docs/behaviour' : `/docs/behaviour/${name}`)), ...alone]
 
