@@ -255,7 +255,7 @@ export interface Provider {
   readonly identifier: 'given' | 'told'
   /** The address of its API, which a setting can replace. */
   readonly url?: { readonly setting: `POSTHORN_${string}_URL`; readonly fallback: string; readonly about: string }
-  /** A page under `docs/guides`. */
+  /** A page under `docs/guides`, without `.md`. */
   readonly guide?: string
   /** Limits of the provider that a user would ask for: a sentence each. */
   readonly limits?: readonly string[]

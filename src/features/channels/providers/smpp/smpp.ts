@@ -12,7 +12,7 @@ export const smpp: Provider = {
   credentials,
   settings,
   identifier: 'given',
-  guide: 'smpp.md',
+  guide: 'smpp',
   limits: [
     'An account is bound once at a time, by one process of this service, whichever has it.',
     'A long text is several messages to the operator, and one here.',
