@@ -1,9 +1,10 @@
 /** The providers that are built: one line each. */
 import type { Provider } from './adapter.ts'
+import { infobip } from './providers/infobip/infobip.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { simulator } from './providers/simulator.ts'
 import { smpp } from './providers/smpp/smpp.ts'
 import { twilio } from './providers/twilio/twilio.ts'
 import { vonage } from './providers/vonage/vonage.ts'
 
-export const providers: readonly Provider[] = [sandbox, simulator, smpp, twilio, vonage]
+export const providers: readonly Provider[] = [sandbox, simulator, infobip, smpp, twilio, vonage]

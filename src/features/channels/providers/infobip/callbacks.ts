@@ -1,0 +1,74 @@
+/** Reads what Infobip calls back with: reports and inbound messages as JSON, several at once. It signs nothing: they are known by a word in the address. */
+import { sameText } from '../../../../lib/hmac.ts'
+import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../../adapter.ts'
+import { isFields, parsedFields, statusOf, type Fields } from './api.ts'
+import { failure, transitionOf } from './codes.ts'
+
+/** Infobip sends up to 100 at once, and more where an account asks for it. */
+const resultsMax = 10_000
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const tokenOf = ({ credentials }: Connection): string => textOf(credentials['verify_token'])
+
+/** Where reports are called back. */
+export const callbackUrl = (connection: Connection): string => `${connection.webhook_url}?token=${encodeURIComponent(tokenOf(connection))}`
+
+export function receive(callback: Callback, connection: Connection): Received | null {
+  const token = tokenOf(connection)
+  if (token === '' || !sameText(token, textOf(callback.query['token']))) return null
+  const results = parsedFields(callback.body)?.['results']
+  if (!Array.isArray(results)) return { reports: [] }
+  return { reports: results.slice(0, resultsMax).flatMap((result) => (isFields(result) ? reportsOf(result, connection) : [])) }
+}
+
+/** A report has a status; what came in has none. */
+function reportsOf(result: Fields, connection: Connection): Report[] {
+  const provider_id = textOf(result['messageId'])
+  if (provider_id === '' || provider_id.length > 200) return []
+  return result['status'] === undefined ? inboundOf(provider_id, result, connection) : receiptOf(provider_id, result)
+}
+
+function receiptOf(provider_id: string, result: Fields): Receipt[] {
+  const status = statusOf(result['status'])
+  const transition = status === null ? null : transitionOf(status)
+  if (status === null || transition === null) return []
+  const occurred_at = timeOf(textOf(result['doneAt']))
+  return [
+    {
+      kind: 'receipt',
+      provider_id,
+      // the id is ours: Infobip was told it
+      message_id: provider_id,
+      transition,
+      ...(transition === 'fail' ? { error: failure(status, statusOf(result['error'])) } : {}),
+      ...(occurred_at === undefined ? {} : { occurred_at }),
+    },
+  ]
+}
+
+/** `2026-01-31T09:30:07.000+0000`. */
+function timeOf(written: string): string | undefined {
+  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?:Z|([+-]\d\d):?(\d\d))$/.exec(written)
+  if (parts === null) return undefined
+  const ms = Date.parse(`${parts[1]}${parts[2] === undefined ? 'Z' : `${parts[2]}:${parts[3]}`}`)
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
+}
+
+/** None for a message to another number of the account. */
+function inboundOf(provider_id: string, result: Fields, { identifier }: Connection): InboundMessage[] {
+  const [from, to] = [textOf(result['from']), textOf(result['to'])]
+  const ours = !/^\+?\d+$/.test(identifier) || to.replace(/^\+/, '') === identifier.replace(/^\+/, '')
+  if (!ours || from === '' || from.length > 50) return []
+  const readable = typeof result['text'] === 'string'
+  return [
+    {
+      kind: 'inbound',
+      provider_id,
+      from: /^\d{7,15}$/.test(from) ? `+${from}` : from,
+      profile_name: null,
+      type: readable ? 'text' : 'unsupported',
+      content: readable ? { body: textOf(result['text']) } : { provider_type: 'binary' },
+      reply_to: null,
+    },
+  ]
+}
