@@ -11,16 +11,17 @@ import { questions } from '../../src/cli/questions.ts'
 import { closing } from '../kit/closing.ts'
 import { testDatabase } from '../kit/database.ts'
 import { serviceProcess } from '../kit/service.ts'
+import { simulateVonage } from '../kit/simulators/vonage.ts'
 import { within } from '../kit/waiting.ts'
 
 const secret = 'S3CRET-of-the-provider'
 
-async function installation(t: TestContext) {
+async function installation(t: TestContext, settings: Readonly<Record<string, string>> = {}) {
   const database = await testDatabase()
   closing(t, () => database.drop())
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
   closing(t, () => rm(folder, { recursive: true, force: true }))
-  const env = { DATABASE_URL: database.url, POSTHORN_DATA_DIR: folder, POSTHORN_LOG_LEVEL: 'trace', POSTHORN_SIMULATOR: 'true' }
+  const env = { DATABASE_URL: database.url, POSTHORN_DATA_DIR: folder, POSTHORN_LOG_LEVEL: 'trace', POSTHORN_SIMULATOR: 'true', ...settings }
   const asked: Question[] = []
   /** `answers`: by the end of the question that they answer; undefined: nobody sits there. */
   const run = async (argv: readonly string[], answers?: Readonly<Record<string, string>>) => {
@@ -40,6 +41,28 @@ async function installation(t: TestContext) {
   }
   return { run, file, folder, asked }
 }
+
+test('a verify token that is made is printed once, with the address to paste it at and the guide; nothing shows it again', async (t) => {
+  const account = { api_key: 'abcd1234', api_secret: secret }
+  const vonage = await simulateVonage(t, { ...account, reach: (url) => url })
+  const { run, file } = await installation(t, { POSTHORN_VONAGE_URL: vonage.url, POSTHORN_BASE_URL: 'https://messages.example.com' })
+  await run(['accounts', 'create', '--name', 'Ada GmbH'])
+  const connect = async (identifier: string, ...more: string[]) =>
+    run(['channels', 'connect', '--provider', 'vonage', '--file', await file(account), '--identifier', identifier, ...more])
+
+  const printed = await connect('+4915100000001')
+  const json = await connect('+4915100000002', '--json')
+  const listed = await run(['channels', 'list', '--json'])
+
+  const token = /verify_token {2}([\w-]{32})\n/.exec(printed.out)?.[1]
+  assert.ok(token !== undefined, printed.out + printed.err)
+  assert.match(printed.out, /Keep the verify_token now: it is not shown again\./)
+  assert.match(printed.out, /https:\/\/messages\.example\.com\/docs\/guides\/vonage says where/)
+  assert.match(json.json.verify_token, /^[\w-]{32}$/)
+  assert.equal(listed.json.length, 2)
+  for (const word of [token, json.json.verify_token, secret]) assert.equal(listed.out.includes(word), false)
+  assert.doesNotMatch(printed.out + printed.err + json.out, new RegExp(secret))
+})
 
 test('on a terminal each field is asked for with its label, secrets unseen, and what was connected is told', async (t) => {
   const { run, asked } = await installation(t)

@@ -134,3 +134,19 @@ test('wrong credentials connect nothing, and credentials that are taken back lat
   assert.equal((await api.get(`/v1/messages/${sent.id}`)).body.error.code, 'channel_not_connected')
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
+
+test('the verify token that was made is shown in the answer and its replays, and stands nowhere in clear', async (t) => {
+  const { world, api } = await withVonage(t)
+  const key = { 'idempotency-key': 'connect-1' }
+
+  const created = await api.post('/v1/channels', channelOf(account), key)
+  const replayed = await api.post('/v1/channels', channelOf(account), key)
+  const others = [await api.get(`/v1/channels/${created.body.id}`), await api.post(`/v1/channels/${created.body.id}/reconnect`), await api.get('/v1/events')]
+  const stored = await world.pool`select row_to_json(k)::text as key from idempotency_keys k`
+
+  const { verify_token } = created.body
+  assert.match(verify_token, /^[\w-]{32}$/)
+  assert.deepEqual([replayed.status, replayed.body.verify_token], [201, verify_token])
+  assert.equal(JSON.stringify([others.map(({ body }) => body), stored]).includes(verify_token), false)
+  assert.equal(stored.length, 1)
+})
