@@ -151,7 +151,9 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
   const followers = followersOf(platform, following)
   const providerIds = providerIdCache()
-  const sessions = channelSessions(platform, channels, (channel, reports, body) => keepReports(platform, channel, reports, { headers: {}, body }))
+  const sessions = channelSessions(platform, channels, (channel, reports, body, ignored) =>
+    keepReports(platform, channel, reports, { headers: {}, body, ignored }),
+  )
   const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, inMemory: dispatches, alone })
   const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, emitted: contacts.messagesAccepted })
   const messages = messageService({

@@ -54,6 +54,8 @@ export interface InboundMessage {
   readonly content: unknown
   /** The provider's id of our message that it answers, where told. */
   readonly reply_to: string | null
+  /** Of a `button_reply` whose button could not carry its id: its place in the message that it answers, from 0. Id and title are then that button's. */
+  readonly button_index?: number
   /** Where the files of `attachments` are, by their place in it. */
   readonly media?: readonly { readonly index: number; readonly reference: MediaReference }[]
 }
@@ -143,6 +145,8 @@ export interface Callback {
 export interface Received {
   readonly reports: readonly Report[]
   readonly answer?: Answer
+  /** What was left out, and why, for the log; without anything that people wrote. */
+  readonly ignored?: string
 }
 
 export interface Answer {
@@ -176,8 +180,8 @@ export interface Session {
   close(signal: AbortSignal): Promise<void>
 }
 
-/** What a session tells. Resolves once it is stored: only then may the provider be told that it was taken. */
-export type Tell = (reports: readonly Report[], raw: Uint8Array) => Promise<void>
+/** What a session tells, and what of it was left out (`ignored` of `Received`). Resolves once it is stored: only then may the provider be told that it was taken. */
+export type Tell = (reports: readonly Report[], raw: Uint8Array, ignored?: string) => Promise<void>
 
 /** What every provider is made with. */
 export interface ProviderTools {

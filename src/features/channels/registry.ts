@@ -4,7 +4,8 @@ import { infobip } from './providers/infobip/infobip.ts'
 import { sandbox } from './providers/sandbox.ts'
 import { simulator } from './providers/simulator.ts'
 import { smpp } from './providers/smpp/smpp.ts'
+import { telegramBot } from './providers/telegram/telegram.ts'
 import { twilio } from './providers/twilio/twilio.ts'
 import { vonage } from './providers/vonage/vonage.ts'
 
-export const providers: readonly Provider[] = [sandbox, simulator, infobip, smpp, twilio, vonage]
+export const providers: readonly Provider[] = [sandbox, simulator, infobip, smpp, telegramBot, twilio, vonage]

@@ -21,7 +21,7 @@ export interface SessionChannels {
 }
 
 /** Keeps what a session told of a channel, raw and read, in one transaction. */
-export type Keep = (channel: ChannelRow, reports: readonly Report[], raw: Uint8Array) => Promise<void>
+export type Keep = (channel: ChannelRow, reports: readonly Report[], raw: Uint8Array, ignored?: string) => Promise<void>
 
 export interface ChannelSessions {
   readonly lane: Lane
@@ -200,7 +200,7 @@ function begin(state: State, row: ChannelRow): Held {
       platform,
       open: channels.adapterOf(row)!.open!,
       connection: channels.connection(row),
-      tell: (reports, raw) => state.keep(row, reports, raw),
+      tell: (reports, raw, ignored) => state.keep(row, reports, raw, ignored),
       changed: () => platform.wake('sessions', 'dispatch'),
     }),
   }

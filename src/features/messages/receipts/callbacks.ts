@@ -9,6 +9,8 @@ import { sanitiseReport } from './sanitising.ts'
 import { insertCallback, storeReports } from './store.ts'
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
+/** Words that stand in for a signature: kept encrypted with the channel alone. */
+const secretHeaders = /secret|token|password|key$/
 
 /** Takes one callback of the channel with this id, whatever its account, or its provider's handshake; resolves to the answer. Problems: resource_missing, hook_token_invalid. */
 export async function takeCallback(
@@ -28,8 +30,8 @@ export async function takeCallback(
   if (call.method === 'GET' && adapter.handshake !== undefined) return handshake(adapter.handshake(callback, connection))
   const read = adapter.receive?.(callback, connection) ?? null
   if (read === null) throw new Problem('hook_token_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
-  const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name)))
-  await keepReports(platform, channel, read.reports, { headers, body: callback.body })
+  const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name) && !secretHeaders.test(name)))
+  await keepReports(platform, channel, read.reports, { headers, body: callback.body, ignored: read.ignored })
   return read.answer ?? acknowledged
 }
 
@@ -38,8 +40,10 @@ export async function keepReports(
   platform: Platform,
   channel: ChannelRow,
   reports: readonly Report[],
-  raw: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array },
+  { ignored, ...raw }: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array; readonly ignored: string | undefined },
 ): Promise<void> {
+  if (ignored !== undefined)
+    platform.log.info({ channel_id: channel.id, provider: channel.provider, ignored }, 'a provider told something that changes nothing')
   const at = isoTime(platform.clock.now())
   await transact(platform.pool, async (tx) => {
     await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, ...raw, at })

@@ -8,6 +8,7 @@ import { tenantOf } from '../dispatch/job.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
+import { withTappedButton } from '../inbound/tapped-button.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
@@ -263,9 +264,11 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
   const inbound: NewInbound[] = []
   for (const { account_id, mode, channel_id, report } of rows) {
     const channel = await deps.channels.find({ account_id, mode }, channel_id)
-    const { from, profile_name, type, content, reply_to, provider_id, media } = report as InboundMessage
+    const said = report as InboundMessage
+    const { from, profile_name, type, provider_id, media } = said
     // a channel deleted since has nobody to tell
     if (channel === null) continue
+    const reply_to = said.reply_to === null ? null : await findMessageId(tx, channel_id, said.reply_to)
     inbound.push({
       account_id,
       mode,
@@ -273,9 +276,9 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
       from,
       profile_name,
       type,
-      content,
+      content: await withTappedButton(tx, { account_id, mode }, said, reply_to),
       provider_id,
-      reply_to: reply_to === null ? null : await findMessageId(tx, channel_id, reply_to),
+      reply_to,
       media,
     })
   }

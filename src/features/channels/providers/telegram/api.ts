@@ -1,0 +1,69 @@
+/** Calls of the Bot API, and its answers as values. */
+import type { HttpAnswer } from '../../../../lib/http-client.ts'
+import type { Connection, ProviderTools } from '../../adapter.ts'
+import { isObject, type Fields } from './json.ts'
+
+/** `ok`: done, with its result. `error`: Telegram says why not. `unsent`: it certainly never arrived. `unknown`: it may have. */
+export type ApiAnswer =
+  | { readonly kind: 'ok'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly description: string; readonly retry_after_ms: number | undefined }
+  | { readonly kind: 'unsent' | 'unknown'; readonly code: string; readonly message: string }
+
+export interface CallOptions {
+  readonly timeout_ms?: number
+  readonly answer_bytes_max?: number
+}
+
+const retryAfterMaxMs = 3_600_000
+
+export const tokenOf = ({ credentials }: Connection): string => (typeof credentials['bot_token'] === 'string' ? credentials['bot_token'] : '')
+
+export async function callApi(
+  { http, url }: ProviderTools,
+  connection: Connection,
+  method: string,
+  parameters: Fields,
+  signal: AbortSignal,
+  options: CallOptions = {},
+): Promise<ApiAnswer> {
+  const answer = await http.call({
+    method: 'POST',
+    url: `${url}/bot${tokenOf(connection)}/${method}`,
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(parameters),
+    signal,
+    ...options,
+  })
+  return read(answer)
+}
+
+function read(answer: HttpAnswer): ApiAnswer {
+  if (answer.kind !== 'answer') return { kind: answer.kind, code: answer.code, message: answer.message }
+  const { status } = answer
+  const fields = fieldsOf(answer.body)
+  if (status >= 200 && status < 300 && fields?.['ok'] === true && 'result' in fields) return { kind: 'ok', result: fields['result'] }
+  // an error that Telegram itself did not meet: it has not done it
+  const told = fields?.['ok'] === false && Number.isInteger(fields['error_code']) ? (fields['error_code'] as number) : undefined
+  const code = told ?? status
+  if (code < 400 || code === 408 || (code >= 500 && code !== 503))
+    return { kind: 'unknown', code: String(code), message: `The answer was ${code}, and no result.` }
+  if (told === undefined && code !== 429) return { kind: 'unsent', code: String(code), message: `The answer was ${code}, which is not what Telegram says.` }
+  const description = fields?.['description']
+  return { kind: 'error', code, description: typeof description === 'string' ? description : '', retry_after_ms: retryAfterOf(fields) }
+}
+
+function retryAfterOf(fields: Fields | null): number | undefined {
+  const parameters = fields?.['parameters']
+  const seconds = isObject(parameters) ? parameters['retry_after'] : undefined
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined
+}
+
+function fieldsOf(body: Buffer): Fields | null {
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'))
+    return isObject(parsed) ? parsed : null
+  } catch {
+    // a page of something in between
+    return null
+  }
+}

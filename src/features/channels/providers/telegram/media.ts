@@ -1,0 +1,16 @@
+/** Fetches files that came in: Telegram is asked for a path, which lasts an hour, and then for the file. */
+import type { Connection, MediaReference, ProviderTools } from '../../adapter.ts'
+import { callApi, tokenOf } from './api.ts'
+import { sayOf } from './errors.ts'
+import { isObject, textAt } from './json.ts'
+
+export async function fetchMedia(tools: ProviderTools, reference: MediaReference, connection: Connection, bytes_max: number, signal: AbortSignal) {
+  const answer = await callApi(tools, connection, 'getFile', { file_id: reference['file_id'] ?? '' }, signal)
+  if (answer.kind !== 'ok') throw new Error(answer.kind === 'error' ? sayOf(answer) : answer.message)
+  const path = isObject(answer.result) ? textAt(answer.result, 'file_path') : null
+  if (path === null || !/^[\w-][\w./ -]*$/.test(path) || path.includes('..')) throw new Error('Telegram names no path for the file.')
+  const url = `${tools.url}/file/bot${tokenOf(connection)}/${encodeURI(path)}`
+  const { content_type, chunks } = await tools.http.download({ method: 'GET', url, answer_bytes_max: bytes_max, signal })
+  // its file server calls everything an octet stream
+  return { content_type: reference['content_type'] ?? content_type, chunks }
+}
