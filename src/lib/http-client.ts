@@ -150,7 +150,7 @@ const flat = (headers: Readonly<Record<string, string | string[] | undefined>>):
 export class UnwantedAnswer extends Error {
   readonly status: number
   constructor(status: number) {
-    super(`The answer was ${status} where a file was asked for.`)
+    super(`The provider answered ${status} where a file was asked for.`)
     this.status = status
   }
 }
