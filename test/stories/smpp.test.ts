@@ -1,0 +1,308 @@
+/** SMS over SMPP, from the connecting to what people write back, against an SMSC of its own code: one process or several, and links that break. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startProcess, type WorldProcess } from '../kit/process.ts'
+import { smsc, type SmscOptions } from '../kit/simulators/smsc.ts'
+import { until } from '../kit/waiting.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+const identifier = '+4915100000001'
+const person = '+4915112345678'
+
+async function smppWorld(t: TestContext, options: SmscOptions = {}) {
+  const sim = await smsc(t, { bindsMax: 1, ...options })
+  const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const credentials = { host: '127.0.0.1', port: sim.port, system_id: 'shop', password: 'secret' }
+  const connect = (given: object = {}, settings: object = {}) =>
+    api.post('/v1/channels', {
+      type: 'sms',
+      provider: 'smpp',
+      name: 'Alerts',
+      identifier,
+      credentials: { ...credentials, ...given },
+      settings: { enquire_link_seconds: 600, ...settings },
+    })
+  await world.tick('heartbeat')
+  return {
+    world,
+    sim,
+    api,
+    connect,
+    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
+    attempts: async (id: string) => (await api.get(`/v1/messages/${id}/attempts`)).body.data.map(({ outcome }: { outcome: string }) => outcome).toReversed(),
+    received: async () => (await api.get('/v1/messages?direction=inbound')).body.data,
+    events: async (type: string) => (await api.get(`/v1/events?type=${type}&order=asc`)).body.data.map((event: { type: string }) => event.type),
+  }
+}
+
+async function connected(t: TestContext, { settings = {}, ...options }: SmscOptions & { readonly settings?: object } = {}) {
+  const parts = await smppWorld(t, options)
+  const { body: channel, status } = await parts.connect({}, settings)
+  assert.equal(status, 201)
+  await until('the bind that tried the credentials to end', () => parts.sim.bound() === 0)
+  const send = async (given: object = {}) =>
+    (await parts.api.post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'Hi' }, ...given })).body.id as string
+  const hand = async (given: object = {}) => {
+    const id = await send(given)
+    await parts.world.settle()
+    return id
+  }
+  return { ...parts, channel, send, hand, status: async () => (await parts.api.get(`/v1/channels/${channel.id}`)).body.connection_status }
+}
+
+/** Time goes on while these processes live. */
+async function pass(world: World, ms: number, ...processes: readonly Pick<WorldProcess, 'app'>[]): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 1000) {
+    await world.clock.advance(1000)
+    for (const { app } of processes) for (const lane of ['heartbeat', 'sessions', 'dispatch', 'reports']) await app.lane(lane).tick()
+  }
+}
+
+test('a channel is connected with an account that the SMSC takes, on a host that may be called', async (t) => {
+  const { sim, connect } = await smppWorld(t)
+
+  const inside = await connect({ host: '10.0.0.1' })
+  const wrong = await connect({ password: 'wrong' })
+  const malformed = await connect({ password: 'far too long' })
+  sim.bindStatus = 0x05
+  const busy = await connect()
+  sim.bindStatus = 0
+  const right = await connect()
+
+  assert.deepEqual(
+    [inside, wrong, malformed, busy, right].map(({ status, body }) => [status, body.error?.code, body.error?.param]),
+    [
+      [400, 'parameter_invalid', 'credentials.host'],
+      [422, 'upstream_rejected', undefined],
+      [400, 'parameter_invalid', 'credentials.password'],
+      [503, 'upstream_unavailable', undefined],
+      [201, undefined, undefined],
+    ],
+  )
+  assert.deepEqual(right.body.capabilities, ['text'])
+  assert.ok(!JSON.stringify(right.body).includes('secret'))
+})
+
+test('a text is sent and delivered, one that cannot be is failed and refunded', async (t) => {
+  const { world, sim, api, hand, read } = await connected(t)
+  const [good, bad] = [await hand(), await hand({ text: { body: 'é€'.repeat(100) } })]
+  const [sent, long] = [await read(good), await read(bad)]
+
+  await sim.receipt(sim.submitted[0]!, 'DELIVRD')
+  await sim.receipt(sim.submitted[1]!, 'DELIVRD')
+  await sim.receipt(sim.submitted[2]!, 'UNDELIV')
+  await world.settle()
+
+  assert.deepEqual([sent.status, long.status, long.segments, sim.submitted.length], ['sent', 'sent', 2, 3])
+  const [delivered, failed] = [await read(good), await read(bad)]
+  assert.equal(delivered.status, 'delivered')
+  assert.deepEqual([failed.status, failed.error.code, failed.error.provider_code, failed.billing.refunded], ['failed', 'provider_error', 'UNDELIV:000', true])
+  assert.equal((await api.get('/v1/balance')).body.wallet_micros, 1_000_000 - delivered.billing.amount_micros)
+  await world.invariants()
+})
+
+test('a receipt that writes the id in another way finds its message, also when another process takes it', async (t) => {
+  const { world, sim, hand, read } = await connected(t, { id: (n) => (0xab00 + n).toString(16) })
+  const id = await hand()
+
+  // the SMSC forgets, and the process too
+  await world.stop()
+  const next = await startProcess(t, world, 'next')
+  await next.pass('sessions')
+  await until('a bind', () => sim.bound() === 1)
+  await sim.receipt(sim.submitted[0]!, 'DELIVRD', String(0xab01))
+  for (let look = 0; look < 3; look++) {
+    await next.pass('reports')
+    await world.clock.advance(1000)
+  }
+
+  const [row] = await world.pool<{ status: string }[]>`select status from messages where id = ${id}`
+  assert.equal(row!.status, 'delivered')
+  await assert.rejects(read(id))
+})
+
+test('what people write comes in, in parts too, and STOP counts', async (t) => {
+  const { world, sim, api, received, channel } = await connected(t)
+  await world.settle()
+  const part = (number: number, text: string) => ({ esm_class: 0x40, bytes: Buffer.concat([Buffer.from([5, 0, 3, 9, 2, number]), Buffer.from(text)]) })
+
+  const statuses = [await sim.deliver(part(2, 'world')), await sim.deliver(part(1, 'Hello ')), await sim.deliver({ bytes: Buffer.from('STOP') })]
+  await world.settle()
+  const refused = await api.post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'Hi' } })
+
+  assert.deepEqual(statuses, [0, 0, 0])
+  assert.deepEqual(
+    (await received()).map(({ from, content }: { from: string; content: { text: { body: string } } }) => [from, content.text.body]).toReversed(),
+    [
+      [person, 'Hello world'],
+      [person, 'STOP'],
+    ],
+  )
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'recipient_blocked'])
+})
+
+test('an SMSC that throttles gets the message later, and it does not fail', async (t) => {
+  const { world, sim, hand, read, attempts } = await connected(t)
+  sim.answer = 0x58
+  const id = await hand()
+
+  sim.answer = 0
+  await pass(world, 3000, world)
+  await world.settle()
+
+  assert.deepEqual([(await read(id)).status, await attempts(id)], ['sent', ['throttled', 'accepted']])
+})
+
+test('a link that breaks comes back without a word, and what it cut off is sent again once', async (t) => {
+  const { world, sim, send, read, attempts, events } = await connected(t)
+  await world.settle()
+  sim.answer = () => (setImmediate(sim.cut), null)
+  const cut = await send()
+  await world.settle()
+  const waiting = await send()
+  sim.answer = 0
+  await pass(world, 33_000, world)
+  await world.settle()
+
+  assert.deepEqual([(await read(cut)).status, (await read(waiting)).status], ['sent', 'sent'])
+  assert.deepEqual([await attempts(cut), await attempts(waiting)], [['unknown', 'accepted'], ['accepted']])
+  assert.deepEqual(await events('channel.*'), ['channel.connected'])
+})
+
+test('an SMSC out of reach disconnects the channel after half a minute, messages wait, and all recovers by itself', async (t) => {
+  const { world, sim, api, send, read, status, events, channel } = await connected(t)
+  await world.settle()
+  const planned = await send({ send_at: world.clock.iso(60_000) })
+  sim.bindStatus = 0x08
+  sim.cut()
+
+  await pass(world, 25_000, world)
+  const soon = await status()
+  await pass(world, 10_000, world)
+  const later = [await status(), (await api.post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'Hi' } })).body.error.code]
+  await pass(world, 30_000, world)
+  const waiting = (await read(planned)).status
+  sim.bindStatus = 0
+  await pass(world, 65_000, world)
+  await world.settle()
+
+  assert.deepEqual([soon, later, waiting], ['connected', ['disconnected', 'channel_not_connected'], 'queued'])
+  assert.deepEqual([await status(), (await read(planned)).status], ['connected', 'sent'])
+  assert.deepEqual(await events('channel.*'), ['channel.connected', 'channel.disconnected', 'channel.connected'])
+})
+
+test('a bind that is refused disconnects at once, and a reconnect that is asked for brings the channel back', async (t) => {
+  const { world, sim, api, status, channel } = await connected(t)
+  await world.settle()
+  sim.bindStatus = 0x0e
+  sim.cut()
+  await pass(world, 2000, world)
+  const refused = [await status(), (await api.post(`/v1/channels/${channel.id}/reconnect`)).body.error.code]
+
+  sim.bindStatus = 0
+  const asked = await api.post(`/v1/channels/${channel.id}/reconnect`)
+  await until('the bind that tried the credentials to end', () => sim.bound() === 0)
+  await world.settle('sessions')
+  const again = await api.post(`/v1/channels/${channel.id}/reconnect`)
+
+  assert.deepEqual(refused, ['disconnected', 'upstream_rejected'])
+  assert.deepEqual([asked.status, again.status, sim.bound(), sim.boundMost()], [200, 200, 1, 1])
+})
+
+test('a disabled channel is unbound, an active one bound again, a deleted one unbound for good', async (t) => {
+  const { world, sim, api, channel } = await connected(t)
+  await world.settle()
+  const bound = [sim.bound()]
+
+  for (const change of [{ status: 'disabled' }, { status: 'active' }, { settings: { enquire_link_seconds: 60 } }]) {
+    await api.patch(`/v1/channels/${channel.id}`, change)
+    await world.settle()
+    await world.settle()
+    bound.push(sim.bound())
+  }
+  await api.delete(`/v1/channels/${channel.id}`)
+  await world.settle()
+  await until('nothing to be bound', () => sim.bound() === 0)
+
+  assert.deepEqual(bound, [1, 0, 1, 1])
+  assert.equal(sim.boundMost(), 1)
+})
+
+test('nonsense in the middle of a packet costs the session, not the channel', async (t) => {
+  const { world, sim, hand, read } = await connected(t)
+  await world.settle()
+
+  sim.write(Buffer.from('000000ff0000000500000000000000010000', 'hex'))
+  sim.cut()
+  await pass(world, 2000, world)
+  sim.write(Buffer.from('fffffffff0000000', 'hex'))
+  await until('the session to end', () => sim.bound() === 0)
+  await pass(world, 3000, world)
+  const id = await hand()
+
+  assert.equal((await read(id)).status, 'sent')
+})
+
+test('of two processes one is bound; what the other accepts goes out through it, and dispatching elsewhere does not spin', async (t) => {
+  const { world, sim, api, channel, read } = await connected(t, { settings: { max_messages_per_second: 1000 } })
+  const other = await startProcess(t, world, 'other')
+  await world.tick('heartbeat', 'sessions')
+  await other.pass('sessions')
+  const { key } = await accountKey(world, channel)
+
+  const here = (await api.post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'here' } })).body.id
+  const there = (await other.api(key).post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'there' } })).body.id
+  const elsewhere = await other.pass('dispatch')
+  await world.settle()
+
+  assert.deepEqual([elsewhere, (await read(here)).status, (await read(there)).status], [0, 'sent', 'sent'])
+  assert.deepEqual(
+    sim.submitted.map(({ bytes }) => bytes.toString()),
+    ['here', 'there'],
+  )
+  assert.equal(sim.boundMost(), 1)
+})
+
+test('when the process that is bound dies, another binds and sends what it left behind', async (t) => {
+  const { world, sim, channel, send, read } = await connected(t)
+  const holder = await startProcess(t, world, 'holder')
+  await holder.pass('sessions')
+  await until('a bind', () => sim.bound() === 1)
+  const { key } = await accountKey(world, channel)
+  const left = (await holder.api(key).post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: 'left' } })).body.id
+  await holder.kill()
+  sim.cut()
+  const mine = await send()
+  await pass(world, 1000, world)
+  const before = sim.submitted.length
+
+  await pass(world, 12_000, world)
+  await world.settle()
+
+  assert.equal(before, 0)
+  assert.deepEqual([(await read(mine)).status, (await read(left)).status], ['sent', 'sent'])
+  assert.equal(sim.submitted.length, 2)
+  assert.equal(sim.boundMost(), 1)
+})
+
+test('a process that stops hands its session over at once', async (t) => {
+  const { world, sim } = await connected(t)
+  const holder = await startProcess(t, world, 'holder')
+  await holder.pass('sessions')
+  await until('a bind', () => sim.bound() === 1)
+  await world.tick('sessions')
+  const by = sim.binds.length
+
+  await holder.stop()
+  const between = sim.bound()
+  await world.tick('sessions')
+
+  assert.deepEqual([between, sim.bound(), sim.binds.length - by], [0, 1, 1])
+})
+
+/** A further key of the channel's account, to use at another process. */
+async function accountKey(world: World, channel: { id: string }) {
+  const [row] = await world.pool<{ account_id: string }[]>`select account_id from channels where id = ${channel.id}`
+  return await world.services.accounts.createKey({ account_id: row!.account_id as never, mode: 'live' })
+}
