@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { smsEncoding, type SmsShape } from './gsm.ts'
+import { gsmBytes, gsmText as textOf, smsEncoding, splitSms, type SmsShape } from './gsm.ts'
 
 /** The 128 places of the basic table as 3GPP TS 23.038 prints it (27 is the escape), and the extension table. */
 const basicTable = [
@@ -99,4 +99,36 @@ test('one character more never needs fewer parts', () => {
   fc.assert(
     fc.property(gsmText, fc.constantFrom(...basic, ...extension), (body, more) => assert.ok(smsEncoding(body + more).segments >= smsEncoding(body).segments)),
   )
+})
+
+test('a text is cut into as many parts as it is told to have, which fit and lose nothing', () => {
+  fc.assert(
+    fc.property(fc.oneof(gsmText, anyText), (body) => {
+      const { encoding, segments } = smsEncoding(body)
+      const { parts, ...cut } = splitSms(body)
+
+      assert.equal(parts.join(''), body)
+      assert.deepEqual([cut.encoding, parts.length], [encoding, segments])
+      const sizes = parts.map((part) => (encoding === 'gsm7' ? gsmBytes(part).length : part.length))
+      const room = encoding === 'gsm7' ? [160, 153] : [70, 67]
+      assert.ok(
+        sizes.every((size) => size <= room[parts.length === 1 ? 0 : 1]!),
+        sizes.join(', '),
+      )
+      // no escaped character and no surrogate pair is torn
+      for (const part of parts) if (body.isWellFormed()) assert.ok(part.isWellFormed())
+      if (encoding === 'gsm7') for (const part of parts) assert.equal(textOf(gsmBytes(part)), part)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('septets of the GSM alphabet are the places of its tables', () => {
+  const bytes = [...basicTable.keys()].filter((place) => basicTable[place] !== null)
+
+  assert.equal(textOf(Uint8Array.from(bytes)), basic.join(''))
+  assert.deepEqual([...gsmBytes(basic.join(''))], bytes)
+  for (const [place, character] of extensionTable) assert.deepEqual([...gsmBytes(character)], [27, place])
+  // an escape before what has no extended form, at the end, and bytes of more than seven bits
+  assert.deepEqual([textOf(Uint8Array.from([27, 65])), textOf(Uint8Array.from([65, 27])), textOf(Uint8Array.from([0xc1]))], ['A', 'A', 'A'])
 })
