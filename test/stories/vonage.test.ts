@@ -1,7 +1,7 @@
 /** SMS through Vonage, from connecting to what the recipient answers, against a Vonage of this machine. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { simulateVonage, type VonageOptions } from '../kit/simulators/vonage.ts'
+import { simulateVonage, type VonageOptions, type VonageSimulator } from '../kit/simulators/vonage.ts'
 import { startWorld } from '../kit/world.ts'
 
 const account = { api_key: 'abcd1234', api_secret: 'S3cretS3cret' }
@@ -150,3 +150,25 @@ test('the verify token that was made is shown in the answer and its replays, and
   assert.equal(JSON.stringify([others.map(({ body }) => body), stored]).includes(verify_token), false)
   assert.equal(stored.length, 1)
 })
+
+
+test('a hand-over whose answer is lost is found again by its receipt, and not sent twice', async (t) => {
+  const { world, api, sim } = await withVonage(t)
+  const { body: channel } = await api.post('/v1/channels', channelOf(account))
+  sim.answerNext('lost')
+
+  const { body: sent } = await api.post('/v1/messages', text(channel.id))
+  await world.tick('dispatch')
+  await world.settle()
+  await tellAndWait(sim, world)
+
+  assert.equal((await api.get(`/v1/messages/${sent.id}`)).body.status, 'delivered')
+  assert.equal(sim.messages.length, 1)
+})
+
+async function tellAndWait(sim: VonageSimulator, world: Awaited<ReturnType<typeof startWorld>>): Promise<void> {
+  await sim.tell(sim.messages[0]!, { status: 'delivered' })
+  await world.settle()
+  await world.clock.advance(60_000)
+  await world.settle()
+}

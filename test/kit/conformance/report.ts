@@ -13,6 +13,7 @@ export function assertReport(report: Report): void {
     case 'receipt':
       assert.ok(['accept', 'deliver', 'open', 'fail'].includes(report.transition), seen)
       if (report.message_id !== undefined) assert.ok(typeof report.message_id === 'string' && report.message_id !== '', seen)
+      for (const id of report.also_known_as ?? []) assert.ok(typeof id === 'string' && id !== '', seen)
       if (report.occurred_at !== undefined) assert.equal(new Date(report.occurred_at).toISOString(), report.occurred_at, seen)
       if (report.transition === 'fail') assert.ok(report.error !== undefined, seen)
       if (report.error !== undefined) {
