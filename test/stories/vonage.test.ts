@@ -151,7 +151,6 @@ test('the verify token that was made is shown in the answer and its replays, and
   assert.equal(stored.length, 1)
 })
 
-
 test('a hand-over whose answer is lost is found again by its receipt, and not sent twice', async (t) => {
   const { world, api, sim } = await withVonage(t)
   const { body: channel } = await api.post('/v1/channels', channelOf(account))

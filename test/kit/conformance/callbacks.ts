@@ -64,6 +64,7 @@ export function tryCallbacks(provider: Provider, begin: Start): void {
           const read = given.adapter.receive!(one, given.connection)
           for (const report of read?.reports ?? []) assertReport(report)
           assert.ok(read === null || read.reports.length <= 100_000, `${name}: ${describe(one)}`)
+          assert.ok((read?.ignored ?? '').length <= 1000, `${name}: ${read?.ignored}`)
         }
       }
     }

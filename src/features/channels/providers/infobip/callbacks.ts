@@ -17,8 +17,13 @@ export function receive(callback: Callback, connection: Connection): Received | 
   const token = tokenOf(connection)
   if (token === '' || !sameText(token, textOf(callback.query['token']))) return null
   const results = parsedFields(callback.body)?.['results']
-  if (!Array.isArray(results)) return { reports: [] }
-  return { reports: results.slice(0, resultsMax).flatMap((result) => (isFields(result) ? reportsOf(result, connection) : [])) }
+  if (!Array.isArray(results)) return { reports: [], ignored: 'a callback without results' }
+  const reports = results.slice(0, resultsMax).map((result) => (isFields(result) ? reportsOf(result, connection) : []))
+  const silent = reports.filter((one) => one.length === 0).length + Math.max(results.length - resultsMax, 0)
+  return {
+    reports: reports.flat(),
+    ...(silent === 0 ? {} : { ignored: `${silent} of ${results.length} results: of other numbers, without an id, or with a status that says nothing` }),
+  }
 }
 
 /** A report has a status; what came in has none. */

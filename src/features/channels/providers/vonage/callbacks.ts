@@ -23,7 +23,13 @@ export function callbackUrl(connection: Connection): string {
 export function receive(callback: Callback, connection: Connection): Received | null {
   const fields = fieldsOf(callback)
   if (!isKnown(callback, fields, connection)) return null
-  return { reports: reportsOf(fields, connection) }
+  const reports = reportsOf(fields, connection)
+  return reports.length > 0 ? { reports } : { reports, ignored: whyIgnored(fields) }
+}
+
+function whyIgnored(fields: Fields): string {
+  if (textOf(fields['messageId']) === '') return 'a callback without a messageId'
+  return fields['status'] === undefined ? 'a message to another number, or from nobody' : 'a receipt whose status says nothing'
 }
 
 /** The parameters, wherever the account lets them travel; none where they cannot be read. */
