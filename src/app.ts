@@ -182,7 +182,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     followers,
     lanes: [
       sessions.lane,
-      dispatch.lane,
+      ...dispatch.lanes,
       reconnectLane(platform, channels),
       reportsLane({ platform, billing, followers, channels, media, contacts, providerIds }),
       media.lane,

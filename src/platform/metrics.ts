@@ -112,6 +112,19 @@ const storageMetrics = (registers: Registry[]) => ({
 
 /** Of the senders and their providers. */
 const channelMetrics = (registers: Registry[]) => ({
+  channels: new Gauge({
+    name: 'posthorn_channels',
+    help: 'Active channels by their link.',
+    labelNames: ['channel_type', 'connection_status'],
+    registers,
+  }),
+  circuits_open: new Gauge({
+    name: 'posthorn_circuits_open',
+    help: 'Channels of this process whose provider fails again and again, so that their messages wait.',
+    labelNames: ['channel_type'],
+    registers,
+  }),
+  hand_overs: new Gauge({ name: 'posthorn_hand_overs', help: 'Messages of this process that are being handed over.', labelNames: ['channel_type'], registers }),
   asked: new Counter({
     name: 'posthorn_asked_total',
     help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told; not_told: it cannot tell.',

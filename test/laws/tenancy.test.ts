@@ -46,6 +46,7 @@ const exempt: Record<string, string> = {
   'src/features/channels/store.ts identifierTaken': 'an identifier belongs to one account in the whole installation',
   'src/features/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
   'src/features/channels/store.ts listDisconnected': 'the reconnect lane tries the lost links of every account',
+  'src/features/channels/store.ts countLinks': 'an operator asks how many links of all accounts stand',
   'src/features/channels/sessions-store.ts': 'the sessions lane keeps the sessions of every account',
   'src/features/messages/queries/list-store.ts': 'every statement holds the conditions of where(), which begin with both',
   'src/features/contacts/store.ts listContacts': 'its conditions begin with both',

@@ -105,6 +105,12 @@ export async function keepCredentials(sql: Db, { account_id, mode }: Tenant, id:
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null and credentials = ${was}`
 }
 
+/** How many active channels of all accounts there are, by their link. */
+export async function countLinks(sql: Db): Promise<{ type: string; connection_status: string; channels: number }[]> {
+  return await sql<{ type: string; connection_status: string; channels: number }[]>`
+    select type, connection_status, count(*)::int as channels from channels where status = 'active' and deleted_at is null group by type, connection_status`
+}
+
 /** Channels without their link, of all accounts. */
 export async function listDisconnected(sql: Db, rows_max: number): Promise<ChannelRow[]> {
   return await sql<

@@ -1,11 +1,10 @@
 /** What happens to channels by themselves: a lost link is tried again, and after a rotation of the secret key credentials come under the current one. */
 import type { Tenant } from '../../contract/caller.ts'
-import { Problem } from '../../contract/problem.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { listSealed, reseal } from './rotation-store.ts'
 import type { ChannelService } from './service.ts'
-import { listDisconnected, type ChannelRow } from './store.ts'
+import { countLinks, listDisconnected, type ChannelRow } from './store.ts'
 
 const pageRows = 500
 const lookEveryMs = 1000
@@ -13,8 +12,20 @@ const lookEveryMs = 1000
 const firstWaitMs = 1000
 const waitMaxMs = 60_000
 const triedAtOnce = 20
+/** A link that is lost again sooner is tried as rarely as before: one that comes and goes is not told of every other second. */
+const steadyMs = 5 * 60_000
 
-export const channelChores = (platform: Platform): Chore[] => [{ name: 'channel credentials', every_ms: 60_000, run: () => resealAll(platform) }]
+export const channelChores = (platform: Platform): Chore[] => [
+  { name: 'channel credentials', every_ms: 60_000, run: () => resealAll(platform) },
+  { name: 'measure channels', every_ms: 15_000, run: () => measure(platform) },
+]
+
+async function measure({ pool, metrics }: Platform): Promise<number> {
+  const counts = await countLinks(pool)
+  metrics.channels.reset()
+  for (const { type, connection_status, channels } of counts) metrics.channels.set({ channel_type: type, connection_status }, channels)
+  return 0
+}
 
 /** So that the previous key can be dropped. Resolves to the number of channels changed. */
 async function resealAll({ pool, secrets }: Platform): Promise<number> {
@@ -30,22 +41,44 @@ async function resealAll({ pool, secrets }: Platform): Promise<number> {
   }
 }
 
+/** How often a link was tried in vain, or stood and was lost again soon. */
+interface Wait {
+  readonly failures: number
+  readonly next_ms: number
+  /** Of one that stands: until when it counts as unsteady, so that it is tried as rarely as before when it is lost again. */
+  readonly unsteady_until_ms?: number
+}
+
 /** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
 export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
-  let waits = new Map<string, { readonly failures: number; readonly next_ms: number }>()
+  let waits = new Map<string, Wait>()
 
   async function tryAgain(row: ChannelRow): Promise<boolean> {
     const tenant: Tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+    const failures = (waits.get(row.id)?.failures ?? 0) + 1
+    const wait_ms = Math.min(firstWaitMs * 2 ** Math.min(failures, 10), waitMaxMs)
     try {
       await channels.reconnect(pool, tenant, row.id)
+      const now = clock.now()
+      waits.set(row.id, { failures, next_ms: now + wait_ms, unsteady_until_ms: now + steadyMs })
       return true
     } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      const failures = (waits.get(row.id)?.failures ?? 0) + 1
-      waits.set(row.id, { failures, next_ms: clock.now() + Math.min(firstWaitMs * 2 ** Math.min(failures, 10), waitMaxMs) })
+      waits.set(row.id, { failures, next_ms: clock.now() + wait_ms })
       log.warn({ err: error, channel_id: row.id, failures }, 'a lost channel could not be reconnected; it is tried again')
       return false
     }
+  }
+
+  /** What has stood for a while, and what is gone, is forgotten. */
+  function remembered(lost: readonly ChannelRow[], now: number): Map<string, Wait> {
+    const unsteady = [...waits].filter(([, { unsteady_until_ms = 0 }]) => unsteady_until_ms > now)
+    const lostNow = lost.map(({ id }): [string, Wait] => {
+      const wait = waits.get(id)
+      if (wait !== undefined && wait.unsteady_until_ms === undefined) return [id, wait]
+      const { failures = 0, next_ms = 0, unsteady_until_ms = 0 } = wait ?? {}
+      return [id, unsteady_until_ms > now ? { failures, next_ms: Math.max(next_ms, now + firstWaitMs) } : { failures: 0, next_ms: now + firstWaitMs }]
+    })
+    return new Map([...unsteady, ...lostNow])
   }
 
   return {
@@ -54,8 +87,7 @@ export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<Cha
     async tick() {
       const now = clock.now()
       const lost = (await listDisconnected(pool, pageRows)).filter((row) => !channels.needsSession(row))
-      // what stands again, and what is gone, is forgotten
-      waits = new Map(lost.map(({ id }) => [id, waits.get(id) ?? { failures: 0, next_ms: now + firstWaitMs }]))
+      waits = remembered(lost, now)
       const due = lost.filter(({ id }) => waits.get(id)!.next_ms <= now).slice(0, triedAtOnce)
       const tried = await Promise.all(due.map(tryAgain))
       return tried.filter(Boolean).length

@@ -44,7 +44,8 @@ function receipt(provider_id: string, transition: 'deliver' | 'open' | 'fail'): 
 
 async function send(clock: Clock, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
   const latency_ms = connection.settings['latency_ms']
-  if (typeof latency_ms === 'number') await clock.sleep(Math.min(latency_ms, 30_000), signal)
+  if (typeof latency_ms === 'number') await clock.sleep(Math.min(latency_ms, 60_000), signal)
+  if (signal.aborted) return { kind: 'unknown', message: 'The simulated provider did not answer in time.' }
   if (connection.settings['offline'] === true)
     return {
       kind: 'refused',

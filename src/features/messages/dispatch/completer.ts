@@ -72,6 +72,10 @@ async function writeAll(state: State): Promise<void> {
       failures = 0
       await loseChannels(platform, channels, batch)
       for (const { job } of batch) jobs.end(job)
+      if (jobs.short) {
+        jobs.short = false
+        platform.wake('dispatch')
+      }
       platform.notify('reports', 'fan-out')
       state.followers.wake(batch.map(({ job }) => job.row))
       state.wakes.plan(batch)

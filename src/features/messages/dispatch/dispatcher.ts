@@ -3,11 +3,13 @@ import type { Lane } from '../../../lib/loop.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import type { Handoff } from '../ingest/rows.ts'
 import type { TransitionDeps } from '../transitions/transitions.ts'
+import { circuits } from './circuits.ts'
 import { completer } from './completer.ts'
 import { consentRecheck, type ConsentRecheck } from './recheck.ts'
 import { executor } from './executor.ts'
 import { inHand } from './in-hand.ts'
 import { channelLeases } from './leases.ts'
+import { linksLane } from './links.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
@@ -27,7 +29,8 @@ export interface DispatcherDeps extends TransitionDeps {
 }
 
 export interface Dispatcher extends Handoff, Withdrawing, Pick<ConsentRecheck, 'recheck'> {
-  readonly lane: Lane
+  /** `dispatch`, and `links`, which disconnects channels whose providers are out of reach. */
+  readonly lanes: readonly Lane[]
   /** Writes `sending` for every message that is being handed over and does not say so. */
   persistSends(): Promise<void>
   /** Takes over what dead processes had in hand; at the start, before anyone can ask to cancel it. */
@@ -46,29 +49,32 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const jobs = inHand()
   const leases = channelLeases(platform)
   const rates = channelRates()
+  const circuitsOfChannels = circuits(platform)
   const sessions = sessionsOf(deps.findSession)
   const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
-  const executing = executor({ ...deps, jobs, rates, sessions, consent, complete: completing.complete })
-  const scheduling = scheduler({ ...deps, jobs, leases, rates, sessions, expire: executing.expire })
+  const executing = executor({ ...deps, jobs, rates, circuits: circuitsOfChannels, sessions, consent, complete: completing.complete })
+  const scheduling = scheduler({ ...deps, jobs, leases, rates, circuits: circuitsOfChannels, sessions, expire: executing.expire })
   const takingOver = takeOver({ ...deps, scheduling, leases })
 
-  return {
-    lane: {
-      name: 'dispatch',
-      idle_ms: 500,
-      async tick() {
-        const takenOver = await takingOver.some()
-        await executing.persistSends(clock.now() - persistAfterMs)
-        const claimed = await scheduling.claim()
-        const ready = scheduling.ready()
-        if (ready.length === 0 && jobs.size === 0) return takenOver + claimed
-        const work = ready.length === 0 ? completing.drained() : executing.handOver(ready).then(() => completing.drained())
-        // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
-        await Promise.race([work, clock.sleep(patienceMs)])
-        return takenOver + (ready.length === 0 ? claimed : ready.length)
-      },
+  const lane: Lane = {
+    name: 'dispatch',
+    idle_ms: 500,
+    async tick() {
+      const takenOver = await takingOver.some()
+      await executing.persistSends(clock.now() - persistAfterMs)
+      const claimed = await scheduling.claim()
+      const ready = scheduling.ready()
+      if (ready.length === 0 && jobs.size === 0) return takenOver + claimed
+      const work = ready.length === 0 ? completing.drained() : executing.handOver(ready).then(() => completing.drained())
+      // a provider that hangs must not keep the others waiting: what is quick is awaited, the rest goes on beside the next pass
+      await Promise.race([work, clock.sleep(patienceMs)])
+      return takenOver + (ready.length === 0 ? claimed : ready.length)
     },
+  }
+
+  return {
+    lanes: [lane, linksLane({ platform, channels, circuits: circuitsOfChannels, jobs })],
     process_id,
     lease_ms: leaseMs,
     takes: scheduling.takes,

@@ -5,6 +5,7 @@ import type { Adapter, OutboundMessage, Outcome } from '../../channels/adapter.t
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { ask } from './asking.ts'
+import type { Circuits } from './circuits.ts'
 import type { Completer } from './completer.ts'
 import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
@@ -20,6 +21,7 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService
   readonly jobs: InHand
   readonly rates: ChannelRates
+  readonly circuits: Circuits
   readonly sessions: Sessions
   readonly consent: ConsentRecheck
   readonly complete: Completer['complete']
@@ -104,14 +106,23 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     if (told.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) end(deps, job, 'gone')
     else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) end(deps, job, 'expired')
     else if (blocked.has(job.row.id)) end(deps, job, 'blocked')
-    else if (channel === null) end(deps, job, 'channel_deleted')
+    else if (channel === null) endOfDeleted(deps, job)
     else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job, channel })
   }
   // they wait in the table until the channel is up again, or for the process that holds its session
   await giveBack(platform, down, now)
-  for (const job of down) deps.jobs.end(job)
+  for (const job of down) {
+    deps.jobs.end(job)
+    deps.circuits.linkLost(job.row.channel_id, now)
+  }
   return ready
+}
+
+function endOfDeleted(deps: ExecutorDeps, job: Job): void {
+  // the others need not wait for its provider
+  deps.circuits.forget(job.row.channel_id)
+  end(deps, job, 'channel_deleted')
 }
 
 /** Those in doubt whose job has ended since it was claimed: a receipt told that the provider has the message. */
@@ -173,6 +184,7 @@ async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: Abor
   const told = job.doubtful ? await askFirst(deps, adapter, { job, channel }, signal) : null
   const outcome = told ?? outcomeOf(job, await send(deps, adapter, { job, channel }, signal))
   const at_ms = clock.now()
+  if (job.row.mode === 'live') deps.circuits.note(job.row, outcome, began_ms, at_ms)
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
   const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })

@@ -1,4 +1,4 @@
-/** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, and of slow ones. What expires in them meanwhile is looked for. */
+/** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, whose provider fails again and again, and of slow ones. What expires in them meanwhile is looked for. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../../contract/facts.ts'
 import { limits } from '../../../contract/limits.ts'
@@ -6,6 +6,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
+import type { Circuits } from './circuits.ts'
 import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './store.ts'
 import type { Completion } from './completion.ts'
 import { queueOf, tenantOf } from './job.ts'
@@ -23,7 +24,14 @@ const lookEveryMs = 1000
 const share = 20
 const rememberedMax = 10_000
 
-export function heldQueues({ pool, clock, process_id }: Platform, channels: ChannelService, sessions: Sessions): HeldQueues {
+export interface HeldQueuesDeps {
+  readonly platform: Platform
+  readonly channels: ChannelService
+  readonly sessions: Sessions
+  readonly circuits: Circuits
+}
+
+export function heldQueues({ platform: { pool, clock, process_id }, channels, sessions, circuits }: HeldQueuesDeps): HeldQueues {
   const lookAgain_ms = new Map<string, number>()
   return {
     async part(due) {
@@ -34,8 +42,10 @@ export function heldQueues({ pool, clock, process_id }: Platform, channels: Chan
       const held: DueQueue[] = []
       for (const [index, queue] of due.entries()) {
         const channel = states[index]!
-        // on a deleted channel messages fail
-        if (channel === null || mayGo(channels, sessions, channel)) open.push(queue)
+        // on a deleted channel messages fail, whatever its provider does
+        if (channel === null) circuits.forget(queue.channel_id)
+        const paused = (circuits.probeAt(queue.channel_id) ?? 0) > clock.now()
+        if (channel === null || (!paused && mayGo(channels, sessions, channel))) open.push(queue)
         else held.push(queue)
       }
       return { open, held }

@@ -12,6 +12,10 @@ export interface InHand {
   /** How many do not wait. */
   readonly running: number
   runningOf(queue: string): number
+  /** How many are being handed over, by channel type. */
+  runningByType(): Map<string, number>
+  /** Some that wait could go, and found no place among those under way: set by the scheduler, and by who gives places back. */
+  short: boolean
   has(message_id: string): boolean
   /** Takes a job into memory, where it waits. */
   add(job: Job): void
@@ -47,6 +51,12 @@ export function inHand(): InHand {
       return ids.size - waiting.size
     },
     runningOf: (queue) => runningByQueue.get(queue) ?? 0,
+    runningByType() {
+      const counts = new Map<string, number>()
+      for (const { row } of running) counts.set(row.channel_type, (counts.get(row.channel_type) ?? 0) + 1)
+      return counts
+    },
+    short: false,
     has: (message_id) => ids.has(message_id),
     add(job) {
       ids.add(job.row.id)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../../../../test/kit/world.ts'
 import type { MessageRow } from '../rows.ts'
+import { circuits } from './circuits.ts'
 import { inHand } from './in-hand.ts'
 import type { Job } from './job.ts'
 import { channelRates } from './rates.ts'
@@ -25,6 +26,7 @@ async function scheduling(t: TestContext) {
     jobs,
     leases,
     rates,
+    circuits: circuits(world.platform),
     sessions: { find: () => undefined, sends: (channel_id) => channel_id === 'ch_of_another' && session.open },
     inMemory: true,
     expire: (more) => void expired.push(...more),

@@ -7,6 +7,7 @@ import type { MessageRow } from '../rows.ts'
 import { heldQueues, type HeldQueues } from './held-queues.ts'
 import type { InHand } from './in-hand.ts'
 import { queueOf, validUntil, type Job } from './job.ts'
+import type { Circuits } from './circuits.ts'
 import type { ChannelLeases } from './leases.ts'
 import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
 import type { Sessions } from './sessions.ts'
@@ -18,6 +19,9 @@ export const leaseMs = 60_000
 const leaseMarginMs = 35_000
 const inFlightMax = 1000
 const inFlightPerQueueMax = 400
+const inFlightPerQueueMin = 10
+/** A channel has as many hand-overs under way as its rate begins in so many seconds: a provider that takes longer is slower than its rate. */
+const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
@@ -31,6 +35,7 @@ export interface SchedulerDeps {
   readonly jobs: InHand
   readonly leases: ChannelLeases
   readonly rates: ChannelRates
+  readonly circuits: Circuits
   readonly sessions: Sessions
   /** False in a process whose lanes do not run: it takes nothing into memory. */
   readonly inMemory: boolean
@@ -74,10 +79,10 @@ interface State extends SchedulerDeps {
 }
 
 export function scheduler(deps: SchedulerDeps): Scheduler {
-  const { platform, channels, jobs } = deps
+  const { platform, jobs } = deps
   const state: State = {
     ...deps,
-    held: heldQueues(platform, channels, deps.sessions),
+    held: heldQueues(deps),
     wakes: rateWakes(platform),
     coming: new Map(),
     stopping: false,
@@ -87,7 +92,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   return {
     takes(item) {
       if (state.stopping || !deps.inMemory || jobs.waiting.size >= memoryMax) return false
-      return item.sandbox || (isMine(deps, item.channel_id) && hasRoomFor(state, item))
+      return item.sandbox || (isMine(deps, item.channel_id) && !deps.circuits.isOpen(item.channel_id) && hasRoomFor(state, item))
     },
     offer(rows, lease_until_ms) {
       state.coming.clear()
@@ -131,8 +136,8 @@ export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Jo
   )
 
 /** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
-const capacityOf = ({ rates, jobs }: SchedulerDeps, row: { account_id: string; channel_id: string }, priority: Priority): number =>
-  Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
+const capacityOf = ({ rates, circuits, jobs }: SchedulerDeps, row: { account_id: string; channel_id: string }, priority: Priority): number =>
+  (circuits.isOpen(row.channel_id) ? 1 : Math.ceil(rates.within(row.channel_id, keptSeconds))) - jobs.waiting.count(queueOf(row), priority)
 
 /** Counts what it grants, so that one piece of messages of a slow channel does not find the same room for each of them. */
 function hasRoomFor(state: State, item: Offered): boolean {
@@ -200,21 +205,29 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
       : [{ row, attempts: job_attempts, claimed: true, doubtful: job_doubtful, due_ms: Date.parse(job_due_at), lease_until_ms }],
   )
 
-function ready({ jobs, rates, wakes, platform }: State): Job[] {
+function ready({ jobs, rates, circuits, wakes, platform }: State): Job[] {
   const now = platform.clock.now()
   const granted = new Map<string, number>()
   // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
   let inFlight = jobs.running
+  jobs.short = jobs.waiting.size > 0 && inFlight >= inFlightMax
   return jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
+    const { channel_id } = job.row
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
     // half of what the others leave, so that however many providers hang there is room for the next
-    const free = Math.min(inFlightPerQueueMax, Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
+    const free = Math.min(placesOf(rates, channel_id), Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))
-    const more = asked === 0 ? 0 : rates.take(job.row.channel_id, now, asked)
-    if (more < asked) wakes.at(rates.freeAt(job.row.channel_id, now))
+    if (asked < wanted) jobs.short = true
+    const may = circuits.take(channel_id, now, asked)
+    if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
+    const more = may === 0 ? 0 : rates.take(channel_id, now, may)
+    if (more < may) wakes.at(rates.freeAt(channel_id, now))
     granted.set(queue, before + more)
     inFlight += more
     return more
   })
 }
+
+const placesOf = (rates: ChannelRates, channel_id: string): number =>
+  Math.min(inFlightPerQueueMax, Math.max(inFlightPerQueueMin, Math.ceil(rates.within(channel_id, inFlightSeconds))))
