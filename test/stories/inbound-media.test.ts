@@ -254,6 +254,29 @@ test('whatever a provider answers instead of a file, nothing of it is kept, and 
   await world.invariants()
 })
 
+test('an account whose providers hang holds up nobody else', async (t) => {
+  const silent = await hostileServer(t, () => undefined)
+  const good = await fileServer(t, servePicture)
+  const hosts = [new URL(silent.url).host, good.host]
+  const { world, one } = await mailbox(t, hosts)
+  const slow = await world.account({ mode: 'live' })
+  for (let n = 1; n <= 8; n++) {
+    const creation = { type: 'whatsapp', provider: 'simulator', name: 'Slow', identifier: `+491520000000${n}`, credentials: { callback_secret: 's3cret' } }
+    const { body: channel } = await slow.api.post('/v1/channels', creation)
+    const media = Array.from({ length: 5 }, (_, index) => ({ index, reference: { url: silent.url } }))
+    const content = media.map(() => ({ type: 'image' }))
+    const body = JSON.stringify({ reports: [{ kind: 'inbound', provider_id: `in-${n}`, from: '+4915112345678', type: 'attachments', content, media }] })
+    await world.api().post(`/hooks/channels/${channel.id}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+  }
+  await world.tick('reports')
+  await world.tick('media', 'media', 'media')
+
+  const file = await settled(world, (await one(good.url)).content.attachments[0].url, 0)
+
+  assert.equal(file.status, 200)
+  assert.equal(silent.requests.length, 6)
+})
+
 test('media that names no attachment is passed over, and the message is stored all the same', async (t) => {
   const { tell } = await mailbox(t, [])
 

@@ -44,23 +44,33 @@ export interface Claim {
   readonly silent_since: string
   readonly rows_max: number
   readonly channel_rows_max: number
-  /** Channels of what this process copies already. */
-  readonly busy: readonly string[]
+  readonly account_rows_max: number
+  /** What this process copies already. */
+  readonly busy: readonly Pick<MediaRow, 'account_id' | 'channel_id'>[]
 }
 
-/** Takes files that are due, and those of processes that died, so many of each channel. A try counts from here on: a file that ends its process is not tried for ever. */
+/** Takes files that are due, and those of processes that died, so many of each channel and account, which take turns. A try counts from here on: a file that ends its process is not tried for ever. */
 export async function claimMedia(sql: Db, claim: Claim): Promise<MediaRow[]> {
   return await sql<MediaRow[]>`
-    with busy as (select channel_id, count(*) as files from unnest(${[...claim.busy]}::text[]) as t(channel_id) group by channel_id),
+    with busy as (
+      select account_id, channel_id, count(*) as files
+      from json_to_recordset(${jsonRows(claim.busy.map(({ account_id, channel_id }) => ({ account_id, channel_id })))}::text::json) as t(account_id text, channel_id text)
+      group by account_id, channel_id
+    ),
     due as (
-      select id, channel_id, claimed_until, row_number() over (partition by channel_id order by due_at, id) as place
+      select id, account_id, channel_id, claimed_until, due_at, row_number() over (partition by channel_id order by due_at, id) as place
       from media_files f
       where status = 'waiting' and due_at <= ${claim.now} and (claimed_until is null or claimed_until < ${claim.now}
         or (process_id <> ${claim.process_id} and not exists (select from processes p where p.id = f.process_id and p.beat_at > ${claim.silent_since})))
     ),
+    of_channels as (
+      select d.*, row_number() over (partition by d.account_id order by d.place, d.due_at, d.id) as turn from due d
+      where d.place + coalesce((select sum(b.files) from busy b where b.channel_id = d.channel_id), 0) <= ${claim.channel_rows_max}
+    ),
     chosen as (
-      select d.id, d.claimed_until from due d left join busy b on b.channel_id = d.channel_id
-      where d.place + coalesce(b.files, 0) <= ${claim.channel_rows_max} order by d.place, d.id limit ${claim.rows_max}
+      select c.id, c.claimed_until from of_channels c
+      where c.turn + coalesce((select sum(b.files) from busy b where b.account_id = c.account_id), 0) <= ${claim.account_rows_max}
+      order by c.turn, c.due_at, c.id limit ${claim.rows_max}
     ),
     taken as (
       select f.id from media_files f join chosen c on c.id = f.id

@@ -1,4 +1,4 @@
-/** The lane `media`: copies files that came in, a few at once and few of one channel, and tries again for ten minutes. */
+/** The lane `media`: copies files that came in, a few at once and few of one channel and account, and tries again for ten minutes. */
 import { withDeadline, isoTime } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
 import { limits } from '../../contract/limits.ts'
@@ -10,8 +10,9 @@ import type { Storage } from './storage.ts'
 import * as store from './store.ts'
 import type { MediaRow } from './store.ts'
 
-const atOnceMax = 8
+const atOnceMax = 16
 const atOncePerChannelMax = 3
+const atOncePerAccountMax = 6
 const copyTimeoutMs = 180_000
 /** Longer than a copy may take: whoever holds it longer has lost it. */
 const claimMs = copyTimeoutMs + 60_000
@@ -44,7 +45,7 @@ export interface MediaCopier {
 export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
   const { platform } = deps
   const { pool, clock, process_id } = platform
-  const inHand = new Map<string, { readonly channel_id: string; readonly done: Promise<void> }>()
+  const inHand = new Map<string, { readonly row: MediaRow; readonly done: Promise<void> }>()
   const stopping = new AbortController()
 
   async function carry(row: MediaRow): Promise<void> {
@@ -73,10 +74,13 @@ export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
           silent_since: isoTime(now - limits.process_silent_ms),
           rows_max: atOnceMax - inHand.size,
           channel_rows_max: atOncePerChannelMax,
-          busy: [...inHand.values()].map(({ channel_id }) => channel_id),
+          account_rows_max: atOncePerAccountMax,
+          busy: [...inHand.values()].map(({ row }) => row),
         })
-        for (const row of rows) inHand.set(row.id, { channel_id: row.channel_id, done: carry(row) })
-        return rows.length
+        // after a jump of the clock one's own claims look as if they were lost
+        const fresh = rows.filter(({ id }) => !inHand.has(id))
+        for (const row of fresh) inHand.set(row.id, { row, done: carry(row) })
+        return fresh.length
       },
     },
     async stop() {
@@ -154,11 +158,18 @@ export const mediaChores = (platform: Platform, incoming: Incoming, storageOf: (
 async function removeOld(platform: Platform, storageOf: (name: 'folder' | 's3') => Storage | undefined): Promise<number> {
   const before = isoTime(platform.ageing.now() - platform.settings.media_retention_days * 24 * 3600_000)
   const old = await store.listOldMedia(platform.pool, before, removedAtOnce)
-  for (const { id, store: name } of old) if (name !== null) await storageOf(name)?.remove(id)
-  await store.deleteMedia(
-    platform.pool,
-    old.map(({ id }) => id),
-  )
+  const removed: string[] = []
+  const failures: unknown[] = []
+  for (const { id, store: name } of old) {
+    try {
+      if (name !== null) await storageOf(name)?.remove(id)
+      removed.push(id)
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  await store.deleteMedia(platform.pool, removed)
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} files that came in could not be removed`)
   return old.length
 }
 
