@@ -39,7 +39,7 @@ async function installation(t: TestContext, settings: Readonly<Record<string, st
     await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
     return path
   }
-  return { run, file, folder, asked }
+  return { run, file, folder, env, asked }
 }
 
 test('a verify token that is made is printed once, with the address to paste it at and the guide; nothing shows it again', async (t) => {
@@ -138,31 +138,29 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
   assert.doesNotMatch(JSON.stringify([...refusals, connected, again]), new RegExp(secret))
 })
 
-test('beside a running service a test message goes out and is followed; one that cannot leaves the channel', { timeout: 120_000 }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'posthorn-'))
-  closing(t, () => rm(folder, { recursive: true, force: true }))
-  const service = await serviceProcess(folder, { POSTHORN_SIMULATOR: 'true', POSTHORN_LOG_LEVEL: 'trace' })
+test('beside a running service a test message goes out and is followed; one that cannot leaves the channel', async (t) => {
+  const { run, file, folder, env } = await installation(t)
+  const service = await serviceProcess(folder, env)
   closing(t, () => service.stop())
   await service.start()
-  const path = join(folder, 'credentials.json')
-  await writeFile(path, JSON.stringify({ callback_secret: secret }))
-  const connect = (...more: string[]) => service.command('channels', 'connect', '--provider', 'simulator', '--type', 'sms', '--file', path, ...more)
-  const [{ id }] = JSON.parse((await service.command('accounts', 'list', '--json')).stdout) as [{ id: string }]
+  const path = await file({ callback_secret: secret })
+  const connect = (...more: string[]) => run(['channels', 'connect', '--provider', 'simulator', '--type', 'sms', '--file', path, ...more])
+  const [{ id }] = (await run(['accounts', 'list', '--json'])).json as [{ id: string }]
 
   const broke = await connect('--identifier', '+4915100000001', '--test-to', '+4915112345678')
-  await service.command('wallet', 'credit', '--account', id, '--amount-micros', '1000000')
+  await run(['wallet', 'credit', '--account', id, '--amount-micros', '1000000'])
   const delivered = await connect('--identifier', '+4915100000002', '--test-to', '+4915112345678', '--json')
   const failed = await connect('--identifier', '+4915100000003', '--test-to', '+19995550001')
   const wrong = await connect('--identifier', '+4915100000004', '--test-to', 'nobody', '--json')
-  const channels = JSON.parse((await service.command('channels', 'list', '--json')).stdout) as object[]
-  const everything = [broke, delivered, failed, wrong].map(({ stdout, stderr }) => stdout + stderr).join('\n') + service.errors()
+  const channels = (await run(['channels', 'list', '--json'])).json as object[]
+  const everything = [broke, delivered, failed, wrong].map(({ out, err }) => out + err).join('\n') + service.errors()
 
-  assert.equal(broke.status, 1)
-  assert.match(broke.stdout, /The test message was refused: .* Credit the wallet with `posthorn wallet credit`/)
-  assert.equal(delivered.status, 0, delivered.stderr)
-  assert.equal(JSON.parse(delivered.stdout).test_message.status, 'delivered')
-  assert.deepEqual([failed.status, /The test message failed: The simulated provider rejected the message\./.test(failed.stdout)], [1, true])
-  assert.deepEqual([wrong.status, JSON.parse(wrong.stdout).test_message.error.code], [1, 'parameter_invalid'])
+  assert.equal(broke.code, 1)
+  assert.match(broke.out, /The test message was refused: .* Credit the wallet with `posthorn wallet credit`/)
+  assert.deepEqual([delivered.code, delivered.json.test_message.status], [0, 'delivered'])
+  assert.match(delivered.err, /test message: delivered/)
+  assert.deepEqual([failed.code, /The test message failed: The simulated provider rejected the message\./.test(failed.out)], [1, true])
+  assert.deepEqual([wrong.code, wrong.json.test_message.error.code], [1, 'parameter_invalid'])
   assert.equal(channels.length, 4)
   assert.doesNotMatch(everything, new RegExp(secret))
 })
