@@ -275,10 +275,13 @@ test('where the service has no https address the bot asks for what people write,
     await world.settle()
     return (await received()).length === 3
   })
+  await until('it to be taken', () => sim.waiting() === 0)
   await api.delete(`/v1/channels/${channel.id}`)
   await world.settle()
-  await until('nobody to ask any more', () => sim.calls.includes('deleteWebhook') && sim.webhook() === null)
+  await sim.say(ada, { text: 'Nobody asks any more' })
+  await world.settle()
 
+  assert.deepEqual([sim.waiting(), (await received()).length], [1, 3])
   assert.equal((await read(sent)).status, 'sent')
   await world.invariants()
 })

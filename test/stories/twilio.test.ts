@@ -125,6 +125,33 @@ test('throttling is waited out, and credentials that were revoked disconnect the
   await world.invariants()
 })
 
+test('a message whose hand-over had no answer is found by its receipt, or by asking, and is never sent twice', async (t) => {
+  const { world, sim, hand, read } = await connected(t)
+
+  sim.answerNext('lost')
+  const told = await hand({ text: { body: 'Told' } })
+  await sim.tell(sim.messages[0]!, 'delivered')
+  await world.settle()
+  const delivered = (await read(told)).status
+  sim.answerNext('lost')
+  const asked = await hand({ text: { body: 'Asked' } })
+  sim.answerNext('reset')
+  const never = await hand({ text: { body: 'Never taken' } })
+  const before = [(await read(asked)).status, (await read(never)).status]
+  await world.clock.advance(30_000)
+  await world.settle()
+  await sim.tell(sim.messages[1]!, 'delivered')
+  await world.settle()
+
+  assert.deepEqual([delivered, before], ['delivered', ['sending', 'sending']])
+  assert.deepEqual([(await read(asked)).status, (await read(never)).status], ['delivered', 'sent'])
+  assert.deepEqual(
+    sim.messages.map(({ form }) => form.get('Body')),
+    ['Told', 'Asked', 'Never taken'],
+  )
+  await world.invariants()
+})
+
 test('what people write comes in once, with the files of it, and STOP and START count', async (t) => {
   const { world, sim, api, channel, send, received } = await connected(t)
   const say = (fields: Record<string, string>) => sim.receive(channel.webhook_url, { From: person, To: identifier, ...fields })

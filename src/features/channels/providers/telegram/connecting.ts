@@ -20,8 +20,8 @@ export const secretOf = (connection: Connection): string => hmac(hmacKey(tokenOf
 export async function connect(tools: ProviderTools, connection: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
   const answer = await callApi(tools, connection, 'getMe', {}, signal)
   if (answer.kind !== 'ok') return failureOf(answer)
-  const username = isObject(answer.result) && answer.result['is_bot'] === true ? textAt(answer.result, 'username') : null
-  if (username === null || !/^\w{3,64}$/.test(username)) return { kind: 'unavailable', message: 'What answered does not speak as Telegram does.' }
+  const username = isObject(answer.result) && answer.result['is_bot'] !== false ? textAt(answer.result, 'username') : null
+  if (username === null || !/^\w{1,64}$/.test(username)) return { kind: 'unavailable', message: 'What answered does not speak as Telegram does.' }
   return { kind: 'connected', identifier: username }
 }
 

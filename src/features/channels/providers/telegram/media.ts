@@ -8,8 +8,9 @@ export async function fetchMedia(tools: ProviderTools, reference: MediaReference
   const answer = await callApi(tools, connection, 'getFile', { file_id: reference['file_id'] ?? '' }, signal)
   if (answer.kind !== 'ok') throw new Error(answer.kind === 'error' ? sayOf(answer) : answer.message)
   const path = isObject(answer.result) ? textAt(answer.result, 'file_path') : null
-  if (path === null || !/^[\w-][\w./ -]*$/.test(path) || path.includes('..')) throw new Error('Telegram names no path for the file.')
-  const url = `${tools.url}/file/bot${tokenOf(connection)}/${encodeURI(path)}`
+  const steps = path?.split('/') ?? []
+  if (steps.length === 0 || steps.some((step) => /^\.{0,2}$/.test(step))) throw new Error('Telegram names no path for the file.')
+  const url = `${tools.url}/file/bot${tokenOf(connection)}/${steps.map(encodeURIComponent).join('/')}`
   const { content_type, chunks } = await tools.http.download({ method: 'GET', url, answer_bytes_max: bytes_max, signal })
   // its file server calls everything an octet stream
   return { content_type: reference['content_type'] ?? content_type, chunks }

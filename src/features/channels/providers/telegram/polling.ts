@@ -12,6 +12,8 @@ const answerTimeoutMs = (openSeconds + 10) * 1000
 const updatesMax = 100
 const answerBytesMax = 16 * 1024 * 1024
 const throttledMaxMs = 60_000
+/** Who answers that there is nothing without having waited is not asked again at once. */
+const pauseMs = 500
 
 interface Polling {
   readonly tools: ProviderTools
@@ -54,8 +56,14 @@ async function poll(polling: Polling): Promise<Ended> {
 async function pollOnce(polling: Polling): Promise<Ended | null> {
   const { tools, connection, over, offset } = polling
   const parameters = { timeout: openSeconds, limit: updatesMax, allowed_updates: allowedUpdates, ...(offset === undefined ? {} : { offset }) }
+  const began_ms = tools.clock.now()
   const answer = await callApi(tools, connection, 'getUpdates', parameters, over.signal, { timeout_ms: answerTimeoutMs, answer_bytes_max: answerBytesMax })
-  if (answer.kind === 'ok') return Array.isArray(answer.result) ? await take(polling, answer.result) : { refused: false, message: 'The updates are no list.' }
+  if (answer.kind === 'ok') {
+    if (!Array.isArray(answer.result)) return { refused: false, message: 'The updates are no list.' }
+    if (answer.result.length > 0) return await take(polling, answer.result)
+    if (tools.clock.now() - began_ms < pauseMs) await tools.clock.sleep(pauseMs, over.signal)
+    return null
+  }
   if (answer.kind === 'error' && answer.code === 429) {
     await tools.clock.sleep(Math.min(answer.retry_after_ms ?? 1000, throttledMaxMs), over.signal)
     return null
@@ -65,7 +73,6 @@ async function pollOnce(polling: Polling): Promise<Ended | null> {
 }
 
 async function take(polling: Polling, updates: readonly unknown[]): Promise<Ended | null> {
-  if (updates.length === 0) return null
   const numbers = updates.map((update) => (isObject(update) ? integerAt(update, 'update_id') : null))
   if (!numbers.every((number) => number !== null)) return { refused: false, message: 'An update has no number.' }
   const reports: Report[] = []

@@ -25,18 +25,17 @@ export async function send(tools: ProviderTools, message: OutboundMessage, conne
 async function take(tools: ProviderTools, connection: Connection, { method, parameters }: Step, signal: AbortSignal): Promise<Taken | Outcome> {
   const answer = await callApi(tools, connection, method, parameters, signal)
   if (answer.kind !== 'ok') return outcomeOf(answer)
-  const ids = (Array.isArray(answer.result) ? answer.result : [answer.result]).map(idOf)
+  const ids = (Array.isArray(answer.result) ? answer.result : [answer.result]).map((message) => idOf(message, String(parameters['chat_id'])))
   return ids.length > 0 && ids.every((id) => id !== null)
     ? { kind: 'taken', ids }
     : { kind: 'unknown', message: 'Telegram took the message with an answer that names none.' }
 }
 
-/** Ids of messages are unique within their chat. */
-function idOf(message: unknown): string | null {
-  if (!isObject(message)) return null
-  const [chat, id] = [objectAt(message, 'chat'), integerAt(message, 'message_id')]
-  const chat_id = chat === null ? null : integerAt(chat, 'id')
-  return chat_id === null || id === null ? null : `${chat_id}:${id}`
+/** Ids of messages are unique within their chat, which is the recipient where none is told. */
+function idOf(message: unknown, to: string): string | null {
+  const id = isObject(message) ? integerAt(message, 'message_id') : null
+  const chat = isObject(message) ? objectAt(message, 'chat') : null
+  return id === null ? null : `${(chat === null ? null : integerAt(chat, 'id')) ?? to}:${id}`
 }
 
 /** The message cannot be repeated without sending its first part twice: throttling is waited out here, once. */

@@ -313,6 +313,22 @@ test('where Telegram cannot call, updates are asked for, told once, and only the
   assert.equal(sim.waiting(), 0)
 })
 
+test('an answer without a chat names the recipient, and nothing to tell without a wait is not asked for without an end', async (t) => {
+  const { clock, sim, adapter, send } = await started(t, polled)
+
+  sim.answerNext({ body: { ok: true, result: { message_id: 42 } } })
+  const outcome = await send('text', { body: 'Hi' })
+  sim.answerNext({ body: { ok: true, result: true } }, { body: { ok: true, result: [] } })
+  const opened = await adapter.open!(polled, async () => undefined, never)
+  await until('it to pause', () => clock.wakesAt().includes(clock.now() + 500))
+  await clock.advance(500)
+  await until('it to ask again', () => sim.isPolled())
+  assert.ok(opened.kind === 'open')
+  await within('the session to close', opened.session.close(never))
+
+  assert.deepEqual(outcome, { kind: 'accepted', provider_ids: [`${chat}:42`] })
+})
+
 test('polling waits where it is throttled, and ends where the token counts no more or nonsense comes', async (t) => {
   const { clock, sim, adapter } = await started(t, polled)
   const open = () => adapter.open!(polled, async () => undefined, never)

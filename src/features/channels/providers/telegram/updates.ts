@@ -17,10 +17,11 @@ export function readUpdate(update: unknown): Read {
   return { ignored: `an update of the kind ${kind.slice(0, 40)}` }
 }
 
-/** Of the private chat with one person; null for groups and channels. */
+/** Of the private chat with one person; null for groups and channels, whose ids are negative. */
 function chatOf(message: Fields): number | null {
   const chat = objectAt(message, 'chat')
-  return chat !== null && chat['type'] === 'private' ? integerAt(chat, 'id') : null
+  const id = chat === null ? null : integerAt(chat, 'id')
+  return id !== null && id > 0 && (chat!['type'] ?? 'private') === 'private' ? id : null
 }
 
 const nameOf = (person: Fields | null): string | null =>

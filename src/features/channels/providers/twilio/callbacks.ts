@@ -18,7 +18,7 @@ export function receive(callback: Callback, connection: Connection): Received | 
   const { auth_token } = credentialsOf(connection)
   const form = formOf(callback)
   if (typeof auth_token !== 'string' || auth_token === '' || form === null || !isSigned(callback, form, auth_token, signature)) return null
-  return { reports: reportsOf(new Map(form), callback, connection), answer: emptyAnswer }
+  return { ...read(new Map(form), callback, connection), answer: emptyAnswer }
 }
 
 type Form = readonly (readonly [string, string])[]
@@ -58,14 +58,15 @@ function addresses(url: string): string[] {
 }
 
 /** A callback has one message, or what became of one. */
-function reportsOf(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): Report[] {
+function read(fields: ReadonlyMap<string, string>, callback: Callback, connection: Connection): Received {
   const provider_id = fields.get('MessageSid') ?? fields.get('SmsSid') ?? ''
   const account_sid = fields.get('AccountSid')
-  if (!/^[0-9A-Za-z]{2,64}$/.test(provider_id) || (account_sid !== undefined && account_sid !== credentialsOf(connection).account_sid)) return []
+  if (!/^[0-9A-Za-z]{2,64}$/.test(provider_id)) return { reports: [], ignored: 'a callback without a message' }
+  if (account_sid !== undefined && account_sid !== credentialsOf(connection).account_sid) return { reports: [], ignored: 'a callback about another account' }
   const status = fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? 'received'
-  if (status !== 'received' && status !== 'receiving') return receiptsOf(provider_id, status, fields, callback)
+  if (status !== 'received' && status !== 'receiving') return { reports: receiptsOf(provider_id, status, fields, callback) }
   const inbound = inboundOf(provider_id, fields, connection)
-  return inbound === null ? [] : [inbound]
+  return inbound === null ? { reports: [], ignored: 'a message to another number, or from no phone' } : { reports: [inbound] }
 }
 
 function receiptsOf(provider_id: string, status: string, fields: ReadonlyMap<string, string>, { query }: Callback): Report[] {
