@@ -1,4 +1,5 @@
 /** Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". */
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Clock {
@@ -41,6 +42,8 @@ export const pause = (ms: number): Promise<void> => delay(ms)
 /** Does work whose signal aborts after `ms` milliseconds of this clock; resolves and rejects as the work does. */
 export async function withDeadline<T>(clock: Pick<Clock, 'sleep'>, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [deadline, ended] = [new AbortController(), new AbortController()]
+  // hundreds of hand-overs may share one deadline
+  setMaxListeners(0, deadline.signal)
   void clock.sleep(ms, ended.signal).then(() => {
     if (!ended.signal.aborted) deadline.abort(new DOMException(`not done within ${ms} ms`, 'TimeoutError'))
   })

@@ -12,12 +12,15 @@ export interface ToolOptions {
   readonly url?: string
   /** Further `host:port`s that may be called. */
   readonly allowed_hosts?: readonly string[]
+  /** A certificate to trust besides the system's. */
+  readonly ca?: string
 }
 
-export function providerTools({ clock = fakeClock(), url = '', allowed_hosts = [] }: ToolOptions = {}): ProviderTools {
+export function providerTools({ clock = fakeClock(), url = '', allowed_hosts = [], ca }: ToolOptions = {}): ProviderTools {
   const options = {
     clock,
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    ...(ca === undefined ? {} : { ca }),
     allowed_hosts: [...allowed_hosts, ...(url === '' ? [] : [hostPort(new URL(url))])],
   }
   return { clock, http: httpClient(options), dial: dialer(options), url }

@@ -1,6 +1,7 @@
 /** An SMSC for tests: speaks SMPP 3.4 over real sockets by code of its own, and does what a test tells it to. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import type { TestContext } from 'node:test'
 import { within } from '../waiting.ts'
 
@@ -152,10 +153,12 @@ export interface SmscOptions {
   readonly id?: (n: number) => string
   /** How many connections may be bound at once. */
   readonly bindsMax?: number
+  /** Speaks TLS with this key and certificate. */
+  readonly tls?: { readonly key: string; readonly cert: string }
 }
 
 /** Listens on a port of this machine; ends with the test. */
-export async function smsc(t: Pick<TestContext, 'after'>, { id = (n) => n.toString(16).padStart(8, '0'), bindsMax = 2 }: SmscOptions = {}): Promise<Smsc> {
+export async function smsc(t: Pick<TestContext, 'after'>, { id = (n) => n.toString(16).padStart(8, '0'), bindsMax = 2, tls }: SmscOptions = {}): Promise<Smsc> {
   const peers = new Set<Peer>()
   const submitted: Submitted[] = []
   const binds: { command: string; status: number }[] = []
@@ -234,7 +237,7 @@ export async function smsc(t: Pick<TestContext, 'after'>, { id = (n) => n.toStri
     }
   }
 
-  const server = createServer((socket) => {
+  const meet = (socket: Socket) => {
     const peer: Peer = { socket, mode: null, buffer: Buffer.alloc(0) }
     peers.add(peer)
     socket.on('error', () => undefined)
@@ -252,7 +255,8 @@ export async function smsc(t: Pick<TestContext, 'after'>, { id = (n) => n.toStri
         peer.buffer = peer.buffer.subarray(length)
       }
     })
-  })
+  }
+  const server = tls === undefined ? createServer(meet) : createTlsServer(tls, meet)
   server.listen(0, '127.0.0.1')
   await within('the SMSC to listen', once(server, 'listening'))
   const { port } = server.address() as AddressInfo

@@ -51,7 +51,8 @@ export function readReceipt(pdu: Pdu, text: string): ReceiptTold | null {
 /** Some write DELIVERED, UNDELIVERABLE, ACCEPTED or REJECTED in full. */
 function wordOf(told: string): string {
   const word = told.toUpperCase()
-  return Object.keys(states).find((state) => word === state || (word.length > 7 && word.startsWith(state.slice(0, 5)))) ?? word
+  if (states[word] !== undefined) return word
+  return Object.keys(states).find((state) => word.length > 7 && word.startsWith(state.slice(0, 5))) ?? word
 }
 
 /** The receipt of the message known by `provider_id`; null where it changes nothing. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
+import { certificate, certificateKey } from '../../../../../test/kit/certificate.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
@@ -443,6 +444,14 @@ test('an account that binds each way by itself has two connections, and is unbou
   )
   assert.deepEqual([bound, told.length], [2, 1])
   await until('nothing to be bound', () => sim.bound() === 0)
+})
+
+test('an SMSC that speaks TLS is bound where its certificate is good, and out of reach where it is not', async (t) => {
+  const sim = await smsc(t, { tls: { key: certificateKey, cert: certificate } })
+  const bind = async (more: object) =>
+    (await smpp.adapter(providerTools({ allowed_hosts: [sim.host], ...more })).connect!(connectionTo(sim, {}, { tls: true }), never)).kind
+
+  assert.deepEqual([await bind({ ca: certificate }), await bind({})], ['connected', 'unavailable'])
 })
 
 test('an account that is bound elsewhere is out of reach, not refused', async (t) => {
