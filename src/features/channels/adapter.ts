@@ -174,6 +174,8 @@ export type ConnectOutcome =
 export interface Session {
   /** Where hand-overs need the session; else they go through `send` of the adapter, from any process. */
   send?(message: OutboundMessage, signal: AbortSignal): Promise<Outcome>
+  /** How many hand-overs it has use for at once; absent: as many as come. */
+  readonly useful_max?: number
   /** Resolves when the session has ended by itself, with a sentence; `refused`: its credentials are not taken any more. */
   readonly ended: Promise<{ readonly refused: boolean; readonly message: string }>
   /** Ends it in an orderly way: what is under way is awaited for as long as `signal` lets it. */

@@ -8,12 +8,14 @@ import { inHand } from './in-hand.ts'
 import type { Job } from './job.ts'
 import { channelRates } from './rates.ts'
 import { scheduler } from './scheduler.ts'
+import type { Session } from '../../channels/adapter.ts'
 
 async function scheduling(t: TestContext) {
   const world = await startWorld(t)
   const [jobs, rates] = [inHand(), channelRates()]
   const expired: Job[] = []
   const session = { open: false }
+  const linked: Session = { useful_max: 8, ended: new Promise(() => undefined), close: async () => undefined }
   const leases = {
     holds: (channel_id: string) => channel_id !== 'ch_of_another',
     take: async () => undefined,
@@ -27,7 +29,10 @@ async function scheduling(t: TestContext) {
     leases,
     rates,
     circuits: circuits(world.platform),
-    sessions: { find: () => undefined, sends: (channel_id) => channel_id === 'ch_of_another' && session.open },
+    sessions: {
+      find: (channel_id) => (channel_id === 'ch_linked' ? linked : undefined),
+      sends: (channel_id) => channel_id === 'ch_of_another' && session.open,
+    },
     inMemory: true,
     expire: (more) => void expired.push(...more),
   })
@@ -110,6 +115,17 @@ test('a channel gets half of the places in flight that the others leave, so that
   rates.set('ch_next', null)
   offer('ch_next', 10)
   assert.ok(made.ready().some(({ row }) => row.channel_id === 'ch_next'))
+})
+
+test('of a channel with a session no more is in flight than the session has use for', async (t) => {
+  const { rates, made, offer } = await scheduling(t)
+  rates.set('ch_linked', null)
+  rates.set('ch_fast', null)
+
+  offer('ch_linked', 100)
+  offer('ch_fast', 100)
+
+  assert.deepEqual(perChannel(made.ready()), { ch_linked: 8, ch_fast: 100 })
 })
 
 test('what expires in memory is ended, and what waits until its claim ends goes back', async (t) => {

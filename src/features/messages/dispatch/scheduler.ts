@@ -205,7 +205,7 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
       : [{ row, attempts: job_attempts, claimed: true, doubtful: job_doubtful, due_ms: Date.parse(job_due_at), lease_until_ms }],
   )
 
-function ready({ jobs, rates, circuits, wakes, platform }: State): Job[] {
+function ready({ jobs, rates, sessions, circuits, wakes, platform }: State): Job[] {
   const now = platform.clock.now()
   const granted = new Map<string, number>()
   // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
@@ -216,7 +216,8 @@ function ready({ jobs, rates, circuits, wakes, platform }: State): Job[] {
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
     // half of what the others leave, so that however many providers hang there is room for the next
-    const free = Math.min(placesOf(rates, channel_id), Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
+    const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.useful_max ?? Infinity)
+    const free = Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))
     if (asked < wanted) jobs.short = true
     const may = circuits.take(channel_id, now, asked)

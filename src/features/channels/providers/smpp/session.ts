@@ -24,6 +24,8 @@ type OnRequest = (asked: Pdu, bytes: Buffer, on: Link) => void
 
 const bindWithinMs = 10_000
 const unbindWithinMs = 2_000
+/** So many messages for each place in the window: enough to fill it again at once, few enough to have their turn in time. */
+const windowsAtHand = 4
 
 const binds = { both: ['bind_transceiver'], each: ['bind_transmitter', 'bind_receiver'] } as const
 
@@ -79,6 +81,7 @@ function sessionOver({ clock, options, memory, tell, told, links }: SessionParts
   }
   return {
     ended,
+    useful_max: options.window_size * windowsAtHand,
     send(message, signal) {
       const work = submit(deps, message, signal)
       sending.add(work)
