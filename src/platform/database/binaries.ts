@@ -184,7 +184,8 @@ const byDescriptor = (bin: string, user: User, detour: Detour): Programs => ({
       const withFolder: StdioOptions = [...stdio, opened.fd]
       return spawn(join(bin, program), args('/proc/self/fd/3'), { ...user, stdio: withFolder, detached, env: environment, cwd: '/' })
     } finally {
-      await opened.close()
+      // not awaited: the program may end meanwhile, with nobody listening yet
+      void opened.close().catch(() => undefined)
     }
   },
 })

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { pbkdf2 } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { closing } from '../../../test/kit/closing.ts'
 import { until, within } from '../../../test/kit/waiting.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeLog } from '../log.ts'
-import type { Detour } from './binaries.ts'
+import { findPrograms, type Detour } from './binaries.ts'
 import { connectEmbedded, startEmbedded } from './embedded.ts'
 import { openPool } from './pool.ts'
 import { runningPostmaster } from './postmaster.ts'
@@ -111,6 +113,21 @@ test('a data folder that cannot be used is refused in one line that says what is
   await rename(join(dataDir, 'pg_control'), join(dataDir, 'postgres/global/pg_control'))
   await writeFile(join(dataDir, 'postgres/PG_VERSION'), '9\n')
   assert.match(await refusal(dataDir), /did not start: .*incompatible/)
+})
+
+test('a program that ends at once is seen to end, however busy this process is with files', async (t) => {
+  const dataDir = folder(t)
+  const programs = await findPrograms(dataDir)
+
+  const starting = programs.start('postgres', dataDir, () => ['--version'], ['ignore', 'pipe', 'pipe'], false)
+  // from here on every thread that works on files has something else to do for a while
+  const busy = Array.from({ length: 16 }, () => promisify(pbkdf2)('', '', 150_000, 64, 'sha512'))
+  const child = await starting
+  const missed = child.exitCode !== null || child.signalCode !== null
+
+  if (!missed) await within('the program to end', once(child, 'exit'))
+  assert.equal(missed, false)
+  await Promise.all(busy)
 })
 
 test('a cluster that lost its database gets a new one', async (t) => {
