@@ -109,6 +109,7 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
     await run(['channels', 'connect', '--provider', 'pigeon', '--account', two]),
     await run(['channels', 'connect', '--account', two]),
     await run(['channels', 'connect', '--provider', 'simulator', '--type', 'sms', ...there]),
+    await connect(await file({ callback_secert: secret }), ...there),
   ]
   const whole = await file({ name: 'Alerts', identifier: '+4915100000001', credentials: { callback_secret: secret }, settings: { max_messages_per_second: 5 } })
   const connected = await connect(whole, '--account', two, '--json')
@@ -124,12 +125,13 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
       ...[4, 5].map((at) => refusals[at]!.err.split('\n', 1)[0]!),
       'The channel cannot be connected like this:',
       'The provider refused the credentials: The simulated provider refuses these credentials. Correct them and try again; nothing was changed.',
-      ...[8, 9, 10].map((at) => refusals[at]!.err.split('\n', 1)[0]!),
+      ...[8, 9, 10, 11].map((at) => refusals[at]!.err.split('\n', 1)[0]!),
     ].map((sentence) => [1, '', sentence]),
   )
   for (const at of [4, 5]) assert.match(refusals[at]!.err, /holds no JSON object/)
   assert.match(refusals[8]!.err, /There is no provider "pigeon"\. Use one of /)
   assert.match(refusals[9]!.err, /Say which provider: --provider /)
+  assert.match(refusals[11]!.err, /"callback_secert" is no credential of Simulator\. Did you mean callback_secret\? It takes refuse, callback_secret\./)
   assert.match(refusals[10]!.err, /Give the credentials: --file/)
   assert.deepEqual([connected.code, connected.json.name, connected.json.settings.max_messages_per_second], [0, 'Alerts', 5])
   assert.deepEqual([connected.json.object, connected.json.test_message, connected.json.guide], ['channel', null, null])

@@ -315,6 +315,15 @@ test('files are deleted with their retention, and what a killed process had begu
   await world.invariants()
 })
 
+test('doctor finds a file whose message is gone', async (t) => {
+  const { world, one } = await mailbox(t, [])
+  const message = await one('https://example.com/gone')
+
+  await world.pool`delete from messages where id = ${message.id}`
+
+  await assert.rejects(world.invariants(), /every file that came in belongs to its message: med_\w{26} came in with a message that does not exist/)
+})
+
 test('with a bucket, files are kept there, every request signed, and read and deleted through it', async (t) => {
   const provider = await fileServer(t, servePicture)
   const bucket = await s3Simulator(t)

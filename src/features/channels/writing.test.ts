@@ -10,7 +10,7 @@ import type { Adapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { withoutSecrets } from './connecting.ts'
 import * as store from './store.ts'
-import { createChannel, reconnectChannel, removeChannel, type ChannelDeps } from './writing.ts'
+import { createChannel, reconnectChannel, removeChannel, updateChannel, type ChannelDeps, type ChannelUpdate } from './writing.ts'
 
 const provider: Provider = {
   name: 'pigeon_post',
@@ -22,8 +22,9 @@ const provider: Provider = {
     token: Type.String({ title: 'Token', description: 'On the ring.', format: 'password' }),
     verify_token: Type.Optional(Type.String({ title: 'Verify token', description: 'Any word.', format: 'password' })),
   }),
+  settings: Type.Object({ rings: Type.Optional(Type.Integer({ minimum: 1, title: 'Rings', description: 'On each leg.', default: 1 })) }),
   identifier: 'told',
-  capabilities: () => ['text'],
+  capabilities: (_type, settings) => (settings['mms'] === true ? ['text', 'attachments'] : ['text']),
   adapter: () => ({}),
 }
 
@@ -48,6 +49,7 @@ async function pigeons(t: TestContext, adapter: Adapter) {
   return {
     create,
     reconnect: (id: string) => reconnectChannel(deps, pool, tenant, id),
+    update: (id: string, change: ChannelUpdate) => updateChannel(deps, pool, tenant, id, change),
     remove: (id: string) => removeChannel(deps, pool, tenant, id),
     credentialsOf: async (id: string) => {
       cache.forget()
@@ -147,6 +149,21 @@ test('a provider that repeats a secret has it hidden', async (t) => {
 
   assert.equal(refused.message, 'The provider refused the credentials: The token [hidden] is old. Correct them and try again; nothing was changed.')
   assert.equal(withoutSecrets(provider, { token: '' }, 'Nothing.'), 'Nothing.')
+})
+
+test('settings of the provider are checked at creation and at a change, and change what the channel takes', async (t) => {
+  const { create, update, refusal } = await pigeons(t, connected('+4915112345678'))
+
+  const wrong = await refusal(create({ settings: { rings: 'many' } }))
+  const channel = await create({ settings: { rings: 2, colour: 'grey' } })
+  const refused = await refusal(update(channel.id, { settings: { rings: 0 } }))
+  const changed = await update(channel.id, { settings: { rings: 3, mms: true } })
+  const renamed = await update(channel.id, { name: 'Tower' })
+
+  assert.deepEqual([wrong.code, wrong.param, refused.param], ['parameter_invalid', 'settings.rings', 'settings.rings'])
+  assert.deepEqual(channel.settings, { rings: 2, colour: 'grey', max_messages_per_second: 30 })
+  assert.deepEqual([changed.settings, changed.capabilities], [{ rings: 3, mms: true, max_messages_per_second: 30 }, ['text', 'attachments']])
+  assert.deepEqual([renamed.name, renamed.settings, renamed.capabilities], ['Tower', changed.settings, changed.capabilities])
 })
 
 test('a channel is deleted whether or not its provider can be told', async (t) => {
