@@ -273,9 +273,8 @@ test('where the service has no https address the bot asks for what people write,
   await until('the torn session to be opened again', async () => {
     await world.clock.advance(1000)
     await world.settle()
-    return (await received()).length === 3
+    return sim.waiting() === 0 && sim.isPolled()
   })
-  await until('it to be taken', () => sim.waiting() === 0)
   await api.delete(`/v1/channels/${channel.id}`)
   await world.settle()
   await sim.say(ada, { text: 'Nobody asks any more' })
