@@ -44,6 +44,27 @@ create table channel_sessions (
   constraint channel_sessions_pkey PRIMARY KEY (channel_id)
 );
 
+create table channel_templates (
+  account_id text collate "C" not null,
+  mode text not null,
+  channel_id text collate "C" not null,
+  id text collate "C" not null,
+  provider_id text not null,
+  name text not null,
+  language text not null,
+  category text not null,
+  status text not null,
+  parameter_format text not null,
+  components json not null,
+  rejected_reason text,
+  updated_at timestamp with time zone not null,
+  constraint channel_templates_pkey PRIMARY KEY (id),
+  constraint channel_templates_channel_id_fkey FOREIGN KEY (channel_id) REFERENCES channels(id),
+  constraint channel_templates_mode_check CHECK ((mode = 'live'::text))
+);
+CREATE INDEX channel_templates_name ON public.channel_templates USING btree (channel_id, name, language);
+CREATE UNIQUE INDEX channel_templates_provider ON public.channel_templates USING btree (channel_id, provider_id);
+
 create table channels (
   account_id text collate "C" not null,
   mode text not null,
@@ -59,6 +80,8 @@ create table channels (
   credentials text not null,
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  templates_due_at timestamp with time zone,
+  templates_read_at timestamp with time zone,
   constraint channels_pkey PRIMARY KEY (id),
   constraint channels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint channels_connection_status_check CHECK ((connection_status = ANY (ARRAY['connecting'::text, 'connected'::text, 'disconnected'::text]))),
@@ -68,6 +91,7 @@ create table channels (
 CREATE INDEX channels_account ON public.channels USING btree (account_id, mode, id);
 CREATE INDEX channels_disconnected ON public.channels USING btree (id) WHERE ((connection_status = 'disconnected'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX channels_identifier ON public.channels USING btree (type, identifier) WHERE (deleted_at IS NULL);
+CREATE INDEX channels_templates_due ON public.channels USING btree (templates_due_at) WHERE ((templates_due_at IS NOT NULL) AND (deleted_at IS NULL));
 
 create table consent_changes (
   account_id text collate "C" not null,

@@ -12,7 +12,7 @@ import { channelRoutes } from './features/channels/routes.ts'
 import type { Provider } from './features/channels/adapter.ts'
 import { channelService } from './features/channels/service.ts'
 import { channelSessions } from './features/channels/sessions.ts'
-import { channelChores, reconnectLane } from './features/channels/worker.ts'
+import { channelChores, channelLanes } from './features/channels/worker.ts'
 import { exportRoutes } from './features/contacts/export-routes.ts'
 import { exportService } from './features/contacts/export.ts'
 import { importInvariants } from './features/contacts/imports/invariants.ts'
@@ -183,7 +183,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     lanes: [
       sessions.lane,
       ...dispatch.lanes,
-      reconnectLane(platform, channels),
+      ...channelLanes(platform, channels),
       reportsLane({ platform, billing, followers, channels, media, contacts, providerIds }),
       media.lane,
       fanOutLane(platform, deliver.consumer),

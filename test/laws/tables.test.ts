@@ -10,7 +10,7 @@ const owners: Readonly<Record<string, string>> = {
   platform: 'events idempotency_keys installation processes schema_functions schema_migrations',
   accounts: 'accounts api_keys',
   billing: 'grants ledger_entries prices usage_rows wallets',
-  channels: 'channel_sessions channels',
+  channels: 'channel_sessions channel_templates channels',
   media: 'media_files',
   contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_pieces contact_imports contact_list_members
     contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,

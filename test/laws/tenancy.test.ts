@@ -45,6 +45,7 @@ const exempt: Record<string, string> = {
   'src/features/channels/rotation-store.ts': 'a rotation of the secret key seals every credential anew',
   'src/features/channels/store.ts identifierTaken': 'an identifier belongs to one account in the whole installation',
   'src/features/channels/store.ts findAnyChannel': "a provider's callback names a channel and knows no account",
+  'src/features/channels/templates-store.ts claimTemplatesDue': 'the templates lane reads for every account',
   'src/features/channels/store.ts listDisconnected': 'the reconnect lane tries the lost links of every account',
   'src/features/channels/store.ts countLinks': 'an operator asks how many links of all accounts stand',
   'src/features/channels/sessions-store.ts': 'the sessions lane keeps the sessions of every account',

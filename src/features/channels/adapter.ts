@@ -128,7 +128,8 @@ export interface TemplateRecord {
   readonly parameter_format: string
   readonly components: readonly Record<string, unknown>[]
   readonly rejected_reason: string | null
-  readonly updated_at: string
+  /** ISO 8601; null: the provider does not tell it. */
+  readonly updated_at: string | null
 }
 
 /** A provider's callback as it came. */
@@ -221,8 +222,8 @@ export interface Adapter {
   handshake?(callback: Callback, connection: Connection): Answer | null
   /** null: the signature is wrong. Several reports may come in one callback, in any order. */
   receive?(callback: Callback, connection: Connection): Received | null
-  /** All of them; rejects where they cannot be read. */
-  templates?(connection: Connection, signal: AbortSignal): Promise<readonly TemplateRecord[]>
+  /** All of them, or those of one name; rejects with a sentence where they cannot be read. Absent where any template may be sent. */
+  templates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
   /** Fetches a file that came in, piece by piece; rejects where it is gone, larger than `bytes_max` or out of reach. */
   media?(
     reference: MediaReference,

@@ -1,7 +1,7 @@
 /** Channels and their templates as the API shows them. */
 import type { Channel, Template } from '../../contract/resources/channel.ts'
-import type { TemplateRecord } from './adapter.ts'
 import type { ChannelRow } from './store.ts'
+import type { TemplateRow } from './templates-store.ts'
 
 /** `base_url` begins the address that the provider is to call. */
 export const channelObject = (row: ChannelRow, base_url: string): Channel => ({
@@ -20,8 +20,8 @@ export const channelObject = (row: ChannelRow, base_url: string): Channel => ({
   created_at: row.created_at,
 })
 
-export const templateObject = (row: Pick<ChannelRow, 'id' | 'provider'>, record: TemplateRecord): Template => ({
-  id: `tpl_${row.provider === 'sandbox' ? 'test_' : ''}${record.provider_id}`,
+export const templateObject = (row: Pick<ChannelRow, 'id'>, record: TemplateRow): Template => ({
+  id: record.id,
   object: 'template',
   channel_id: row.id,
   name: record.name,

@@ -127,6 +127,6 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     query: onePageQuery,
     replies: { 200: listOf(Template) },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, query }) => reply(200, onePage(await channels.templates(caller, params['id']!), query)),
+    handler: async ({ caller, params, query, sql }) => reply(200, onePage(await channels.templates(sql, caller, params['id']!), query)),
   }),
 ]

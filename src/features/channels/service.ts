@@ -3,7 +3,6 @@ import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
 import type { Channel, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
-import { withDeadline } from '../../lib/clock.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
@@ -12,12 +11,12 @@ import type { Adapter, MediaReference, Provider } from './adapter.ts'
 import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
-import { connectTimeoutMs, withoutSecrets } from './connecting.ts'
-import { channelObject, templateObject } from './present.ts'
-import { sandboxTemplates } from './providers/sandbox.ts'
+import { withoutSecrets } from './connecting.ts'
+import { channelObject } from './present.ts'
 import { sandboxChannels } from './sandbox-channels.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
+import { channelTemplates } from './templates.ts'
 import {
   createChannel,
   getChannel,
@@ -31,6 +30,7 @@ import {
 } from './writing.ts'
 
 export type { ChannelRow } from './store.ts'
+export type { TemplateVerdict } from './templates.ts'
 
 export type ChannelService = ReturnType<typeof channelService>
 
@@ -59,15 +59,25 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
   })
   const cache = channelCache(platform)
   const deps: ChannelDeps = { platform, adapters, cache }
+  const templates = channelTemplates(deps)
   return {
     ...cache,
+    forget() {
+      cache.forget()
+      templates.forget()
+    },
     /** The connected channel that a provider's callback names; the callback carries no tenant. */
     findForCallback: async (id: string): Promise<ChannelRow | null> => (isId('ch', id) ? await store.findAnyChannel(platform.pool, id) : null),
     get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(cache, tenant, id),
     /** The channel as it stands, whatever another process has changed a moment ago. */
     read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
     list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
-    templates: (tenant: Tenant, id: string): Promise<Template[]> => templatesOf(deps, tenant, id),
+    templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> => await templates.list(sql, await getChannel(cache, tenant, id)),
+    /** Why a template message is refused, if it is, and whether it is marketing; `ask`: the provider is asked before it is refused (behaviour: channels 6). */
+    templateVerdict: templates.verdictOf,
+    /** The templates of this channel have changed, the provider says: they are read anew. */
+    templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.readSoon(sql, row),
+    templatesLane: templates.lane,
 
     /** The providers that a channel may be connected with. */
     offered: () => adapters.offered(settings.simulator),
@@ -81,7 +91,9 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
       setConnection(deps, sql, row, connection_status),
 
     rateOf,
-    isMarketing,
+    /** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */
+    isMarketing: async (row: ChannelRow, type: string, content: unknown): Promise<boolean> =>
+      type === 'template' && (await templates.verdictOf(row, content, false)).marketing,
     /** Fetches a file that came in; rejects with a sentence without secrets where it cannot be had. */
     openMedia: (row: ChannelRow, reference: MediaReference, bytes_max: number, signal: AbortSignal): Promise<Download> =>
       openMedia(deps, row, reference, bytes_max, signal),
@@ -118,20 +130,6 @@ async function listChannels({ settings }: Platform, sql: Db, tenant: Tenant, pag
   return all.slice(at + 1, at + 2 + page.limit)
 }
 
-async function templatesOf({ cache, platform, adapters }: ChannelDeps, tenant: Tenant, id: string): Promise<Template[]> {
-  const row = await getChannel(cache, tenant, id)
-  if (row.type !== 'whatsapp') return []
-  const records =
-    row.provider === 'sandbox'
-      ? sandboxTemplates
-      : ((await withDeadline(
-          platform.clock,
-          connectTimeoutMs,
-          async (signal) => await adapters.adapterOf(row.provider)?.templates?.(cache.connection(row), signal),
-        )) ?? [])
-  return records.map((record) => templateObject(row, record))
-}
-
 type Download = Awaited<ReturnType<NonNullable<Adapter['media']>>>
 
 async function openMedia(
@@ -149,12 +147,6 @@ async function openMedia(
     throw new Error(withoutSecrets(provider, connection.credentials, error instanceof Error ? error.message : String(error)))
   })
 }
-
-/** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */
-const isMarketing = (row: ChannelRow, type: string, content: unknown): boolean =>
-  type === 'template' &&
-  row.provider === 'sandbox' &&
-  sandboxTemplates.some(({ name, category }) => name === (content as { name: string }).name && category === 'MARKETING')
 
 /** Messages a second that may be handed over on this channel; null: as many as come. */
 const rateOf = (row: ChannelRow): number | null => {

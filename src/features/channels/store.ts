@@ -119,6 +119,7 @@ export async function listDisconnected(sql: Db, rows_max: number): Promise<Chann
 }
 
 export async function deleteChannel(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<boolean> {
+  await sql`delete from channel_templates where account_id = ${account_id} and mode = ${mode} and channel_id = ${id}`
   const rows = await sql`
     update channels set deleted_at = ${at}, credentials = ''
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null

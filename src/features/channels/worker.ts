@@ -27,6 +27,8 @@ async function measure({ pool, metrics }: Platform): Promise<number> {
   return 0
 }
 
+export const channelLanes = (platform: Platform, channels: ChannelService): Lane[] => [reconnectLane(platform, channels), channels.templatesLane]
+
 /** So that the previous key can be dropped. Resolves to the number of channels changed. */
 async function resealAll({ pool, secrets }: Platform): Promise<number> {
   let changed = 0
@@ -50,7 +52,7 @@ interface Wait {
 }
 
 /** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
-export function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
+function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
   let waits = new Map<string, Wait>()
 
   async function tryAgain(row: ChannelRow): Promise<boolean> {

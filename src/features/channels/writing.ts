@@ -7,7 +7,7 @@ import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Provider } from './adapter.ts'
+import type { Provider, TemplateRecord } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongOwnSettings, wrongSender, wrongSettings } from './channel-input.ts'
@@ -15,6 +15,7 @@ import { chooseProvider, madeCredentials, tryConnection } from './connecting.ts'
 import { channelObject, webhookUrl } from './present.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
+import { firstTemplates, keepFirstTemplates } from './templates.ts'
 
 /** How long the provider of a deleted channel may take to hear of it. */
 const takeBackTimeoutMs = 5_000
@@ -48,7 +49,8 @@ export interface ChannelUpdate {
  * Connects a channel: the credentials are tried at once, and nothing is created where the provider refuses or cannot be reached. A `verify_token`
  * that was made is shown here and never again (behaviour: channels 2.4, 2.5).
  */
-export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db, tenant: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> {
+export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> {
+  const { platform, adapters } = deps
   const { clock, ids, secrets, settings } = platform
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
   refuseWrong(platform, provider, type, creation)
@@ -86,7 +88,8 @@ export async function createChannel({ platform, adapters }: ChannelDeps, sql: Db
     credentials: secrets.seal(JSON.stringify(credentials)),
     created_at: isoTime(clock.now()),
   }
-  const channel = await transact(sql, (tx) => insertConnected(platform, tx, row))
+  const templates = await firstTemplates(deps, provider.name, { ...connection, identifier: tried.identifier, credentials })
+  const channel = await transact(sql, (tx) => insertConnected(platform, tx, row, templates))
   platform.notify('sessions')
   const verify_token = credentials['verify_token']
   return creation.credentials['verify_token'] === undefined && typeof verify_token === 'string' ? { ...channel, verify_token } : channel
@@ -105,10 +108,11 @@ function refuseWrong({ settings }: Platform, provider: Provider, type: ChannelTy
   if (wrong[0] !== undefined) throw Problem.invalid([wrong[0], ...wrong.slice(1)])
 }
 
-async function insertConnected(platform: Platform, tx: Db, given: NewChannel): Promise<Channel> {
+async function insertConnected(platform: Platform, tx: Db, given: NewChannel, templates: readonly TemplateRecord[] | null): Promise<Channel> {
   const row = await store.insertChannel(tx, given).catch((error: unknown) => {
     throw violatedConstraint(error) === 'channels_identifier' ? taken(given.type, given.identifier) : error
   })
+  if (templates !== null) await keepFirstTemplates(tx, platform, row, templates)
   const channel = channelObject(row, platform.settings.base_url)
   await recordEvents(tx, [connectionEvent(platform, row, channel, row.created_at)])
   return channel

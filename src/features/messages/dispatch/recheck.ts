@@ -43,7 +43,7 @@ async function suppressionsOf({ secrets }: Platform, channels: ChannelService, r
   const tenant = tenantOf(row)
   const key = addressKeyOf(row.channel_type, row.to)
   const channel = row.type === 'template' ? await channels.find(tenant, row.channel_id) : null
-  const isMarketing = channel !== null && channels.isMarketing(channel, row.type, row.content)
+  const isMarketing = channel !== null && (await channels.isMarketing(channel, row.type, row.content))
   return [row.channel_type, ...(isMarketing ? [marketingType(row.channel_type)] : [])].map((channel_type) => ({
     ...tenant,
     message_id: row.id,

@@ -13,7 +13,7 @@ import { smsEncoding } from '../../../lib/gsm.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
-import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
+import { isUp, type ChannelRow, type ChannelService, type TemplateVerdict } from '../../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../../contacts/service.ts'
 import type { CheckedMessage } from './checked-message.ts'
 import { ineligible, stoppedFrom } from './eligibility.ts'
@@ -35,6 +35,8 @@ interface Body {
 
 const shape = validator(SendMessage)
 const e164 = /^\+[1-9]\d{6,14}$/
+/** Of a message that names no template. */
+const noTemplate: TemplateVerdict = { refusal: null, marketing: false }
 const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 
 export interface CheckDeps {
@@ -60,7 +62,8 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
   const content = body[body.type]
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
   if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
-  const refusal = knownBeforehand(deps, channel, body, content)
+  const template = body.type === 'template' ? await deps.channels.templateVerdict(channel, content, isUp(channel)) : noTemplate
+  const refusal = knownBeforehand(deps, channel, body, content, template.refusal)
   if (refusal === null && channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
   const { kind, address } = addressKeyOf(channel.type, body.to)
   const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
@@ -88,7 +91,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
     windowed: channel.type === 'whatsapp' && channel.mode === 'live' && body.type !== 'template',
     sandbox: channel.provider === 'sandbox',
   }
-  const stopped = deps.channels.isMarketing(channel, body.type, content) ? await stoppedFrom(deps.platform, message) : null
+  const stopped = template.marketing ? await stoppedFrom(deps.platform, message) : null
   if (stopped !== null) throw stopped
   if (refusal !== null) throw (await ineligible(deps.platform, message)) ?? refusal
   return message
@@ -141,9 +144,10 @@ export function checkRecipient(channel_type: string, to: string): Detail[] {
 }
 
 /** What refuses a message whatever the database holds, or null. */
-function knownBeforehand({ channels }: CheckDeps, channel: ChannelRow, body: Body, content: unknown): Problem | null {
+function knownBeforehand({ channels }: CheckDeps, channel: ChannelRow, body: Body, content: unknown, template: Problem | null): Problem | null {
   const refusal = channels.adapterOf(channel)?.refuses?.({ to: body.to, type: body.type, content, settings: channel.settings })
   if (refusal !== null && refusal !== undefined) return new Problem(refusal.code, refusal.message, refusal.param === undefined ? {} : { param: refusal.param })
+  if (template !== null) return template
   return isUp(channel) ? null : new Problem('channel_not_connected', `The channel ${channel.id} is ${whyDown(channel)}, then send again.`)
 }
 

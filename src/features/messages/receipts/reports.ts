@@ -2,7 +2,7 @@
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { InboundMessage, LinkReport, Receipt } from '../../channels/adapter.ts'
+import type { InboundMessage, LinkReport, PreferenceReport, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { tenantOf } from '../dispatch/job.ts'
 import { endJobs } from '../dispatch/store.ts'
@@ -131,6 +131,17 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     deps,
     tx,
     rows.filter((row) => row.report.kind === 'link'),
+  )
+  await applyPreferences(
+    deps,
+    tx,
+    rows.filter((row) => row.report.kind === 'preference'),
+    isoTime(now),
+  )
+  await applyTemplates(
+    deps,
+    tx,
+    rows.filter((row) => row.report.kind === 'templates'),
   )
   const postponed = late.filter((row) => mayWait(row, now))
   await postpone(tx, postponed, now)
@@ -276,7 +287,8 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
       from,
       profile_name,
       type,
-      content: await withTappedButton(tx, { account_id, mode }, said, reply_to),
+      // a reaction names the message that it is put on in its content
+      content: type === 'reaction' ? { ...(said.content as object), message_id: reply_to } : await withTappedButton(tx, { account_id, mode }, said, reply_to),
       provider_id,
       reply_to,
       media,
@@ -294,6 +306,24 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
     const { connected, message } = report as LinkReport
     platform.log.warn({ channel_id, connected, provider: channel.provider }, `the provider told of the link: ${message}`)
     await channels.setConnection(tx, channel, connected ? 'connected' : 'disconnected')
+  }
+}
+
+/** What recipients told the provider of marketing alone, in the order in which they told it. */
+async function applyPreferences({ channels, contacts }: ReportDeps, tx: Db, rows: readonly ReportRow[], occurred_at: string): Promise<void> {
+  for (const { account_id, mode, channel_id, report } of rows) {
+    const channel = await channels.find({ account_id, mode }, channel_id)
+    if (channel === null) continue
+    const { from, marketing } = report as PreferenceReport
+    const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
+    await contacts.receiveProviderConsent(tx, [{ account_id, mode, channel_type: channel.type, address: from, status, marketing: true, occurred_at }])
+  }
+}
+
+async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
+  for (const { account_id, mode, channel_id } of new Map(rows.map((row) => [row.channel_id, row])).values()) {
+    const channel = await channels.find({ account_id, mode }, channel_id)
+    if (channel !== null) await channels.templatesChanged(tx, channel)
   }
 }
 

@@ -1,0 +1,58 @@
+/** Hands messages over to the Cloud API. */
+import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
+import { outcomeOf } from './errors.ts'
+import { callGraph, credentialsOf, segment, type GraphAnswer } from './graph.ts'
+import { objectsAt, textAt } from './json.ts'
+import { callsOf, isWritten } from './outbound.ts'
+
+/** Messages of several parts that are under way: what came through of one is not sent again when the rest is repeated by the same process. */
+const underWayMax = 1000
+
+/**
+ * What sends. WhatsApp knows no idempotency and cannot be asked about a message: where no whole answer came the outcome is `unknown`, and the receipt, which
+ * carries our own id, settles it.
+ */
+export function sender(tools: ProviderTools) {
+  const underWay = new Map<string, readonly string[]>()
+
+  return async (message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> => {
+    if (!isWritten(message.type))
+      return { kind: 'refused', code: 'provider_error', provider_code: null, message: `WhatsApp takes no messages of the type ${message.type}.` }
+    const credentials = credentialsOf(connection)
+    const path = `${segment(credentials.phone_number_id)}/messages`
+    const calls = callsOf(message)
+    const ids = [...(underWay.get(message.id) ?? [])]
+    underWay.delete(message.id)
+    for (const body of calls.slice(ids.length)) {
+      const outcome = outcomeOfAnswer(await callGraph(tools, credentials, { method: 'POST', path, body }, signal), message.attempt)
+      if (outcome.kind !== 'accepted') {
+        if (ids.length > 0 && outcome.kind !== 'refused') remember(underWay, message.id, ids)
+        return outcome
+      }
+      ids.push(outcome.provider_ids[0])
+    }
+    return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
+  }
+}
+
+function remember(underWay: Map<string, readonly string[]>, id: string, ids: readonly string[]): void {
+  if (underWay.size >= underWayMax) underWay.delete(underWay.keys().next().value!)
+  underWay.set(id, ids)
+}
+
+function outcomeOfAnswer(answer: GraphAnswer, attempt: number): Outcome {
+  switch (answer.kind) {
+    case 'ok': {
+      const [sent] = objectsAt(answer.body, 'messages')
+      const id = sent === undefined ? undefined : textAt(sent, 'id')
+      if (id === undefined || id === '') return { kind: 'unknown', message: "WhatsApp's API took the message and told no id of it." }
+      return { kind: 'accepted', provider_ids: [id] }
+    }
+    case 'error':
+      return outcomeOf(answer.error, answer.status, attempt)
+    case 'unsent':
+      return { kind: 'unavailable', provider_code: null, message: answer.message }
+    case 'unknown':
+      return { kind: 'unknown', message: answer.message }
+  }
+}

@@ -1,0 +1,254 @@
+/** Our copy of the templates of providers: read at connecting, when the provider tells of a change and every ten minutes; looked up for every template message. */
+import type { Tenant } from '../../contract/caller.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Template } from '../../contract/resources/channel.ts'
+import { isoTime, withDeadline } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
+import { limits } from '../../contract/limits.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Connection, TemplateRecord } from './adapter.ts'
+import type { Adapters } from './adapters.ts'
+import type { ChannelCache } from './channel-cache.ts'
+import { connectTimeoutMs } from './connecting.ts'
+import { templateObject } from './present.ts'
+import { sandboxTemplates } from './providers/sandbox.ts'
+import type { ChannelRow } from './store.ts'
+import { isMarketing, refusalOf, type TemplateContent } from './template-check.ts'
+import * as store from './templates-store.ts'
+import type { TemplateRow } from './templates-store.ts'
+
+const readEveryMs = 10 * 60_000
+const readAgainMs = 60_000
+const readTimeoutMs = 60_000
+const readAtOnce = 10
+/** Asking the provider keeps a send waiting. */
+const askTimeoutMs = 5000
+/** A name that the provider was asked for is not asked for again so soon. */
+const askAgainMs = 10_000
+/** Names that the provider of one channel is asked for in a minute. */
+const asksMax = 30
+const rememberedMax = 10_000
+
+export interface TemplateDeps {
+  readonly platform: Platform
+  readonly adapters: Adapters
+  readonly cache: Pick<ChannelCache, 'connection'>
+}
+
+export type ChannelTemplates = ReturnType<typeof channelTemplates>
+
+/** What of a template message is known beforehand: why it is refused, if it is, and whether it is marketing. */
+export interface TemplateVerdict {
+  readonly refusal: Problem | null
+  readonly marketing: boolean
+}
+
+const unknownTemplate: TemplateVerdict = { refusal: null, marketing: false }
+
+export function channelTemplates(deps: TemplateDeps) {
+  const { platform, adapters } = deps
+  const lane = templatesLane(deps)
+  const remembered = new Map<string, { readonly rows: readonly TemplateRow[]; readonly until: number }>()
+  const asking = asker(deps)
+  // what was read before a change must not be remembered after it
+  let changes = 0
+
+  async function ofName(row: ChannelRow, name: string): Promise<readonly TemplateRow[]> {
+    const key = `${row.id}|${name}`
+    const known = remembered.get(key)
+    if (known !== undefined && known.until > platform.clock.now()) return known.rows
+    const before = changes
+    const rows = await store.findTemplates(platform.pool, tenantOf(row), row.id, name)
+    if (remembered.size >= rememberedMax) remembered.clear()
+    if (before === changes) remembered.set(key, { rows, until: platform.clock.now() + limits.cache_ms })
+    return rows
+  }
+
+  return {
+    lane,
+    forget(): void {
+      changes += 1
+      remembered.clear()
+    },
+    /** Of a live channel from our copy, in one page. */
+    async list(sql: Db, row: ChannelRow): Promise<Template[]> {
+      const records = row.provider === 'sandbox' ? sandboxRows : await store.listTemplates(sql, tenantOf(row), row.id)
+      return records.map((record) => templateObject(row, record))
+    },
+    /** They are read by the lane, as soon as this is committed. */
+    async readSoon(sql: Db, row: ChannelRow): Promise<void> {
+      await store.setTemplatesDue(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
+      platform.notify(lane.name)
+    },
+    /**
+     * Looks a template message's template up, in memory first. `ask`: one that our copy lacks, or has as unfit, is asked for before it is refused. Sandbox
+     * templates go on as they are.
+     */
+    async verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
+      const written = content as TemplateContent
+      if (row.provider === 'sandbox') return { refusal: null, marketing: isMarketing(sandboxRows, written) }
+      if (adapters.adapterOf(row.provider)?.templates === undefined) return unknownTemplate
+      let rows = await ofName(row, written.name)
+      let refusal = refusalOf(row.id, rows, written)
+      if (refusal === null || !ask) return { refusal, marketing: isMarketing(rows, written) }
+      const answer = await asking(row, written.name)
+      if (answer === 'unreachable' && rows.length === 0) refusal = notLookedUp(written)
+      if (answer === 'asked') {
+        remembered.delete(`${row.id}|${written.name}`)
+        rows = await ofName(row, written.name)
+        refusal = refusalOf(row.id, rows, written)
+      }
+      return { refusal, marketing: isMarketing(rows, written) }
+    },
+  }
+}
+
+const sandboxRows: readonly TemplateRow[] = sandboxTemplates.map((record) => ({
+  ...record,
+  id: `tpl_test_${record.provider_id}`,
+  updated_at: record.updated_at ?? '',
+}))
+
+const tenantOf = ({ account_id, mode }: ChannelRow): Tenant => ({ account_id: account_id as Tenant['account_id'], mode })
+
+const notLookedUp = ({ name }: TemplateContent): Problem =>
+  new Problem(
+    'upstream_unavailable',
+    `The template ${JSON.stringify(name)} is not in our copy, and the provider could not be asked for it. Try again with backoff.`,
+  )
+
+/** Asks providers for single templates and writes what they answer. What is asked at once is asked together; `not_asked`: too soon or too often. */
+function asker(deps: TemplateDeps) {
+  const { platform } = deps
+  const underWay = new Map<string, Promise<'asked' | 'unreachable'>>()
+  const asked = new Map<string, number>()
+  const counts = new Map<string, { minute: number; asks: number }>()
+
+  function mayAsk(channel_id: string, key: string): boolean {
+    const now = platform.clock.now()
+    if ((asked.get(key) ?? -Infinity) + askAgainMs > now) return false
+    const minute = Math.floor(now / 60_000)
+    const count = counts.get(channel_id)
+    if (count?.minute === minute && count.asks >= asksMax) return false
+    if (counts.size >= rememberedMax) counts.clear()
+    counts.set(channel_id, { minute, asks: count?.minute === minute ? count.asks + 1 : 1 })
+    return true
+  }
+
+  async function askNow(row: ChannelRow, name: string, key: string): Promise<'asked' | 'unreachable'> {
+    try {
+      const records = await withDeadline(platform.clock, askTimeoutMs, (signal) => read(deps, row, signal, name))
+      await store.upsertTemplates(platform.pool, tenantOf(row), row.id, rowsOf(platform, records))
+      if (asked.size >= rememberedMax) asked.clear()
+      asked.set(key, platform.clock.now())
+      return 'asked'
+    } catch (error) {
+      platform.log.warn({ err: error, channel_id: row.id, template: name }, 'the provider could not be asked for a template')
+      return 'unreachable'
+    }
+  }
+
+  return async (row: ChannelRow, name: string): Promise<'asked' | 'unreachable' | 'not_asked'> => {
+    const key = `${row.id}|${name}`
+    const already = underWay.get(key)
+    if (already !== undefined) return await already
+    if (!mayAsk(row.id, key)) return 'not_asked'
+    const work = askNow(row, name, key).finally(() => underWay.delete(key))
+    underWay.set(key, work)
+    return await work
+  }
+}
+
+const read = async ({ adapters, cache }: TemplateDeps, row: ChannelRow, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]> =>
+  (await adapters.adapterOf(row.provider)?.templates?.(cache.connection(row), signal, name)) ?? []
+
+/** As they are written. A template that the provider tells twice stands once. */
+function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readonly TemplateRecord[]): TemplateRow[] {
+  const at = isoTime(clock.now())
+  const byId = new Map(records.map((record) => [record.provider_id, record]))
+  return [...byId.values()].map((record) => ({ ...record, id: ids('tpl'), updated_at: record.updated_at ?? at }))
+}
+
+/** The templates that a channel begins with; null where its provider has none. Problem: upstream_unavailable. */
+export async function firstTemplates(
+  { platform, adapters }: Pick<TemplateDeps, 'platform' | 'adapters'>,
+  provider: string,
+  connection: Connection,
+): Promise<readonly TemplateRecord[] | null> {
+  const adapter = adapters.adapterOf(provider)
+  if (adapter?.templates === undefined) return null
+  try {
+    return await withDeadline(platform.clock, connectTimeoutMs, async (signal) => await adapter.templates!(connection, signal))
+  } catch (error) {
+    platform.log.warn({ err: error, provider }, 'the templates of a new channel could not be read')
+    throw new Problem(
+      'upstream_unavailable',
+      `The templates of the channel could not be read, so nothing was created: ${(error as Error).message} Try again with backoff.`,
+    )
+  }
+}
+
+/** Writes what a channel begins with. */
+export async function keepFirstTemplates(
+  tx: Db,
+  platform: Pick<Platform, 'ids' | 'clock'>,
+  row: ChannelRow,
+  records: readonly TemplateRecord[],
+): Promise<void> {
+  const now = platform.clock.now()
+  await replaceTemplates(tx, platform, row, records, isoTime(now))
+  await store.setTemplatesDue(tx, tenantOf(row), row.id, nextReading(now))
+}
+
+/** When the templates of a channel that was read just now are read next. */
+const nextReading = (now: number): string => isoTime(now + readEveryMs)
+
+/** Writes all templates of a channel, as they were from `began_at` on; true where anything changed. */
+async function replaceTemplates(
+  tx: Db,
+  platform: Pick<Platform, 'ids' | 'clock'>,
+  row: ChannelRow,
+  records: readonly TemplateRecord[],
+  began_at: string,
+): Promise<boolean> {
+  const tenant = tenantOf(row)
+  if (!(await store.beginReplacing(tx, tenant, row.id, began_at))) return false
+  const written = await store.upsertTemplates(tx, tenant, row.id, rowsOf(platform, records))
+  const removed = await store.deleteTemplatesBut(
+    tx,
+    tenant,
+    row.id,
+    records.map(({ provider_id }) => provider_id),
+  )
+  return written + removed > 0
+}
+
+/** The lane `templates`: reads those that are due. */
+function templatesLane(deps: TemplateDeps): Lane {
+  const { platform } = deps
+  return {
+    name: 'templates',
+    idle_ms: 1000,
+    async tick() {
+      const now = platform.clock.now()
+      const due = await store.claimTemplatesDue(platform.pool, isoTime(now), nextReading(now), readAtOnce)
+      const changed = await Promise.all(due.map((row) => readDue(deps, row)))
+      if (changed.some(Boolean)) platform.notify('forget-channels')
+      return due.length
+    },
+  }
+}
+
+async function readDue(deps: TemplateDeps, row: ChannelRow): Promise<boolean> {
+  const { platform } = deps
+  const began_at = isoTime(platform.clock.now())
+  try {
+    const records = await withDeadline(platform.clock, readTimeoutMs, (signal) => read(deps, row, signal))
+    return await transact(platform.pool, (tx) => replaceTemplates(tx, platform, row, records, began_at))
+  } catch (error) {
+    platform.log.warn({ err: error, channel_id: row.id }, 'the templates of a channel could not be read; they are read again')
+    await store.setTemplatesDue(platform.pool, tenantOf(row), row.id, isoTime(platform.clock.now() + readAgainMs))
+    return false
+  }
+}

@@ -1,0 +1,331 @@
+/** A WhatsApp channel from its connecting to receipts, answers and templates, against Meta's Graph API on this machine. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { closing } from '../kit/closing.ts'
+import { startWhatsapp, businessNumber } from '../kit/simulators/whatsapp.ts'
+import { startWorld } from '../kit/world.ts'
+
+const to = '+4915112345678'
+const template = (name: string, more: object = {}) => ({
+  id: `1${name.length}${name}`,
+  name,
+  language: 'en_US',
+  status: 'APPROVED',
+  category: 'UTILITY',
+  parameter_format: 'POSITIONAL',
+  components: [{ type: 'BODY', text: 'Your order {{1}} is {{2}}. {{1}}!' }],
+  rejected_reason: 'NONE',
+  ...more,
+})
+
+async function unconnected(t: TestContext) {
+  const graph = await startWhatsapp()
+  closing(t, () => graph.close())
+  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const connect = (credentials: object = {}, more: object = {}) =>
+    api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: { ...graph.credentials, ...credentials }, ...more })
+  return { graph, world, api, connect }
+}
+
+async function connected(t: TestContext, templates: readonly object[] = []) {
+  const { graph, world, api, connect } = await unconnected(t)
+  graph.templates.push(...templates)
+  const { status, body: channel } = await connect()
+  assert.equal(status, 201, JSON.stringify(channel))
+  const hook = `${world.base_url}/hooks/channels/${channel.id}`
+  return {
+    graph,
+    world,
+    api,
+    channel,
+    hook,
+    send: (type: string, content: unknown, more: object = {}) => api.post('/v1/messages', { channel: channel.id, to, type, [type]: content, ...more }),
+    sendTemplate: (name: string, texts: readonly string[] = ['A', 'B'], code = 'en_US') => {
+      const components = [{ type: 'body', parameters: texts.map((text) => ({ type: 'text', text })) }]
+      return api.post('/v1/messages', { channel: channel.id, to, type: 'template', template: { name, language: { code }, components } })
+    },
+    tell: async (...changes: readonly unknown[]) => {
+      const status = await graph.tell(hook, changes)
+      await world.settle()
+      return status
+    },
+    /** The recipient writes, so that the service window is open. */
+    write: async (more: object = {}) => {
+      const contacts = [{ profile: { name: 'Ada Lovelace' }, wa_id: to.slice(1) }]
+      const said = { id: `wamid.IN${Math.random()}`, from: to.slice(1), timestamp: '1750030073', type: 'text', text: { body: 'Hello' }, ...more }
+      await graph.tell(hook, [graph.messages({ contacts, messages: [said] })])
+      await world.settle()
+    },
+    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
+  }
+}
+
+test('connecting tries everything and tells the number; what is wrong is named, and nothing is created', async (t) => {
+  const { graph, api, connect } = await unconnected(t)
+  const { verify_token: _, ...withoutWord } = graph.credentials
+  const wrong = [
+    await connect({ access_token: 'another' }),
+    await connect({ app_secret: 'another' }),
+    await connect({ phone_number_id: '7' }),
+    await connect({ business_account_id: '7' }),
+    await connect({}, { identifier: '+4915199999999' }),
+  ]
+  graph.trouble(graph.credentials.phone_number_id, 'gateway')
+  const away = await connect()
+  graph.trouble('/message_templates', 'none', 'nonsense')
+  const unread = await connect()
+  Object.assign(graph.number, { health_status: { can_send_message: 'BLOCKED', entities: [{ errors: [{ error_description: 'No payment method.' }] }] } })
+  const blocked = await connect()
+  Object.assign(graph.number, { health_status: { can_send_message: 'LIMITED' } })
+  const none = (await api.get('/v1/channels')).body.data
+
+  const { status, body } = await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: withoutWord })
+  const again = await connect()
+
+  assert.deepEqual(
+    wrong.map(({ status, body }) => [status, body.error.code, /credentials\.(\w+)/.exec(body.error.message)?.[1]]),
+    [
+      [422, 'upstream_rejected', 'access_token'],
+      [422, 'upstream_rejected', 'app_secret'],
+      [422, 'upstream_rejected', 'phone_number_id'],
+      [422, 'upstream_rejected', 'business_account_id'],
+      [400, 'parameter_invalid', undefined],
+    ],
+  )
+  assert.deepEqual([away.status, unread.status, none], [503, 503, []])
+  assert.match(blocked.body.error.message, /No payment method/)
+  assert.deepEqual([status, body.identifier, body.connection_status], [201, businessNumber, 'connected'])
+  assert.ok(body.verify_token.length >= 20 && graph.subscribed())
+  assert.equal((await api.get(`/v1/channels/${body.id}`)).body.verify_token, undefined)
+  assert.deepEqual([again.status, again.body.error.code], [409, 'channel_identifier_taken'])
+})
+
+test('Meta shakes hands by our word alone', async (t) => {
+  const { world, channel, graph } = await connected(t)
+  const shake = (word: string) =>
+    world.api().get(`/hooks/channels/${channel.id}?hub.mode=subscribe&hub.verify_token=${encodeURIComponent(word)}&hub.challenge=1158201444`)
+
+  const [right, wrong] = [await shake(graph.credentials.verify_token), await shake('another')]
+
+  assert.deepEqual([right.status, String(right.body)], [200, '1158201444'])
+  assert.deepEqual([wrong.status, wrong.body.error.code], [401, 'hook_token_invalid'])
+})
+
+test('a message goes out, and its receipts count in any order and number', async (t) => {
+  const { graph, world, send, write, tell, read, api } = await connected(t)
+  const closed = await send('text', { body: 'Hi' })
+  await write()
+  const { body: sent } = await send('text', { body: 'Hi' })
+  await world.settle()
+  const [wire] = graph.sent
+  const status = (said: string, more: object = {}) => graph.messages({ statuses: [graph.status(wire, said, more)] })
+  const before = (await read(sent.id)).status
+
+  await tell(status('read', { timestamp: 1750030075000 }), status('delivered'))
+  await tell(status('sent'), status('read'), status('failed', { errors: [{ code: 131026 }] }))
+
+  assert.deepEqual([closed.status, closed.body.error.code], [422, 'policy_violation'])
+  assert.deepEqual([wire.to, wire.text.body, wire.biz_opaque_callback_data], [to.slice(1), 'Hi', sent.id])
+  const message = await read(sent.id)
+  assert.deepEqual([before, message.status, message.delivered_at], ['sent', 'read', message.read_at])
+  const types = (await api.get(`/v1/events?object_id=${sent.id}&order=asc`)).body.data.map((event: { type: string }) => event.type)
+  assert.deepEqual(types, ['message.sent', 'message.read'])
+  await world.invariants()
+})
+
+test('a failure told later is refunded, and the attempt of a refused one names the code', async (t) => {
+  const { graph, world, send, write, tell, read, api } = await connected(t)
+  await write()
+  const { body: late } = await send('text', { body: 'Hi' })
+  await world.settle()
+  await tell(graph.messages({ statuses: [graph.status(graph.sent[0], 'failed', { errors: [{ code: 131049, title: 'Not delivered' }] })] }))
+  graph.trouble('/messages', { error: 131053 })
+  const { body: refused } = await send('attachments', [{ type: 'image', url: 'https://example.com/a.jpg' }])
+  await world.settle()
+
+  const [one, other] = [await read(late.id), await read(refused.id)]
+
+  assert.deepEqual([one.status, one.error.code, one.error.provider_code, one.billing.refunded], ['failed', 'policy_violation', '131049', true])
+  assert.deepEqual([other.status, other.error.provider_code, other.billing.refunded], ['failed', '131053', true])
+  assert.equal((await api.get(`/v1/messages/${refused.id}/attempts`)).body.data[0].provider_code, '131053')
+  await world.invariants()
+})
+
+test('throttling is no failure, and a revoked token makes the channel wait until it is taken again', async (t) => {
+  const { graph, world, send, write, read, api, channel } = await connected(t)
+  await write()
+  graph.trouble('/messages', { error: 130429, status: 429 }, { error: 131056 })
+  const { body: throttled } = await send('text', { body: 'Hi' })
+  await world.settle()
+  for (let n = 0; n < 3; n++) {
+    await world.clock.advance(30_000)
+    await world.settle()
+  }
+  graph.trouble('/messages', { error: 190, status: 401 })
+  graph.trouble(graph.credentials.phone_number_id, { error: 190, status: 401 })
+  const { body: lost } = await send('text', { body: 'Hi' })
+  await world.settle()
+  const down = (await api.get(`/v1/channels/${channel.id}`)).body.connection_status
+  for (let n = 0; n < 4; n++) {
+    await world.clock.advance(60_000)
+    await world.settle()
+  }
+
+  assert.equal((await read(throttled.id)).status, 'sent')
+  assert.deepEqual([(await read(lost.id)).error.code, down], ['channel_not_connected', 'disconnected'])
+  assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'connected')
+  await world.invariants()
+})
+
+test('what a recipient writes comes in once, with its sender; answers and reactions name our message', async (t) => {
+  const { graph, world, hook, send, write, tell, api } = await connected(t)
+  await write()
+  const { body: ours } = await send('button', { body: { text: 'At home?' }, action: { buttons: [{ reply: { id: 'yes', title: 'Yes' } }] } })
+  await world.settle()
+  const { id } = graph.status(graph.sent[0], 'sent')
+  const answer = { type: 'interactive', interactive: { type: 'button_reply', button_reply: { id: 'yes', title: 'Yes' } }, context: { id } }
+  const said = graph.messages({
+    contacts: [{ profile: { name: 'Ada Lovelace' }, wa_id: to.slice(1) }],
+    messages: [
+      { id: 'wamid.A', from: to.slice(1), ...answer },
+      { id: 'wamid.B', from: to.slice(1), type: 'reaction', reaction: { message_id: id, emoji: '👍' } },
+      { id: 'wamid.C', from_user_id: 'DE.1349', type: 'text', text: { body: 'Grüße' } },
+    ],
+  })
+
+  const taken = [await tell(said), await tell(said)]
+  const forged = await graph.tell(hook, [said], { secret: 'another' })
+  const other = await tell(graph.messages({ messages: [{ id: 'wamid.X', from: to.slice(1), type: 'text', text: { body: 'Hi' } }] }, '7'))
+  const nonsense = await graph.tell(hook, [], { raw: '{"object":' })
+
+  assert.deepEqual([...taken, forged, other, nonsense], [200, 200, 401, 200, 200])
+  const inbound = (await api.get('/v1/messages?direction=inbound')).body.data.slice(0, -1).toReversed()
+  assert.deepEqual(
+    inbound.map((message: Record<string, unknown>) => [message['from'], message['content'], message['reply_to']]),
+    [
+      [to, { button_reply: { id: 'yes', title: 'Yes' } }, ours.id],
+      [to, { reaction: { message_id: ours.id, emoji: '👍' } }, ours.id],
+      ['DE.1349', { text: { body: 'Grüße' } }, null],
+    ],
+  )
+  const contacts = (await api.get('/v1/contacts')).body.data
+  assert.deepEqual(contacts.map(({ full_name }: { full_name: string }) => full_name).toSorted()[0], 'Ada Lovelace')
+  await world.invariants()
+})
+
+test('a stop of marketing keeps marketing templates back, and a resume lets them go', async (t) => {
+  const { graph, world, sendTemplate, tell, write, api } = await connected(t, [template('offer', { category: 'MARKETING' }), template('order_update')])
+  await write()
+  const preference = (value: string) => ({
+    ...graph.messages({ user_preferences: [{ wa_id: to.slice(1), category: 'marketing_messages', value, timestamp: 1750030073 }] }),
+    field: 'user_preferences',
+  })
+
+  await tell(preference('stop'))
+  const stopped = [await sendTemplate('offer'), await sendTemplate('order_update')]
+  const [contact] = (await api.get('/v1/contacts')).body.data
+  await tell(preference('resume'))
+  const resumed = await sendTemplate('offer')
+  await world.settle()
+  await tell(graph.messages({ statuses: [graph.status(graph.sent.at(-1), 'failed', { errors: [{ code: 131050 }] })] }))
+  const again = await sendTemplate('offer')
+
+  assert.deepEqual(
+    [...stopped, resumed, again].map(({ status, body }) => [status, body.error?.code]),
+    [
+      [422, 'recipient_blocked'],
+      [202, undefined],
+      [202, undefined],
+      [422, 'recipient_blocked'],
+    ],
+  )
+  assert.equal(contact.consent.whatsapp.marketing, 'opted_out')
+  await world.invariants()
+})
+
+test('templates are read at connecting, and a send is held against them', async (t) => {
+  const { graph, sendTemplate, api, channel } = await connected(t, [template('order_update'), template('offer', { status: 'PAUSED', rejected_reason: 'SPAM' })])
+
+  const { body: list } = await api.get(`/v1/channels/${channel.id}/templates`)
+  const good = await sendTemplate('order_update')
+  const calls = graph.calls.length
+  const bad = [
+    await sendTemplate('order_update', ['A']),
+    await sendTemplate('offer'),
+    await sendTemplate('order_update', ['A', 'B'], 'de'),
+    await sendTemplate('nothing'),
+  ]
+
+  assert.deepEqual(
+    list.data.map((one: Record<string, unknown>) => [one['name'], one['status'], one['rejected_reason'], /^tpl_[0-9a-z]{26}$/.test(String(one['id']))]),
+    [
+      ['offer', 'PAUSED', 'SPAM', true],
+      ['order_update', 'APPROVED', null, true],
+    ],
+  )
+  assert.equal(good.status, 202)
+  assert.deepEqual(
+    bad.map(({ status, body }) => [status, body.error.code, body.error.param]),
+    [
+      [422, 'upstream_rejected', 'template.components'],
+      [422, 'upstream_rejected', 'template.name'],
+      [422, 'upstream_rejected', 'template.language.code'],
+      [422, 'upstream_rejected', 'template.name'],
+    ],
+  )
+  assert.match(bad[1]!.body.error.message, /PAUSED.*templates lists/)
+  assert.ok(graph.calls.length - calls <= 4, 'each name is asked for at most once')
+})
+
+test('a template that our copy lacks is asked for before a send is refused; where it cannot be asked for, the send may be repeated', async (t) => {
+  const { graph, sendTemplate } = await connected(t)
+  graph.templates.push(template('new_one'))
+
+  const fresh = await sendTemplate('new_one')
+  graph.trouble('/message_templates', 'gateway')
+  const unknown = await sendTemplate('other')
+  const missing = await sendTemplate('other')
+
+  assert.deepEqual(
+    [fresh, unknown, missing].map(({ status, body }) => [status, body.error?.code]),
+    [
+      [202, undefined],
+      [503, 'upstream_unavailable'],
+      [422, 'upstream_rejected'],
+    ],
+  )
+})
+
+test('templates are read anew when WhatsApp tells of a change, and every ten minutes', async (t) => {
+  const { graph, world, tell, sendTemplate, api, channel } = await connected(t, [template('order_update'), template('offer')])
+  const names = async () =>
+    (await api.get(`/v1/channels/${channel.id}/templates`)).body.data.map((one: Record<string, unknown>) => `${one['name']} ${one['status']}`)
+  Object.assign(graph.templates[0], { status: 'PAUSED' })
+  const before = await sendTemplate('order_update')
+
+  await tell({ field: 'message_template_status_update', value: { event: 'PAUSED' } })
+  const [told, after] = [await names(), await sendTemplate('order_update')]
+  graph.templates.pop()
+  await world.clock.advance(9 * 60_000)
+  await world.settle()
+  const kept = await names()
+  graph.trouble('/message_templates', 'nonsense')
+  await world.clock.advance(60_000)
+  await world.settle()
+  const failed = await names()
+  await world.clock.advance(60_000)
+  await world.settle()
+
+  assert.deepEqual([before.status, after.status], [202, 422])
+  assert.deepEqual([told, kept, failed, await names()], [['offer APPROVED', 'order_update PAUSED'], told, told, ['order_update PAUSED']])
+})
+
+test('an account that is disabled at Meta loses its link', async (t) => {
+  const { graph, tell, api, channel } = await connected(t)
+  Object.assign(graph.number, { status: 'BANNED' })
+
+  await tell({ field: 'account_update', value: { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } } })
+
+  assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
+})
