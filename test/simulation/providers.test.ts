@@ -1,0 +1,238 @@
+/**
+ * Seeded interleavings of a provider that answers as badly as one can: it throttles, is away, hangs, breaks off with the message taken or not, tells of messages before
+ * it has answered, twice and in disorder; processes are killed meanwhile. Whatever the order: every message ends as the provider had it, none that it could
+ * tell us about is sent twice, and money agrees with the ledger. A failing seed is a test case.
+ */
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Outcome, OutboundMessage, Provider } from '../../src/features/channels/adapter.ts'
+import { startProcess, type WorldProcess } from '../kit/process.ts'
+import { seeded } from '../kit/random.ts'
+import { accepted, providerIdOf, scriptedProvider, unavailable, unknown, type Answer, type ScriptedProvider } from '../kit/scripted-provider.ts'
+import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+
+const seeds = (process.env['POSTHORN_PROVIDER_SEEDS'] ?? '1,3,5').split(',')
+const steps = 60
+const lanes = ['dispatch', 'reports', 'links', 'reconnect']
+const passesMax = 400
+const creditMicros = 10_000_000
+const priceMicros = 1000
+
+/** `asked`: it can be asked, and its receipts name its own ids alone. `naming`: it cannot, and its receipts name our messages too. */
+const kinds = ['asked', 'naming'] as const
+
+for (const kind of kinds)
+  for (const seed of seeds)
+    test(`with the worst of providers messages end as it had them (${kind}, seed ${seed})`, { timeout: 120_000 }, async (t) => {
+      const simulation = await setUp(t, kind, seed)
+
+      for (let step = 0; step < steps; step++) await simulation.step()
+      await simulation.comeToRest()
+
+      assert.deepEqual(await simulation.wrong(), [])
+      if (kind === 'asked') assert.deepEqual(simulation.takenTwice(), [])
+      await simulation.world.invariants()
+      assert.equal(await simulation.spent(), priceMicros * (await simulation.standing()))
+      t.diagnostic(simulation.told())
+    })
+
+/** What the provider did with a message. */
+interface Fate {
+  readonly taken: number[]
+  refused: boolean
+}
+
+/** The provider's side: what became of each message, as it alone knows. */
+function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed: string) {
+  const random = seeded(`provider ${kind} ${seed}`)
+  const fates = new Map<string, Fate>()
+  const receipts: object[] = []
+  const state = { badness: 0 }
+  const fateOf = (id: string): Fate => {
+    const known = fates.get(id) ?? { taken: [], refused: false }
+    fates.set(id, known)
+    return known
+  }
+  const refusesTo = (to: string): boolean => to.endsWith('9')
+  const failsAt = (to: string): boolean => kind === 'asked' && to.endsWith('8')
+  const tellLater = (message: OutboundMessage): void => {
+    const receipt = { kind: 'receipt', provider_id: providerIdOf(message.id, message.attempt), ...(kind === 'naming' ? { message_id: message.id } : {}) }
+    const told = failsAt(message.to)
+      ? [{ ...receipt, transition: 'fail', error: { code: 'provider_error', message: 'Switched off.', provider_code: null } }]
+      : [
+          { ...receipt, transition: 'accept' },
+          { ...receipt, transition: 'deliver' },
+        ]
+    receipts.push(...told, ...(random.below(3) === 0 ? told : []))
+  }
+  const process = (message: OutboundMessage): Outcome => {
+    const fate = fateOf(message.id)
+    if (refusesTo(message.to)) {
+      fate.refused = true
+      return { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
+    }
+    fate.taken.push(message.attempt)
+    tellLater(message)
+    return accepted(message)
+  }
+  scripted.answer = (message): Answer => {
+    if (random.below(100) >= state.badness * 100) return process(message)
+    const answer = random.pick<Answer>([{ kind: 'throttled', provider_code: '429', message: 'Slow down.' }, unavailable, unknown, unknown, 'hang', 'hang'])
+    // what breaks off may have come through
+    if ((answer === 'hang' || answer === unknown) && random.below(2) === 0) process(message)
+    return answer
+  }
+  scripted.tell = ({ id }) => {
+    if (kind === 'naming') return null
+    if (random.below(100) < state.badness * 50) return unknown
+    const { taken, refused } = fateOf(id)
+    if (refused) return { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
+    return taken.length === 0 ? unavailable : accepted({ id, attempt: taken[0]! })
+  }
+  scripted.connect = () => (random.below(100) < state.badness * 50 ? { kind: 'unavailable', message: 'It is away.' } : { kind: 'connected' })
+  return {
+    fates,
+    failsAt,
+    refusesTo,
+    /** How much goes wrong from here on, of 1; nothing until it is told. */
+    behave: (badness: number) => void (state.badness = badness),
+    /** Some of what is to be told, in any order. */
+    takeReceipts: (count: number): object[] =>
+      random
+        .shuffle(receipts)
+        .slice(0, count)
+        .filter((one) => receipts.splice(receipts.indexOf(one), 1).length > 0),
+  }
+}
+
+async function setUp(t: TestContext, kind: (typeof kinds)[number], seed: string) {
+  const scripted = scriptedProvider()
+  const provider = backend(scripted, kind, seed)
+  const world = await startWorld(t, { seed: `${kind} ${seed}`, providers: [scripted.provider] })
+  const shop = await world.account({ mode: 'live', credit_micros: creditMicros })
+  await world.services.billing.prices.setPrice(world.pool, null, 'sms', priceMicros)
+  const { status, body } = await shop.api.post('/v1/channels', {
+    type: 'sms',
+    provider: 'scripted',
+    name: 'Shop',
+    identifier: '+4915100000001',
+    credentials: {},
+  })
+  assert.equal(status, 201)
+  provider.behave(0.6)
+  return simulate(t, { world, shop, channel: body.id as string, scripted, provider, random: seeded(`steps ${kind} ${seed}`) })
+}
+
+interface Scene {
+  readonly world: World
+  readonly shop: TestAccount
+  readonly channel: string
+  readonly scripted: ScriptedProvider
+  readonly provider: ReturnType<typeof backend>
+  readonly random: ReturnType<typeof seeded>
+}
+
+/** A process that is killed does nothing any more: what it would still hand over is never sent. */
+async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: string): Promise<WorldProcess> {
+  let dead = false
+  const never = new Promise<never>(() => undefined)
+  const mortal: Provider = {
+    ...scripted.provider,
+    adapter(tools) {
+      const adapter = scripted.provider.adapter(tools)
+      return { ...adapter, send: (...given) => (dead ? never : adapter.send!(...given)), ask: (...given) => (dead ? never : adapter.ask!(...given)) }
+    },
+  }
+  const process = await startProcess(t, { ...world, providers: [mortal] }, name)
+  return {
+    ...process,
+    async kill() {
+      dead = true
+      await process.kill()
+    },
+  }
+}
+
+async function simulate(t: TestContext, scene: Scene) {
+  const { world, shop, channel, scripted, provider, random } = scene
+  const sent = new Map<string, string>()
+  const life = { born: 0, deaths: 0 }
+  const newProcess = () => mortalProcess(t, scene, `process ${++life.born}`)
+  const processes: WorldProcess[] = [await newProcess(), await newProcess()]
+  const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, 100)
+  const pass = (process: WorldProcess, lane: string) =>
+    process.app
+      .lane(lane)
+      .tick()
+      .catch(() => 0)
+
+  const sendSome = async () => {
+    const messages = Array.from({ length: 1 + random.below(12) }, () => ({
+      channel,
+      to: `+49151123456${10 + random.below(90)}`,
+      type: 'text',
+      text: { body: 'Hello' },
+    }))
+    const { body } = await random.pick(processes).api(shop.key).post('/v1/messages/batch', { messages })
+    for (const [at, item] of (body.data as { message?: { id: string } }[]).entries())
+      if (item.message !== undefined) sent.set(item.message.id, messages[at]!.to)
+  }
+  const work = async () => {
+    await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(processes), random.pick(lanes))))
+  }
+  const callBack = async (count: number) => {
+    const reports = provider.takeReceipts(count)
+    const answer = await fetch(`${random.pick(processes).base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) })
+    assert.equal(answer.status, 200)
+  }
+  const killOne = async () => {
+    const at = random.below(processes.length)
+    const dying = processes[at]!
+    processes[at] = await newProcess()
+    const passes = lanes.map((lane) => pass(dying, lane))
+    for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+    await dying.kill()
+    void Promise.all(passes)
+    life.deaths += 1
+  }
+  const letTimePass = async () => {
+    await world.clock.advance(random.pick([10, 500, 5000, 31_000]))
+    await Promise.all(processes.map((process) => pass(process, 'heartbeat')))
+  }
+  const whole = [sendSome, sendSome, work, work, work, work, work, letTimePass, letTimePass, () => callBack(1 + random.below(4)), killOne]
+
+  return {
+    world,
+    step: () => whileTimePasses(random.pick(whole)),
+    /** The provider is well, dead processes are taken over, everything is told, and the lanes run until nothing is left. */
+    async comeToRest() {
+      provider.behave(0)
+      for (let passes = 0, idle = 0; idle < 3; passes++) {
+        assert.ok(passes < passesMax, 'the lanes find no rest')
+        await world.clock.advance(15_000)
+        for (const process of processes) await process.app.lane('heartbeat').tick()
+        for (const process of processes) for (const lane of lanes) await whileTimePasses(() => pass(process, lane))
+        await whileTimePasses(() => callBack(1000))
+        const [waiting] = await world.pool<{ rows: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
+        idle = waiting!.rows === 0 ? idle + 1 : 0
+      }
+    },
+    /** Messages that did not end as the provider had them. */
+    async wrong() {
+      const wrong: object[] = []
+      for (const [id, to] of sent) {
+        const { status } = (await shop.api.get(`/v1/messages/${id}`)).body
+        const wanted = provider.refusesTo(to) || provider.failsAt(to) ? 'failed' : 'delivered'
+        if (status !== wanted) wrong.push({ id, to, status, wanted, fate: provider.fates.get(id) })
+      }
+      return wrong
+    },
+    takenTwice: () => [...provider.fates].filter(([, { taken }]) => taken.length > 1),
+    async standing() {
+      const [row] = await world.pool<{ rows: number }[]>`select count(*)::int as rows from messages where status <> 'failed'`
+      return row!.rows
+    },
+    spent: async () => creditMicros - ((await shop.api.get('/v1/balance')).body.wallet_micros as number),
+    told: () => `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.asked.length} questions, ${life.deaths} deaths`,
+  }
+}
