@@ -49,6 +49,12 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     send: (signal = never) => within('an outcome', adapter.send!(message, connection, signal)),
     connect: (signal = never) => within('an answer', Promise.resolve(adapter.connect?.(connection, signal))),
     register: (signal = never) => within('an answer', Promise.resolve(adapter.register?.(connection, signal))),
+    /** null where they could not be read, as they must not be. */
+    templates: () =>
+      within(
+        'the templates',
+        (adapter.templates?.(connection, never) ?? Promise.resolve(null)).catch(() => null),
+      ),
     ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(message, connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
   }
@@ -65,7 +71,7 @@ async function facesNobody(t: TestContext, provider: Provider, begin: Start): Pr
 }
 
 async function facesNonsense(t: TestContext, provider: Provider, begin: Start, answer: Answer): Promise<void> {
-  const { server, send, connect, register, ask, disconnect } = await facing(t, provider, begin, answer)
+  const { server, send, connect, register, templates, ask, disconnect } = await facing(t, provider, begin, answer)
 
   const outcome = await send()
 
@@ -76,6 +82,7 @@ async function facesNonsense(t: TestContext, provider: Provider, begin: Start, a
   assert.notEqual((await register())?.kind, 'connected')
   const asked = await ask()
   assert.ok(['unknown', undefined].includes(asked?.kind), JSON.stringify(asked))
+  assert.equal(await templates(), null, 'what cannot be read is no list of templates')
   await disconnect()
   assert.ok(server!.flooded() < floodBytesMax, `${server!.flooded()} bytes were read`)
 }
