@@ -26,7 +26,9 @@ export async function templates(
     const answer = await callGraph(tools, credentials, { method: 'GET', path, query, answer_bytes_max: pageBytesMax }, signal)
     if (answer.kind === 'error') throw new Error(refusalOf(answer.error, answer.status).message)
     if (answer.kind !== 'ok') throw new Error(answer.message)
-    if (!Array.isArray(answer.body['data'])) throw new Error("WhatsApp's API answered with something that is no list of templates.")
+    const listed = answer.body['data']
+    if (!Array.isArray(listed) || objectsAt(answer.body, 'data').length < listed.length)
+      throw new Error("WhatsApp's API answered with something that is no list of templates.")
     found.push(...objectsAt(answer.body, 'data').flatMap(recordOf))
     const paging = objectAt(answer.body, 'paging')
     const next = paging?.['next'] === undefined ? undefined : textAt(objectAt(paging, 'cursors') ?? {}, 'after')
