@@ -329,3 +329,64 @@ test('an account that is disabled at Meta loses its link', async (t) => {
 
   assert.equal((await api.get(`/v1/channels/${channel.id}`)).body.connection_status, 'disconnected')
 })
+
+test('a hand-over whose answer was lost is settled by its receipt, and not sent twice', async (t) => {
+  const { graph, world, send, write, tell, read } = await connected(t)
+  await write()
+  graph.refuse(to, 'cut')
+  const { body: sent } = await send('text', { body: 'Hi' })
+  await world.settle()
+  const before = (await read(sent.id)).status
+
+  await tell(graph.messages({ statuses: [graph.status(graph.sent[0], 'delivered')] }))
+  await world.clock.advance(60_000)
+  await world.settle()
+
+  assert.deepEqual([before, (await read(sent.id)).status, graph.sent.length], ['sending', 'delivered', 1])
+  await world.invariants()
+})
+
+test('a body may hold a thousand changes, each of which counts', async (t) => {
+  const { graph, world, api, tell, channel } = await connected(t)
+  const people = Array.from({ length: 500 }, (_, n) => `49151${String(n).padStart(8, '0')}`)
+  const inbound = people.map((from, n) => graph.messages({ messages: [{ id: `wamid.IN${n}`, from, type: 'text', text: { body: `Hi ${n}` } }] }))
+  const stops = people.map((wa_id) => ({
+    ...graph.messages({ user_preferences: [{ wa_id, category: 'marketing_messages', value: 'stop', timestamp: 1750030073 }] }),
+    field: 'user_preferences',
+  }))
+
+  const status = await tell(...inbound, ...stops)
+
+  const [{ messages }] = await world.pool<[{ messages: number }]>`select count(*)::int as messages from messages where channel_id = ${channel.id}`
+  const [{ stopped }] = await world.pool<[{ stopped: number }]>`select count(*)::int as stopped from suppressions where channel_type = 'whatsapp.marketing'`
+  assert.deepEqual([status, messages, stopped], [200, 500, 500])
+  assert.equal((await api.get('/v1/contacts?limit=1')).body.data[0].consent.whatsapp.marketing, 'opted_out')
+  await world.invariants()
+})
+
+test('what went out in several parts is as far as the least of them, and its parts are answered by WhatsApp one by one', async (t) => {
+  const { graph, world, send, write, tell, read } = await connected(t)
+  await write()
+  const { body: sent } = await send('attachments', [
+    { type: 'image', url: 'https://example.com/a.jpg', caption: 'A' },
+    { type: 'document', url: 'https://example.com/b.pdf', filename: 'b.pdf' },
+  ])
+  await world.settle()
+  const status = (part: number, said: string) => graph.messages({ statuses: [graph.status(graph.sent[part], said)] })
+
+  await tell(status(0, 'read'), status(1, 'delivered'))
+
+  assert.equal(graph.sent.length, 2)
+  assert.equal((await read(sent.id)).status, 'delivered')
+})
+
+test('after its channel is deleted nothing is left of its templates, and what WhatsApp tells is answered 404', async (t) => {
+  const { graph, world, api, channel, hook } = await connected(t, [template('order_update')])
+
+  await api.delete(`/v1/channels/${channel.id}`)
+
+  assert.equal((await world.pool`select id from channel_templates`).length, 0)
+  assert.equal(await graph.tell(hook, [{ field: 'message_template_status_update', value: { event: 'PAUSED' } }]), 404)
+  await world.clock.advance(20 * 60_000)
+  await world.settle()
+})

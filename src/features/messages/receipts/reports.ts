@@ -4,6 +4,7 @@ import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, LinkReport, PreferenceReport, Receipt } from '../../channels/adapter.ts'
 import type { ChannelService } from '../../channels/service.ts'
+import type { ProviderConsent } from '../../contacts/service.ts'
 import { tenantOf } from '../dispatch/job.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
@@ -309,15 +310,17 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
   }
 }
 
-/** What recipients told the provider of marketing alone, in the order in which they told it. */
+/** What recipients told the provider of marketing alone: the last word of each counts. */
 async function applyPreferences({ channels, contacts }: ReportDeps, tx: Db, rows: readonly ReportRow[], occurred_at: string): Promise<void> {
+  const latest = new Map<string, ProviderConsent>()
   for (const { account_id, mode, channel_id, report } of rows) {
     const channel = await channels.find({ account_id, mode }, channel_id)
     if (channel === null) continue
     const { from, marketing } = report as PreferenceReport
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
-    await contacts.receiveProviderConsent(tx, [{ account_id, mode, channel_type: channel.type, address: from, status, marketing: true, occurred_at }])
+    latest.set(`${channel_id}|${from}`, { account_id, mode, channel_type: channel.type, address: from, status, marketing: true, occurred_at })
   }
+  if (latest.size > 0) await contacts.receiveProviderConsent(tx, [...latest.values()])
 }
 
 async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<void> {
