@@ -301,6 +301,44 @@ test('a process that stops hands its session over at once', async (t) => {
   assert.deepEqual([between, sim.bound(), sim.binds.length - by], [0, 1, 1])
 })
 
+test('processes that run by themselves share a channel, and one that stops in the middle loses nothing', async (t) => {
+  const { world, sim, channel, read } = await connected(t, { settings: { max_messages_per_second: 1000 } })
+  const [one, two] = [await startProcess(t, world, 'one'), await startProcess(t, world, 'two')]
+  const { key } = await accountKey(world, channel)
+  const go = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work)
+  await go(() => one.start())
+  await go(() => two.start())
+  await go(() => until('a bind', () => sim.bound() === 1))
+
+  const ids: string[] = []
+  const send = async (by: WorldProcess, count: number) => {
+    for (let n = 0; n < count; n++)
+      ids.push(
+        (await by.api(key).post('/v1/messages', { channel: channel.id, to: person, type: 'text', text: { body: `${by.name} ${n} of ${count}` } })).body.id,
+      )
+  }
+  await go(() => Promise.all([send(one, 20), send(two, 20)]))
+  await one.stop()
+  await go(() => send(two, 5))
+  await go(() =>
+    until(
+      'everything to be sent',
+      async () => new Set(sim.submitted.map(({ bytes }) => bytes.toString())).size,
+      (count) => count === 45,
+    ),
+  )
+  await go(() =>
+    until(
+      'every status',
+      async () => Promise.all(ids.map(async (id) => (await read(id)).status)),
+      (all) => all.every((status) => status === 'sent'),
+    ),
+  )
+
+  assert.equal(sim.submitted.length, 45)
+  assert.equal(sim.boundMost(), 1)
+})
+
 /** A further key of the channel's account, to use at another process. */
 async function accountKey(world: World, channel: { id: string }) {
   const [row] = await world.pool<{ account_id: string }[]>`select account_id from channels where id = ${channel.id}`

@@ -174,6 +174,24 @@ test('the session of a process that hangs goes to another, and the one that hung
   assert.equal(a.find('ch_1'), undefined)
 })
 
+test('a clock that jumps, back or ahead, costs a process no session', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+
+  const held: boolean[] = []
+  for (const jump of [-86_400_000, 2 * 86_400_000]) {
+    world.clock.jump(jump)
+    await a.beat()
+    await a.tick()
+    held.push(a.find('ch_1') !== undefined)
+    await passTime(world, 15_000, a)
+  }
+
+  assert.deepEqual([held, world.opened.length, world.standing().length], [[true, true], 1, 1])
+})
+
 test('a process that finds its lease with another closes the session', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
