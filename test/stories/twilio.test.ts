@@ -87,10 +87,11 @@ test('a text is sent, delivered and read as Twilio tells, in any order and numbe
 })
 
 test('what Twilio refuses or cannot deliver fails with its reason and is refunded', async (t) => {
-  const { world, sim, api, hand, read } = await connected(t)
+  const { world, sim, api, send, hand, read } = await connected(t)
   sim.refuse('+14155550002', 21610)
 
   const blocked = await hand({ to: '+14155550002' })
+  const again = await send({ to: '+14155550002' })
   const unreachable = await hand()
   await sim.tell(sim.messages[0]!, 'undelivered', { ErrorCode: '30003' })
   await world.settle()
@@ -100,6 +101,7 @@ test('what Twilio refuses or cannot deliver fails with its reason and is refunde
     ['failed', 'recipient_blocked', '21610', true],
     ['failed', 'provider_error', '30003', true],
   ])
+  assert.deepEqual([again.status, again.body.error.code], [422, 'recipient_blocked'], 'Twilio says that the recipient has written STOP')
   assert.equal((await api.get('/v1/balance')).body.wallet_micros, 1_000_000)
   await world.invariants()
 })
@@ -180,6 +182,26 @@ test('what people write comes in once, with the files of it, and STOP and START 
   assert.deepEqual([files.type, files.content.attachments[0].type, files.content.attachments[0].caption], ['attachments', 'image', 'The leak'])
   assert.deepEqual([stopped.status, stopped.body.error.code, started.status], [422, 'recipient_blocked', 202])
   assert.equal((await api.get('/v1/events?type=message.received')).body.data.length, 4)
+  await world.invariants()
+})
+
+test('a word of its own by which Twilio lets people stop counts as STOP, and a START that is played back undoes no later STOP', async (t) => {
+  const { world, sim, channel, hand, send } = await connected(t)
+  const sid = (n: number) => `SM${String(n).padStart(32, '0')}`
+  const say = async (n: number, Body: string, OptOutType: string) => {
+    await sim.receive(channel.webhook_url, { From: person, To: identifier, MessageSid: sid(n), Body, OptOutType })
+    await world.settle()
+    return (await send()).status
+  }
+
+  const answers = [await say(101, 'halt', 'STOP'), await say(102, 'START', 'START'), await say(103, 'STOP', 'STOP'), await say(102, 'START', 'START')]
+  await hand({ to: '+14155550002' })
+  await sim.tell(sim.messages.at(-1)!, 'failed', { ErrorCode: '21610' })
+  await world.settle()
+  const other = await send({ to: '+14155550002' })
+
+  assert.deepEqual(answers, [422, 202, 422, 422])
+  assert.equal(other.status, 422)
   await world.invariants()
 })
 

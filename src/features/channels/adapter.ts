@@ -63,12 +63,14 @@ export interface InboundMessage {
 /** Where a provider keeps a file: what `media` of its adapter needs to fetch it. Stored for minutes. */
 export type MediaReference = Readonly<Record<string, string>>
 
-/** A recipient stopped marketing alone, or takes it again; everything else passes (behaviour: consent 2.3). */
+/** A recipient stopped marketing alone, or takes it again; everything else passes (behaviour: consent 2.3, 4.4). */
 export interface PreferenceReport {
   readonly kind: 'preference'
   readonly provider_id: string
   readonly from: string
   readonly marketing: 'stop' | 'resume'
+  /** Not marketing alone is meant. Only for what cannot be played back: what was told once may be told again. */
+  readonly everything?: true
 }
 
 /** The provider says that the channel cannot send any more, or can again. */
@@ -106,6 +108,8 @@ export type Outcome =
       readonly provider_code: string | null
       readonly message: string
       readonly channel_lost?: boolean
+      /** The provider says that the recipient has stopped everything from this sender: it counts as an opt-out. */
+      readonly opted_out?: true
     }
   | {
       readonly kind: 'throttled'

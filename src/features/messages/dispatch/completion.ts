@@ -111,10 +111,9 @@ export const referencesOf = ({ job: { row }, outcome, at_ms }: Completion): NewR
 
 /** The reports that came with the answer and are applied later. */
 export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
-  const { job, outcome, at_ms } = completion
-  if (!wasHandedOver(completion) || outcome.kind !== 'accepted') return []
-  const immediate = new Set<Report>(immediateReceipts(completion))
-  return (outcome.reports ?? [])
+  const { job, at_ms } = completion
+  const immediate = new Set<Report>(wasHandedOver(completion) ? immediateReceipts(completion) : [])
+  return told(completion)
     .filter(({ report }) => !immediate.has(report))
     .map(({ after_ms, report }) => ({
       id: ids('req'),
@@ -125,6 +124,15 @@ export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
       due_at: isoTime(at_ms + after_ms),
       created_at: isoTime(at_ms),
     }))
+}
+
+/** The reports of a message that was taken, and the opt-out that a refusal tells of. */
+function told(completion: Completion): readonly { readonly after_ms: number; readonly report: Report }[] {
+  if (!wasHandedOver(completion)) return []
+  const { job, outcome } = completion
+  if (outcome.kind === 'accepted') return outcome.reports ?? []
+  if (outcome.kind !== 'refused' || outcome.opted_out !== true) return []
+  return [{ after_ms: 0, report: { kind: 'preference', provider_id: job.row.id, from: job.row.to, marketing: 'stop', everything: true } }]
 }
 
 export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {

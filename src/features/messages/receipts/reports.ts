@@ -316,9 +316,10 @@ async function applyPreferences({ channels, contacts }: ReportDeps, tx: Db, rows
   for (const { account_id, mode, channel_id, report } of rows) {
     const channel = await channels.find({ account_id, mode }, channel_id)
     if (channel === null) continue
-    const { from, marketing } = report as PreferenceReport
+    const { from, marketing, everything } = report as PreferenceReport
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
-    latest.set(`${channel_id}|${from}`, { account_id, mode, channel_type: channel.type, address: from, status, marketing: true, occurred_at })
+    const alone = everything !== true
+    latest.set(`${channel_id}|${alone}|${from}`, { account_id, mode, channel_type: channel.type, address: from, status, marketing: alone, occurred_at })
   }
   if (latest.size > 0) await contacts.receiveProviderConsent(tx, [...latest.values()])
 }

@@ -28,7 +28,7 @@ export const telegramBot: Provider = {
   guide: 'telegram',
   limits: [
     'A bot can write only to people who have pressed its Start button; their `to` is the `from` of what they wrote.',
-    'Telegram tells of no delivery: a message stays `sent`, or is `read` never.',
+    'Telegram tells of no delivery: a message stays `sent`.',
     'About 30 messages a second go out in all, and one a second to the same person.',
     'Files are fetched by Telegram from their addresses: pictures up to 5 MB, others up to 20 MB; as `document` only PDF and ZIP.',
     'Files that come in can be fetched up to 20 MB.',

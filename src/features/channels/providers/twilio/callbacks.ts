@@ -2,8 +2,10 @@
 import { createHash, createHmac } from 'node:crypto'
 import { isId } from '../../../../contract/ids.ts'
 import { sameText } from '../../../../lib/hmac.ts'
+import { isE164 } from '../../../../lib/phone.ts'
 import type { Answer, Callback, Connection, InboundMessage, MediaReference, Received, Report } from '../../adapter.ts'
 import { credentialsOf } from './api.ts'
+import { stoppedCode } from './codes.ts'
 import { receiptOf } from './receipts.ts'
 
 /** Twilio tells of up to ten files in a message. */
@@ -66,7 +68,11 @@ function read(fields: ReadonlyMap<string, string>, callback: Callback, connectio
   const status = fields.get('MessageStatus') ?? fields.get('SmsStatus') ?? 'received'
   if (status !== 'received' && status !== 'receiving') return { reports: receiptsOf(provider_id, status, fields, callback) }
   const inbound = inboundOf(provider_id, fields, connection)
-  return inbound === null ? { reports: [], ignored: 'a message to another number, or from no phone' } : { reports: [inbound] }
+  // a START is not taken from here: a callback that is played back must not undo a later STOP
+  const stops = fields.get('OptOutType') === 'STOP'
+  return inbound === null
+    ? { reports: [], ignored: 'a message to another number, or from no phone' }
+    : { reports: [inbound, ...(stops ? stopOf(provider_id, inbound.from) : [])] }
 }
 
 function receiptsOf(provider_id: string, status: string, fields: ReadonlyMap<string, string>, { query }: Callback): Report[] {
@@ -74,8 +80,14 @@ function receiptsOf(provider_id: string, status: string, fields: ReadonlyMap<str
   if (receipt === null) return []
   const message_id = query['message']
   const occurred_at = doneAt(fields.get('RawDlrDoneDate'))
-  return [{ ...receipt, ...(isId('msg', message_id ?? '') ? { message_id: message_id! } : {}), ...(occurred_at === undefined ? {} : { occurred_at }) }]
+  const known = isId('msg', message_id ?? '') ? { message_id: message_id! } : {}
+  const stopped = receipt.error?.provider_code === stoppedCode ? stopOf(provider_id, fields.get('To') ?? '') : []
+  return [{ ...receipt, ...known, ...(occurred_at === undefined ? {} : { occurred_at }) }, ...stopped]
 }
+
+/** Who has stopped everything; nobody where it is no phone. */
+const stopOf = (provider_id: string, from: string): Report[] =>
+  isE164(from) ? [{ kind: 'preference', provider_id, from, marketing: 'stop', everything: true }] : []
 
 /** `YYMMDDhhmm`, in UTC. */
 function doneAt(written: string | undefined): string | undefined {

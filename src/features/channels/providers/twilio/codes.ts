@@ -52,6 +52,9 @@ const meanings: Readonly<Record<string, Meaning>> = {
   63032: ['policy_violation', 'The provider does not deliver this message to this recipient.'],
 }
 
+/** The recipient wrote STOP to Twilio, which counts here as well. */
+export const stoppedCode = '21610'
+
 const saidLengthMax = 300
 
 /** Whatever stands between us and Twilio may repeat what it was sent: only a short sentence is passed on. */
@@ -62,7 +65,7 @@ export function refusal(code: string, said: string, retry_after_ms: number | und
   const [meaning, sentence] = meanings[code] ?? ['provider_error', isSentence(said) ? said : `Twilio refused the message with ${code}.`]
   if (meaning === 'later') return { kind: 'throttled', provider_code: code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
   if (meaning === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code: code, message: sentence, channel_lost: true }
-  return { kind: 'refused', code: meaning, provider_code: code, message: sentence }
+  return { kind: 'refused', code: meaning, provider_code: code, message: sentence, ...(code === stoppedCode ? { opted_out: true } : {}) }
 }
 
 /** What a code in a receipt says: the message is over, whatever the reason. */
