@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { closing } from '../kit/closing.ts'
 import { startWhatsapp, businessNumber } from '../kit/simulators/whatsapp.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
 const to = '+4915112345678'
@@ -389,4 +390,49 @@ test('after its channel is deleted nothing is left of its templates, and what Wh
   assert.equal(await graph.tell(hook, [{ field: 'message_template_status_update', value: { event: 'PAUSED' } }]), 404)
   await world.clock.advance(20 * 60_000)
   await world.settle()
+})
+
+test('a picture that comes in is fetched with the token, and served by an address of ours', async (t) => {
+  const { graph, world, write, api } = await connected(t)
+  const body = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3])
+  graph.files.set('1908647269898587', { mime_type: 'image/jpeg', body })
+
+  await write({ type: 'image', image: { id: '1908647269898587', mime_type: 'image/jpeg', caption: 'Look', sha256: 'abc=' } })
+  await world.settle()
+
+  const [message] = (await api.get('/v1/messages?direction=inbound')).body.data
+  const [{ url, ...picture }] = message.content.attachments
+  const served = await until(
+    'the picture to be copied',
+    async () => {
+      await world.tick('media')
+      return await fetch(url.replace(world.platform.settings.base_url, world.base_url))
+    },
+    ({ status }) => status !== 503,
+  )
+  assert.deepEqual(picture, { type: 'image', mime_type: 'image/jpeg', caption: 'Look', sha256: 'abc=' })
+  assert.deepEqual([served.status, served.headers.get('content-type'), Buffer.from(await served.arrayBuffer())], [200, 'image/jpeg', body])
+  await world.invariants()
+})
+
+test('a marketing template that waits for its time is failed where its recipient stops marketing meanwhile', async (t) => {
+  const { graph, world, api, channel, tell, read } = await connected(t, [
+    template('offer', { category: 'MARKETING', components: [{ type: 'BODY', text: 'Hi' }] }),
+  ])
+  const { body: planned } = await api.post('/v1/messages', {
+    channel: channel.id,
+    to,
+    type: 'template',
+    template: { name: 'offer', language: { code: 'en_US' } },
+    send_at: world.clock.iso(3600_000),
+  })
+
+  const stop = { wa_id: to.slice(1), category: 'marketing_messages', value: 'stop', timestamp: 1750030073 }
+  await tell({ ...graph.messages({ user_preferences: [stop] }), field: 'user_preferences' })
+  await world.clock.advance(3600_000)
+  await world.settle()
+
+  const { status, error, billing } = await read(planned.id)
+  assert.deepEqual([status, error.code, billing.refunded, graph.sent.length], ['failed', 'recipient_blocked', true, 0])
+  await world.invariants()
 })
