@@ -20,7 +20,7 @@ export const telegramBot: Provider = {
       title: 'Bot token',
       description: 'What BotFather answers when it has made the bot, such as 110201543:AAH…; write /token to it to see it again.',
       format: 'password',
-      pattern: '^[0-9]{3,20}:[A-Za-z0-9_-]{20,100}$',
+      pattern: '^[0-9]{1,20}:[A-Za-z0-9_-]{1,100}$',
     }),
   }),
   identifier: 'told',

@@ -34,10 +34,11 @@ export async function connect(tools: ProviderTools, connection: Connection, sign
     path: `${account}/phone_numbers`,
     query: { fields: 'id', limit: '500' },
   })
-  if (numbers.kind !== 'read') return numbers
-  if (!objectsAt(numbers.body, 'data').some((one) => textAt(one, 'id') === credentials.phone_number_id))
+  // whoever may send need not be allowed to list the numbers: what cannot be read is not held against the credentials
+  const listed = numbers.kind === 'read' ? objectsAt(numbers.body, 'data') : []
+  if (listed.length > 0 && !listed.some((one) => textAt(one, 'id') === credentials.phone_number_id))
     return { kind: 'refused', message: 'The phone number does not belong to the WhatsApp Business account of `business_account_id`. Copy both ids again.' }
-  const templates = await read(tools, credentials, signal, 'access_token', {
+  const templates = await read(tools, credentials, signal, 'business_account_id', {
     method: 'GET',
     path: `${account}/message_templates`,
     query: { fields: 'id', limit: '1' },
@@ -72,9 +73,12 @@ async function read(tools: ProviderTools, credentials: Credentials, signal: Abor
   if (answer.kind !== 'error') return { kind: 'unavailable', message: answer.message }
   const refusal = refusalOf(answer.error, answer.status)
   if (refusal.kind === 'unavailable') return refusal
-  const wrong = /appsecret_proof/.test(answer.error.message) ? 'app_secret' : answer.error.code === 190 || answer.error.code === 0 ? 'access_token' : about
+  const wrong = /appsecret_proof/.test(answer.error.message) ? 'app_secret' : isOfToken(answer.error.code) ? 'access_token' : about
   return { kind: 'refused', message: `Look at \`credentials.${wrong}\`. ${refusal.message}` }
 }
+
+/** Errors of the token and its permissions. */
+const isOfToken = (code: number): boolean => [0, 3, 10, 190].includes(code) || (code >= 200 && code <= 299)
 
 /** Why this number cannot be the channel's; null where it can. */
 function wrongNumber(number: Json, identifier: string): string | null {

@@ -8,7 +8,7 @@ import { media } from './media.ts'
 import { sender } from './send.ts'
 import { templates } from './templates.ts'
 
-const graphId = (title: string, description: string) => Type.String({ title, description, pattern: '^[0-9]{1,32}$' })
+const graphId = (title: string, description: string) => Type.String({ title, description, pattern: '^[0-9A-Za-z_]{1,64}$' })
 const secret = (title: string, description: string, maxLength: number) => Type.String({ title, description, format: 'password', minLength: 1, maxLength })
 
 export const whatsappCloud: Provider = {
