@@ -170,7 +170,12 @@ test('a file that came in is served by an address of ours', async (t) => {
   assert.deepEqual([content.attachments[0].type, content.attachments[0].caption], ['image', 'The leak'])
   const url = content.attachments[0].url as string
   assert.ok(url.startsWith(`${https}/`), url)
-  assert.equal(await (await fetch(url.replace(https, world.base_url))).text(), 'a picture')
+  const file = await until(
+    'the picture to be copied',
+    () => world.api().get(url.replace(https, '')),
+    ({ status }) => status !== 503,
+  )
+  assert.equal(file.body, 'a picture')
 })
 
 test('a tapped button comes back with its id and title, however long the id is, and stops its clock', async (t) => {
