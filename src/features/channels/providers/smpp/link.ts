@@ -17,6 +17,8 @@ export interface Request {
   readonly signal?: AbortSignal
   /** Told of an answer that came after that. */
   readonly late?: (pdu: Pdu) => void
+  /** Told of the answer before what came with it is read. */
+  readonly heard?: (pdu: Pdu) => void
 }
 
 export interface Link {
@@ -44,6 +46,7 @@ export interface LinkDeps {
 interface Waiting {
   readonly done: (reply: Reply) => void
   readonly late: ((pdu: Pdu) => void) | undefined
+  readonly heard: ((pdu: Pdu) => void) | undefined
   givenUp: boolean
 }
 
@@ -107,12 +110,12 @@ function write({ over, socket }: State, bytes: Buffer): boolean {
   return true
 }
 
-async function ask(state: State, { command, fields, signal, late }: Request): Promise<Reply> {
+async function ask(state: State, { command, fields, signal, late, heard }: Request): Promise<Reply> {
   if (signal?.aborted === true) return { kind: 'unwritten', message: 'It was given up before it was sent.' }
   state.sequence = state.sequence === sequenceMax ? 1 : state.sequence + 1
   const sequence_number = state.sequence
   const { promise, resolve } = Promise.withResolvers<Reply>()
-  const waiting: Waiting = { done: resolve, late, givenUp: false }
+  const waiting: Waiting = { done: resolve, late, heard, givenUp: false }
   state.waiting.set(sequence_number, waiting)
   if (!write(state, encode(command, { ...fields, sequence_number }))) {
     state.waiting.delete(sequence_number)
@@ -159,6 +162,7 @@ function take(state: State, bytes: Buffer): void {
     const waiting = state.waiting.get(pdu.sequence_number)
     if (waiting === undefined) return
     state.waiting.delete(pdu.sequence_number)
+    waiting.heard?.(pdu)
     if (waiting.givenUp) waiting.late?.(pdu)
     else waiting.done({ kind: 'answered', pdu })
     return

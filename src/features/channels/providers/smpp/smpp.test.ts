@@ -6,7 +6,7 @@ import { certificate, certificateKey } from '../../../../../test/kit/certificate
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
-import { packet, smsc, type Smsc, type SmscOptions } from '../../../../../test/kit/simulators/smsc.ts'
+import { messageBody, packet, smsc, type Smsc, type SmscOptions } from '../../../../../test/kit/simulators/smsc.ts'
 import { until, within } from '../../../../../test/kit/waiting.ts'
 import type { Connection, InboundMessage, OutboundMessage, Receipt, Report } from '../../adapter.ts'
 import { smpp } from './smpp.ts'
@@ -285,6 +285,23 @@ test('receipts are read from their text and from parameters, whatever way they w
       error: { code: 'provider_error', message: 'The operator rejected the message.', provider_code: 'REJECTD:27' },
     },
   ])
+})
+
+test('a receipt that comes in the same breath as the answer is of that message, whatever else its id may mean', async (t) => {
+  const { sim, send, told } = await linked(t)
+  const answered = Buffer.from('00000161\0')
+  const receipt = Buffer.from('id:00000161 sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:DELIVRD err:000 Text:Hi')
+  sim.answer = () => {
+    // the bind was the first of its packets
+    sim.write(Buffer.concat([packet(0x80000004, 0, 2, answered), packet(0x05, 0, 1, messageBody({ esm_class: 0x04, bytes: receipt }))]))
+    return null
+  }
+
+  const outcome = await send('Hi')
+  await until('the receipt', () => told.length === 1)
+
+  assert.deepEqual(outcome, { kind: 'accepted', provider_ids: ['161'] })
+  assert.deepEqual(told, [{ kind: 'receipt', provider_id: '161', transition: 'deliver' }])
 })
 
 test('a receipt of a message that this process does not remember names all ids that it may mean', async (t) => {

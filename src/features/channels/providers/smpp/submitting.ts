@@ -75,8 +75,10 @@ async function submitPart(deps: SubmitDeps, fields: Fields, signal: AbortSignal,
       signal,
       late: (pdu) => {
         const id = idIn(pdu)
-        if (pdu.command_status === 0 && id !== '') late(remember(memory, id))
+        if (pdu.command_status === 0 && id !== '') late(id)
       },
+      // its receipt may come in the same breath
+      heard: (pdu) => (pdu.command_status === 0 ? remember(memory, idIn(pdu)) : undefined),
     })
     return judge(deps, link, reply)
   } finally {
@@ -86,14 +88,14 @@ async function submitPart(deps: SubmitDeps, fields: Fields, signal: AbortSignal,
 
 const unavailable = (message: string): Outcome => ({ kind: 'unavailable', provider_code: null, message })
 
-function judge({ window, memory }: SubmitDeps, link: Link, reply: Reply): string | Outcome {
+function judge({ window }: SubmitDeps, link: Link, reply: Reply): string | Outcome {
   if (reply.kind === 'unwritten') return unavailable(reply.message)
   if (reply.kind === 'silent') return { kind: 'unknown', message: reply.message }
   const { pdu } = reply
   if (pdu.command_status === 0) {
     window.taken()
     const id = idIn(pdu)
-    return id === '' ? { kind: 'unknown', message: 'The SMSC answered without an id for the message.' } : remember(memory, id)
+    return id === '' ? { kind: 'unknown', message: 'The SMSC answered without an id for the message.' } : id
   }
   const { name, verdict, message } = statusOf(pdu.command_status)
   if (verdict === 'throttled') return { kind: 'throttled', retry_after_ms: window.throttled(), provider_code: name, message }
@@ -104,10 +106,9 @@ function judge({ window, memory }: SubmitDeps, link: Link, reply: Reply): string
 
 const idIn = (pdu: Pdu): string => (pdu.command === 'submit_sm_resp' ? plainId(textOf(pdu, 'message_id').trim()) : '')
 
-function remember({ ids }: ChannelMemory, id: string): string {
-  ids.add(id)
+function remember({ ids }: ChannelMemory, id: string): void {
+  if (id !== '') ids.add(id)
   bound(ids, idsMax)
-  return id
 }
 
 /** The fields of each packet. */
