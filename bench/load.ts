@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
-/** What to ask for. `send` makes a fresh recipient for each request, `get` walks through its paths. */
+/** What to ask for. `send` makes a fresh recipient for each request, and sends a text where `content` says nothing else, `get` walks through its paths. */
 export interface LoadPlan {
   readonly host: string
   readonly port: number
@@ -13,7 +13,9 @@ export interface LoadPlan {
   /** Requests a second, on a fixed timetable whatever the answers take; absent: each connection asks again as soon as it is answered. */
   readonly rate?: number
   readonly keys: readonly string[]
-  readonly work: { readonly kind: 'send'; readonly channel: string; readonly keyed: boolean } | { readonly kind: 'get'; readonly paths: readonly string[] }
+  readonly work:
+    | { readonly kind: 'send'; readonly channel: string; readonly keyed: boolean; readonly content?: object }
+    | { readonly kind: 'get'; readonly paths: readonly string[] }
 }
 
 export interface LoadReport {
@@ -164,9 +166,11 @@ function requestMaker({ keys, work, port }: LoadPlan): (n: number) => string {
   if (work.kind === 'get') return (n) => `GET ${work.paths[n % work.paths.length]!} HTTP/1.1\r\n${heads[n % heads.length]!}\r\n`
   const run = Math.random().toString(36).slice(2, 10)
   const first = Math.floor(Math.random() * 8e8)
+  const given = work.content === undefined ? undefined : JSON.stringify(work.content).slice(1, -1)
   return (n) => {
     const to = `+1${2_100_000_000 + ((first + n * 7919) % 800_000_000)}`
-    const body = `{"channel":"${work.channel}","to":"${to}","type":"text","text":{"body":"Your parcel ${n % 10} is on its way and arrives today."},"reference":"order-${n % 1000}","metadata":{"order":"${n % 1000}"}}`
+    const content = given ?? `"type":"text","text":{"body":"Your parcel ${n % 10} is on its way and arrives today."}`
+    const body = `{"channel":"${work.channel}","to":"${to}",${content},"reference":"order-${n % 1000}","metadata":{"order":"${n % 1000}"}}`
     const key = work.keyed ? `Idempotency-Key: ${run}-${n}\r\n` : ''
     return `POST /v1/messages HTTP/1.1\r\n${heads[n % heads.length]!}Content-Type: application/json\r\n${key}Content-Length: ${body.length}\r\n\r\n${body}`
   }

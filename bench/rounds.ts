@@ -21,6 +21,8 @@ export interface Load {
   readonly connections?: number
   /** With a fresh Idempotency-Key each. */
   readonly keyed?: boolean
+  /** `type` and what stands under it; absent: a text. */
+  readonly content?: object
 }
 
 export interface Round extends LoadReport {
@@ -46,7 +48,7 @@ const send = (driver: Driver, { keys, channel }: Service, { port }: Running, loa
     connections: load.connections ?? connections,
     seconds: load.seconds,
     keys,
-    work: { kind: 'send', channel, keyed: load.keyed === true },
+    work: { kind: 'send', channel, keyed: load.keyed === true, ...(load.content === undefined ? {} : { content: load.content }) },
     ...(load.messages === undefined ? {} : { requests_max: load.messages }),
     ...(load.rate === undefined ? {} : { rate: load.rate }),
   })

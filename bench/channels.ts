@@ -1,0 +1,194 @@
+/** Channels of real protocols beside the simulator: SMPP on one session, WhatsApp on one number, and callbacks that tell of a thousand messages. */
+import { createHmac } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { smsc } from '../test/kit/simulators/smsc.ts'
+import { startWhatsapp, type WhatsappSimulator } from '../test/kit/simulators/whatsapp.ts'
+import { posthorn, thisCheckout } from './checkout.ts'
+import { startDriver, type Driver } from './drive.ts'
+import { compared, interleaved, median, type BenchOptions, type Figure, type Measurement } from './figures.ts'
+import { delivered, pathRound, paths, startPath, type PathService } from './rounds.ts'
+import { call, type Service } from './service.ts'
+
+const wantedShare = 0.6
+const rate = 100_000
+const told = 1000
+const callbackSecret = 'secret'
+const template = { id: '1', name: 'parcel', language: 'en_US', status: 'APPROVED', category: 'UTILITY', parameter_format: 'POSITIONAL' }
+const parcel = { type: 'template', template: { name: template.name, language: { code: template.language } } }
+
+/** What a callback with a thousand changes cost, until the last of them was applied. */
+interface Told {
+  readonly ms: number
+  readonly cpu_us: number
+}
+
+interface Scene {
+  readonly driver: Driver
+  readonly subject: PathService
+  readonly graph: WhatsappSimulator
+  readonly teller: Teller
+  /** Live channels by their providers. */
+  readonly channels: Readonly<Record<'smpp' | 'whatsapp' | 'simulator', string>>
+}
+
+export const channels: Measurement = {
+  name: 'channels',
+  title: 'Channels of real protocols beside the simulator',
+  async run(options) {
+    await using parts = new AsyncDisposableStack()
+    const driver = parts.use(startDriver())
+    const graph = await startWhatsapp()
+    parts.defer(() => graph.close())
+    graph.templates.push({ ...template, components: [{ type: 'BODY', text: 'Your parcel is on its way and arrives today.' }] })
+    const centre = await smsc({ after: () => undefined })
+    parts.defer(() => centre.close())
+    centre.answer = (message) => {
+      setImmediate(() => void centre.receipt(message, 'DELIVRD'))
+      return 0
+    }
+    const env = { POSTHORN_WHATSAPP_GRAPH_URL: graph.url, POSTHORN_WEBHOOK_ALLOWED_HOSTS: centre.host }
+    const subject = parts.use(await startPath(paths.dispatch, { env }))
+    await posthorn(thisCheckout, subject.service.env, ['prices', 'set', '--channel-type', 'whatsapp', '--amount-micros', '5000'])
+    const connected = await connect(subject.service, graph, centre.port)
+    const teller = parts.use(startTeller(graph, hookOf(subject.service, connected.whatsapp)))
+    return await measure(options, { driver, subject, graph, teller, channels: connected })
+  },
+}
+
+async function connect({ port, keys }: Service, graph: WhatsappSimulator, smscPort: number): Promise<Scene['channels']> {
+  const create = async (body: object) => (await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/channels', { name: 'Bench', ...body })).id
+  const credentials = { host: '127.0.0.1', port: smscPort, tls: false, system_id: 'shop', password: 'secret' }
+  const settings = { max_messages_per_second: rate }
+  return {
+    smpp: await create({ type: 'sms', provider: 'smpp', identifier: '+12025550101', credentials, settings: { ...settings, window_size: 200 } }),
+    whatsapp: await create({ type: 'whatsapp', provider: 'whatsapp_cloud', credentials: graph.credentials, settings }),
+    simulator: await create({ type: 'sms', provider: 'simulator', identifier: '+12025550102', credentials: { callback_secret: callbackSecret }, settings }),
+  }
+}
+
+const hookOf = ({ port }: Service, channel: string): string => `http://127.0.0.1:${port}/hooks/channels/${channel}`
+
+interface Teller extends AsyncDisposable {
+  /** While it is true, nothing is told. */
+  quiet: boolean
+  /** Tells of everything that was taken meanwhile, in one callback. */
+  tellAll(): Promise<void>
+}
+
+/** Tells that messages were sent and delivered, soon after they were taken and many at once, as Meta does. */
+function startTeller(graph: WhatsappSimulator, hook: string): Teller {
+  const ended = new AbortController()
+  let from = 0
+  const tell = async (statuses: readonly string[]) => {
+    const fresh = graph.sent.slice(from, from + told)
+    from += fresh.length
+    if (fresh.length === 0) return
+    const status = await graph.tell(hook, [graph.messages({ statuses: fresh.flatMap((one) => statuses.map((status) => graph.status(one, status))) })])
+    if (status !== 200) throw new Error(`a callback was answered ${status}`)
+  }
+  const teller: Teller = {
+    quiet: false,
+    tellAll: () => tell(['delivered']),
+    async [Symbol.asyncDispose]() {
+      ended.abort()
+      await running
+    },
+  }
+  const run = async () => {
+    while (!ended.signal.aborted) {
+      if (!teller.quiet) await tell(['sent', 'delivered'])
+      await delay(20)
+    }
+  }
+  const running = run()
+  return teller
+}
+
+async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ figures: Figure[]; notes: string[] }> {
+  const { driver, subject, channels: connected } = scene
+  const through = (channel: string, content?: object) => async () =>
+    await pathRound(driver, { ...subject, service: { ...subject.service, channel } }, { seconds: quick ? 2 : 4, ...(content === undefined ? {} : { content }) })
+  const contenders = {
+    simulator: through(subject.service.channel),
+    smpp: through(connected.smpp),
+    whatsapp: through(connected.whatsapp, parcel),
+  }
+  say('channels: warming up')
+  await interleaved(1, contenders)
+  say('channels: accepted to delivered')
+  const rounds = await interleaved(quick ? 2 : 5, contenders)
+  say('channels: callbacks with a thousand changes')
+  const callbacks = await interleaved(quick ? 3 : 7, { statuses: () => tellStatuses(scene), receipts: () => tellReceipts(scene) })
+  const rateOf = (name: keyof typeof contenders) => median(rounds[name]!.map((round) => round.rate))
+  const cpuOf = (name: keyof typeof contenders) => median(rounds[name]!.map((round) => round.node_us + round.postgres_us))
+  const ofTold = (name: 'statuses' | 'receipts', field: keyof Told) => median(callbacks[name]!.map((one) => one[field]))
+  const simulator = { name: 'simulator', value: rateOf('simulator') }
+  return {
+    figures: [
+      compared('SMPP on one session, accepted to delivered', '/s', rateOf('smpp'), simulator, { least: wantedShare }),
+      compared('WhatsApp on one number, accepted to delivered', '/s', rateOf('whatsapp'), simulator, { least: wantedShare }),
+      compared('CPU for a message over SMPP', 'µs', cpuOf('smpp'), { name: 'simulator', value: cpuOf('simulator') }),
+      compared('CPU for a message over WhatsApp', 'µs', cpuOf('whatsapp'), { name: 'simulator', value: cpuOf('simulator') }),
+      compared(
+        'CPU of a callback with 1,000 statuses',
+        'µs',
+        ofTold('statuses', 'cpu_us'),
+        { name: '1,000 receipts', value: ofTold('receipts', 'cpu_us') },
+        { most: 1 },
+      ),
+      compared('… until all are applied', 'ms', ofTold('statuses', 'ms'), { name: '1,000 receipts', value: ofTold('receipts', 'ms') }),
+    ],
+    notes: [
+      'The SMSC and the Graph API of this machine run in the process of the benchmark, on the same cores; each message gets its receipt, over SMPP in a PDU of its own, over WhatsApp as two statuses in a callback of many.',
+      'CPU is that of Node and of PostgreSQL together.',
+    ],
+  }
+}
+
+async function tellStatuses({ subject, teller, channels: connected }: Scene): Promise<Told> {
+  teller.quiet = true
+  await sendUntold(subject.service, { channel: connected.whatsapp, to: '+12125550100', ...parcel })
+  const cost = await costOf(subject.service, () => teller.tellAll())
+  teller.quiet = false
+  return cost
+}
+
+async function tellReceipts({ subject, channels: connected }: Scene): Promise<Told> {
+  // the simulator keeps to itself what became of messages to this recipient
+  const ids = await sendUntold(subject.service, {
+    channel: connected.simulator,
+    to: '+19995550005',
+    type: 'text',
+    text: { body: 'Your parcel is on its way.' },
+  })
+  const body = JSON.stringify({ reports: ids.map((id) => ({ kind: 'receipt', provider_id: `simulator-${id}`, move: 'deliver' })) })
+  const headers = { 'content-type': 'application/json', 'x-simulator-signature': createHmac('sha256', callbackSecret).update(body).digest('hex') }
+  return await costOf(subject.service, async () => {
+    const { status } = await fetch(hookOf(subject.service, connected.simulator), { method: 'POST', headers, body })
+    if (status !== 200) throw new Error(`a callback was answered ${status}`)
+  })
+}
+
+/** Sends a thousand messages whose receipts do not come by themselves; resolves to their ids once the provider has them. */
+async function sendUntold({ port, keys }: Service, message: object): Promise<string[]> {
+  const ids: string[] = []
+  while (ids.length < told) {
+    const messages = Array.from({ length: 100 }, () => message)
+    const { data } = await call<{ data: { message?: { id: string } }[] }>(port, keys[0]!, 'POST', '/v1/messages/batch', { messages })
+    ids.push(...data.map((item) => item.message!.id))
+  }
+  for (const status of ['queued', 'sending']) {
+    while ((await call<{ data: unknown[] }>(port, keys[0]!, 'GET', `/v1/messages?status=${status}&limit=1`)).data.length > 0) await delay(40)
+  }
+  return ids
+}
+
+async function costOf(service: Service, tell: () => Promise<void>): Promise<Told> {
+  const counted = service.countCpu()
+  const began = performance.now()
+  await tell()
+  await delivered(service)
+  const ms = performance.now() - began
+  const { node_us, postgres_us } = counted()
+  return { ms, cpu_us: node_us + postgres_us }
+}
