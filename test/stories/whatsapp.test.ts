@@ -436,3 +436,19 @@ test('a marketing template that waits for its time is failed where its recipient
   assert.deepEqual([status, error.code, billing.refunded, graph.sent.length], ['failed', 'recipient_blocked', true, 0])
   await world.invariants()
 })
+
+test('whatever WhatsApp holds as a template, the others can be read and sent', async (t) => {
+  const { api, channel, sendTemplate } = await connected(t, [
+    template('x'.repeat(5000)),
+    template('nul\0', { components: [{ type: 'BODY', text: 'half \ud83d, none \0' }] }),
+    template('deep', { components: [{ type: 'BODY', text: 'Hi', example: JSON.parse('['.repeat(500) + ']'.repeat(500)) }] }),
+    template('order_update'),
+    template('order_update'),
+    { id: null, name: [], language: {} },
+  ])
+
+  const { status, body } = await api.get(`/v1/channels/${channel.id}/templates`)
+
+  assert.deepEqual([status, body.data.map((one: { name: string }) => one.name)], [200, ['deep', 'nul\uFFFD', 'order_update']])
+  assert.equal((await sendTemplate('order_update')).status, 202)
+})

@@ -4,6 +4,7 @@ import { Problem } from '../../contract/problem.ts'
 import type { Template } from '../../contract/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import type { Lane } from '../../lib/loop.ts'
+import { storable } from '../../lib/storable.ts'
 import { limits } from '../../contract/limits.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -29,6 +30,8 @@ const askAgainMs = 10_000
 /** Names that the provider of one channel is asked for in a minute. */
 const asksMax = 30
 const rememberedMax = 10_000
+/** Of a template's name, as content has it, and of what else it is found by. */
+const nameLengthMax = 512
 
 export interface TemplateDeps {
   readonly platform: Platform
@@ -163,10 +166,12 @@ function asker(deps: TemplateDeps) {
 const read = async ({ adapters, cache }: TemplateDeps, row: ChannelRow, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]> =>
   (await adapters.adapterOf(row.provider)?.templates?.(cache.connection(row), signal, name)) ?? []
 
-/** As they are written. A template that the provider tells twice stands once. */
+/** As they are written: a template that the provider tells twice stands once, and one that nobody can name is left out. */
 function rowsOf({ ids, clock }: Pick<Platform, 'ids' | 'clock'>, records: readonly TemplateRecord[]): TemplateRow[] {
   const at = isoTime(clock.now())
-  const byId = new Map(records.map((record) => [record.provider_id, record]))
+  const sane = records.map((record) => storable(record, limits.json_depth) as TemplateRecord)
+  const nameable = sane.filter(({ provider_id, name, language }) => [provider_id, name, language].every((text) => text !== '' && text.length <= nameLengthMax))
+  const byId = new Map(nameable.map((record) => [record.provider_id, record]))
   return [...byId.values()].map((record) => ({ ...record, id: ids('tpl'), updated_at: record.updated_at ?? at }))
 }
 
@@ -214,12 +219,13 @@ async function replaceTemplates(
 ): Promise<boolean> {
   const tenant = tenantOf(row)
   if (!(await store.beginReplacing(tx, tenant, row.id, began_at))) return false
-  const written = await store.upsertTemplates(tx, tenant, row.id, rowsOf(platform, records))
+  const rows = rowsOf(platform, records)
+  const written = await store.upsertTemplates(tx, tenant, row.id, rows)
   const removed = await store.deleteTemplatesBut(
     tx,
     tenant,
     row.id,
-    records.map(({ provider_id }) => provider_id),
+    rows.map(({ provider_id }) => provider_id),
   )
   return written + removed > 0
 }

@@ -2,17 +2,18 @@
 import { limits } from '../../../contract/limits.ts'
 import { inboundTypes, messageTypes } from '../../../contract/resources/channel.ts'
 import { messageErrorCodes } from '../../../contract/resources/message.ts'
+import { storable } from '../../../lib/storable.ts'
 import type { InboundMessage, Receipt, Report } from '../../channels/adapter.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
 /** The report with texts that can be kept and with every field; content that is of no known type becomes `unsupported` (behaviour: messages 10.2). */
 export function sanitiseReport(report: Report): Report {
-  const sane = sanitiseValue(report, 1) as Report
+  const sane = storable(report, limits.json_depth) as Report
   if (sane.kind === 'receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
   if (sane.kind !== 'inbound') return sane
   const { type } = sane
-  const content = sanitiseValue((report as InboundMessage).content, 1)
+  const content = storable((report as InboundMessage).content, limits.json_depth)
   const readable = knownTypes.has(type) && typeof content === 'object' && content !== null
   return {
     ...sane,
@@ -31,14 +32,4 @@ function sanitiseError(error: unknown): NonNullable<Receipt['error']> {
     message: typeof message === 'string' ? message : 'The provider could not deliver the message.',
     provider_code: typeof provider_code === 'string' || typeof provider_code === 'number' ? String(provider_code) : null,
   }
-}
-
-/** Without NUL characters, halves of surrogate pairs, infinite numbers and what is nested too deeply. */
-function sanitiseValue(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD')
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null
-  if (typeof value !== 'object' || value === null) return value
-  if (depth > limits.json_depth) return null
-  if (Array.isArray(value)) return value.map((item) => sanitiseValue(item, depth + 1))
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [sanitiseValue(key, depth), sanitiseValue(field, depth + 1)]))
 }

@@ -5,10 +5,10 @@ import { callGraph, credentialsOf, segment } from './graph.ts'
 import { objectAt, objectsAt, textAt, type Json } from './json.ts'
 
 const fields = 'id,name,language,status,category,parameter_format,components,rejected_reason'
-const pageTemplates = 200
+const pageTemplates = 100
 /** An account may have 6,000 templates. */
-const pagesMax = 60
-const pageBytesMax = 16 * 1024 * 1024
+const pagesMax = 70
+const pageBytesMax = 2 * 1024 * 1024
 
 /** All templates, or those of one name. Rejects with a sentence where they cannot be read. */
 export async function templates(
