@@ -452,3 +452,12 @@ test('whatever WhatsApp holds as a template, the others can be read and sent', a
   assert.deepEqual([status, body.data.map((one: { name: string }) => one.name)], [200, ['deep', 'nul\uFFFD', 'order_update']])
   assert.equal((await sendTemplate('order_update')).status, 202)
 })
+
+test('sandbox channels of other types have no templates', async (t) => {
+  const { world } = await unconnected(t)
+  const { api } = await world.account()
+  const counts = []
+  for (const type of ['whatsapp', 'sms', 'telegram']) counts.push((await api.get(`/v1/channels/ch_test_${type}/templates`)).body.data.length)
+
+  assert.deepEqual(counts, [5, 0, 0])
+})

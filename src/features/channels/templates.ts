@@ -74,9 +74,9 @@ export function channelTemplates(deps: TemplateDeps) {
       changes += 1
       remembered.clear()
     },
-    /** Of a live channel from our copy, in one page. */
+    /** In one page: of a live channel from our copy, of the sandbox's whatsapp channel its samples. */
     async list(sql: Db, row: ChannelRow): Promise<Template[]> {
-      const records = row.provider === 'sandbox' ? sandboxRows : await store.listTemplates(sql, tenantOf(row), row.id)
+      const records = row.provider === 'sandbox' ? (row.type === 'whatsapp' ? sandboxRows : []) : await store.listTemplates(sql, tenantOf(row), row.id)
       return records.map((record) => templateObject(row, record))
     },
     /** They are read by the lane, as soon as this is committed. */
