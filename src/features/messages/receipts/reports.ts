@@ -24,6 +24,7 @@ import {
   postponeReports,
   raisePart,
   removeReports,
+  removeUnlocked,
   takeDueReports,
   takeReport,
   type NamedReport,
@@ -156,20 +157,32 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
 
 const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
 
-/** Applies the receipts of messages that this process remembers and that are one step with one event. */
+/**
+ * Applies the receipts of messages that this process remembers and that are one step with one event. One that changes nothing, such as that a message was
+ * sent which says so, is done with at once: a message never goes back to a status in which it would have changed something.
+ */
 async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: string): Promise<Applied> {
   // a failure is applied under locks, and what came after it must not overtake it
   const failing = new Set(due.flatMap(({ provider_id, report }) => (report.kind === 'receipt' && report.transition === 'fail' ? [provider_id] : [])))
   const rows = new Map<string, MessageRow>()
-  const receipts = due.flatMap(({ id, place, channel_id, provider_id, report }): ReceiptWrite[] => {
+  const idle: ReportRow[] = []
+  const receipts = due.flatMap((row): ReceiptWrite[] => {
+    const { id, place, channel_id, provider_id, report } = row
     const request = report.kind === 'receipt' && !failing.has(provider_id) ? rememberedRequest(deps, { channel_id, provider_id, report }, at) : undefined
-    const step = request === undefined ? null : stepOf(request.row, [request])
+    if (request === undefined) return []
+    const step = stepOf(request.row, [request])
+    if (step === null) {
+      idle.push(row)
+      // what comes after it finds the message as it did
+      deps.providerIds.remember(channel_id, provider_id ?? '', request.row)
+    }
     if (step?.emitted.length !== 1) return []
     rows.set(step.after.id, step.after)
     return [{ ...writeOf(deps.platform, step), report_id: id, place }]
   })
   const written = await writeReceipts(deps.platform.pool, deps.followers, receipts)
-  return { reports: written.size, changed: [...written].map((id) => rows.get(id)!), replies: [], files: 0 }
+  const removed = await removeUnlocked(deps.platform.pool, idle)
+  return { reports: written.size + removed, changed: [...written].map((id) => rows.get(id)!), replies: [], files: 0 }
 }
 
 /** Applies receipts; resolves to those whose message is not known yet, and to the messages that changed. */

@@ -87,6 +87,18 @@ export async function removeReports(tx: Db, rows: readonly Pick<ReportRow, 'plac
   if (rows.length > 0) await tx`delete from provider_reports where ctid = any(${rows.map(({ place }) => place)}::text[]::tid[])`
 }
 
+/** Removes those of these reports that are where they were seen and that nobody has in hand; resolves to how many. */
+export async function removeUnlocked(sql: Db, rows: readonly Pick<ReportRow, 'place' | 'id'>[]): Promise<number> {
+  if (rows.length === 0) return 0
+  const removed = await sql`
+    with held as materialized (
+      select r.ctid as place from unnest(${rows.map(({ place }) => place)}::text[]::tid[], ${rows.map(({ id }) => id)}::text[]) as t(place, id)
+      join provider_reports r on r.ctid = t.place and r.id = t.id for update of r skip locked
+    )
+    delete from provider_reports where ctid = any (array(select place from held))`
+  return removed.count
+}
+
 /** Makes reports at these places, which are locked, due later. */
 export async function postponeReports(tx: Db, times: readonly { readonly place: string; readonly due_at: string }[]): Promise<void> {
   if (times.length === 0) return
