@@ -245,6 +245,27 @@ test('a stop of marketing keeps marketing templates back, and a resume lets them
   await world.invariants()
 })
 
+test('a hand-over that WhatsApp refuses for a stop of marketing counts as that stop, and as no more', async (t) => {
+  const { graph, world, sendTemplate, write, api } = await connected(t, [template('offer', { category: 'MARKETING' }), template('order_update')])
+  await write()
+  graph.trouble('/messages', { error: 131050 })
+
+  const first = await sendTemplate('offer')
+  await world.settle()
+  const later = [await sendTemplate('offer'), await sendTemplate('order_update')]
+
+  const { body: refused } = await api.get(`/v1/messages/${first.body.id}`)
+  assert.deepEqual([refused.status, refused.error.code, refused.billing.refunded], ['failed', 'recipient_blocked', true])
+  assert.deepEqual(
+    later.map(({ status, body }) => [status, body.error?.code]),
+    [
+      [422, 'recipient_blocked'],
+      [202, undefined],
+    ],
+  )
+  await world.invariants()
+})
+
 test('templates are read at connecting, and a send is held against them', async (t) => {
   const { graph, sendTemplate, api, channel } = await connected(t, [template('order_update'), template('offer', { status: 'PAUSED', rejected_reason: 'SPAM' })])
 

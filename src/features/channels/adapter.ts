@@ -108,8 +108,8 @@ export type Outcome =
       readonly provider_code: string | null
       readonly message: string
       readonly channel_lost?: boolean
-      /** The provider says that the recipient has stopped everything from this sender: it counts as an opt-out. */
-      readonly opted_out?: true
+      /** The provider says that the recipient has stopped everything from this sender, or marketing alone: it counts as an opt-out of that. */
+      readonly opted_out?: 'everything' | 'marketing'
     }
   | {
       readonly kind: 'throttled'

@@ -131,8 +131,9 @@ function told(completion: Completion): readonly { readonly after_ms: number; rea
   if (!wasHandedOver(completion)) return []
   const { job, outcome } = completion
   if (outcome.kind === 'accepted') return outcome.reports ?? []
-  if (outcome.kind !== 'refused' || outcome.opted_out !== true) return []
-  return [{ after_ms: 0, report: { kind: 'preference', provider_id: job.row.id, from: job.row.to, marketing: 'stop', everything: true } }]
+  if (outcome.kind !== 'refused' || outcome.opted_out === undefined) return []
+  const stop = { kind: 'preference', provider_id: job.row.id, from: job.row.to, marketing: 'stop' } as const
+  return [{ after_ms: 0, report: outcome.opted_out === 'everything' ? { ...stop, everything: true } : stop }]
 }
 
 export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {

@@ -65,7 +65,7 @@ export function refusal(code: string, said: string, retry_after_ms: number | und
   const [meaning, sentence] = meanings[code] ?? ['provider_error', isSentence(said) ? said : `Twilio refused the message with ${code}.`]
   if (meaning === 'later') return { kind: 'throttled', provider_code: code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
   if (meaning === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code: code, message: sentence, channel_lost: true }
-  return { kind: 'refused', code: meaning, provider_code: code, message: sentence, ...(code === stoppedCode ? { opted_out: true } : {}) }
+  return { kind: 'refused', code: meaning, provider_code: code, message: sentence, ...(code === stoppedCode ? { opted_out: 'everything' } : {}) }
 }
 
 /** What a code in a receipt says: the message is over, whatever the reason. */

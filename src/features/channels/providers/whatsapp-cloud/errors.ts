@@ -82,6 +82,9 @@ const permission = meaning('lose', 'channel_not_connected', 'The access token la
 /** An object that does not exist or may not be seen: code 100 with this subcode. */
 const invisibleSubcode = 33
 
+/** The recipient stopped marketing. */
+export const marketingStopped = 131050
+
 /** How long the first waits after a throttled hand-over are: four times as long each time, as WhatsApp asks for pairs of sender and recipient. */
 const pairWaitsMs = [4000, 16_000, 60_000]
 const pairRate = 131056
@@ -113,7 +116,8 @@ export function outcomeOf(error: GraphError, status: number, attempt: number): O
     const if_lasting = { code: found.code, ...said }
     return { kind: 'throttled', ...said, ...(wait === undefined ? {} : { retry_after_ms: wait }), ...(found.lasting === true ? { if_lasting } : {}) }
   }
-  return { kind: 'refused', code: found.code, ...said, ...(found.does === 'lose' ? { channel_lost: true } : {}) }
+  const more = found.does === 'lose' ? { channel_lost: true } : error.code === marketingStopped ? ({ opted_out: 'marketing' } as const) : {}
+  return { kind: 'refused', code: found.code, ...said, ...more }
 }
 
 /** What a failure told later means for the message. */
@@ -128,6 +132,3 @@ export function refusalOf(error: GraphError, status: number): { readonly kind: '
   const message = `WhatsApp says: ${error.details ?? error.message} (code ${error.code}).`
   return found.does === 'retry' || found.does === 'throttle' ? { kind: 'unavailable', message } : { kind: 'refused', message }
 }
-
-/** The recipient stopped marketing. */
-export const marketingStopped = 131050
