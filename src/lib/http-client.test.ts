@@ -84,3 +84,17 @@ test('an answer that is no file is refused with its status', async (t) => {
 
   await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answered 404/)
 })
+
+test('a call that was given up before it was sent is told apart from one that may have arrived', async (t) => {
+  const { receiver, call, clock, url } = await against(t, () => undefined)
+  const given = new AbortController()
+
+  const waiting = call({ method: 'POST', url, signal: given.signal })
+  await receiver.arrived(1)
+  given.abort()
+  const afterwards = await call({ method: 'POST', url, signal: given.signal })
+
+  assert.deepEqual([(await waiting).kind, afterwards.kind], ['unknown', 'unsent'])
+  assert.equal(receiver.requests.length, 1)
+  await clock.advance(20_000)
+})

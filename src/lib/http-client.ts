@@ -1,10 +1,14 @@
 /** Calls the APIs of providers: public addresses alone, kept connections, bounded answers, one deadline over the whole exchange, no redirects. */
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
-import { withDeadline, type Clock } from './clock.ts'
+import { abortListeners } from './abort-listeners.ts'
+import type { Clock } from './clock.ts'
+import { deadlines } from './deadlines.ts'
+import { flatHeaders, HttpExchange, type HttpAnswer } from './http-exchange.ts'
 import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
 import { connector, notPublic, type SocketOptions } from './public-sockets.ts'
-import { postErrorOf, type PostErrorCode } from './post-error.ts'
+
+export type { HttpAnswer } from './http-exchange.ts'
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -18,14 +22,6 @@ export interface HttpCall {
   readonly answer_bytes_max?: number
   readonly signal?: AbortSignal
 }
-
-/**
- * `answer`: one came, whatever its status. `unsent`: the request certainly reached nobody, so that it may be repeated.
- * `unknown`: it may have arrived, but no whole answer came.
- */
-export type HttpAnswer =
-  | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer }
-  | { readonly kind: 'unsent' | 'unknown'; readonly code: PostErrorCode; readonly message: string }
 
 export interface HttpClient {
   /** Never rejects: what went wrong is a value. */
@@ -45,13 +41,11 @@ const defaultTimeoutMs = 20_000
 /** Files take their time. */
 const defaultDownloadMs = 120_000
 const defaultAnswerBytes = 1024 * 1024
-/** Connections to one origin at once, and requests that wait for one of them: more are turned away as `unsent`. */
+/** Connections to one origin at once. A request that waits for one until its deadline is told as `unsent`. */
 const connectionsMax = 128
 const keepAliveMs = 15_000
 const userAgent = 'Posthorn'
-
-/** The codes of what certainly came before the request was sent. */
-const neverSent = new Set<PostErrorCode>(['dns_failed', 'tls_failed', 'connection_refused', 'host_unreachable', 'address_not_public'])
+const givenUp = 'The exchange was given up.'
 
 export function httpClient(options: HttpClientOptions): HttpClient {
   const agent = (guarded: boolean) =>
@@ -67,12 +61,28 @@ export function httpClient(options: HttpClientOptions): HttpClient {
     })
   const [guarded, free] = [agent(true), agent(false)]
   const allowed = (url: URL): boolean => isAllowed(url, options.allowed_hosts)
+  const closed = new AbortController()
+  const expiry = deadlines(options.clock, closed.signal)
+  const quitters = abortListeners()
   return {
     async call(call) {
       const url = URL.parse(call.url)
       const refused = url === null ? 'The address is no URL.' : refusedAddress(url, allowed(url))
       if (url === null || refused !== undefined) return { kind: 'unsent', code: 'address_not_public', message: refused! }
-      return await exchange(options.clock, allowed(url) ? free : guarded, url, call)
+      if (call.signal?.aborted === true) return { kind: 'unsent', code: 'aborted', message: givenUp }
+      const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
+      const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes)
+      const deadline = expiry.add(timeout_ms, () => exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`))
+      const stay = call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
+      try {
+        ;(allowed(url) ? free : guarded).dispatch(requestOptions(url, call), exchange)
+      } catch (error) {
+        exchange.fail(error)
+      }
+      const answer = await exchange.answer
+      deadline.cancel()
+      stay?.()
+      return answer
     },
     async download(call) {
       const url = new URL(call.url)
@@ -81,6 +91,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       return await openDownload(options.clock, allowed(url) ? free : guarded, url, call)
     },
     async close() {
+      closed.abort()
       await Promise.all([guarded.destroy(), free.destroy()])
     },
   }
@@ -94,57 +105,19 @@ function refusedAddress(url: URL, allowed: boolean): string | undefined {
   return undefined
 }
 
-const requestOptions = (url: URL, call: HttpCall, signal: AbortSignal): Dispatcher.RequestOptions => ({
+const requestOptions = (url: URL, call: HttpCall): Dispatcher.DispatchOptions => ({
   origin: url.origin,
   path: url.pathname + url.search,
   method: call.method,
   headers: { 'user-agent': userAgent, ...call.headers },
   body: call.body ?? null,
-  signal,
 })
-
-/** Whether a request was begun is what tells `unsent` from `unknown`. */
-async function exchange(clock: Clock, agent: Agent, url: URL, call: HttpCall): Promise<HttpAnswer> {
-  const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
-  let late = false
-  try {
-    return await withDeadline(clock, timeout_ms, async (deadline) => {
-      const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal])
-      deadline.addEventListener('abort', () => (late = true))
-      const answer = await agent.request(requestOptions(url, call, signal))
-      const body = await bounded(answer.body, call.answer_bytes_max ?? defaultAnswerBytes)
-      return { kind: 'answer', status: answer.statusCode, headers: flat(answer.headers), body } as const
-    })
-  } catch (error) {
-    if (late) return { kind: 'unknown', code: 'timeout', message: `No complete answer within ${timeout_ms} ms.` }
-    if (call.signal?.aborted === true) return { kind: 'unknown', code: 'aborted', message: 'The exchange was given up.' }
-    if (error instanceof TooLong) return { kind: 'unknown', code: 'response_invalid', message: error.message }
-    const { code, message } = postErrorOf(error)
-    return { kind: neverSent.has(code) ? 'unsent' : 'unknown', code, message }
-  }
-}
 
 class TooLong extends Error {
   constructor(bytes_max: number) {
     super(`The answer is longer than ${bytes_max} bytes.`)
   }
 }
-
-async function bounded(body: AsyncIterable<Uint8Array>, bytes_max: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > bytes_max) throw new TooLong(bytes_max)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-const flat = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]])),
-  )
 
 /** An answer that is none of 2xx. */
 export class UnwantedAnswer extends Error {
@@ -159,12 +132,12 @@ async function openDownload(clock: Clock, agent: Agent, url: URL, call: HttpCall
   const ended = new AbortController()
   const signal = call.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, call.signal])
   void clock.sleep(call.timeout_ms ?? defaultDownloadMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
-  const answer = await agent.request(requestOptions(url, call, signal))
+  const answer = await agent.request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions)
   if (answer.statusCode < 200 || answer.statusCode > 299) {
     ended.abort(new Error('not wanted'))
     throw new UnwantedAnswer(answer.statusCode)
   }
-  return { content_type: flat(answer.headers)['content-type'] ?? 'application/octet-stream', chunks: pieces(answer.body, call.answer_bytes_max, ended) }
+  return { content_type: flatHeaders(answer.headers)['content-type'] ?? 'application/octet-stream', chunks: pieces(answer.body, call.answer_bytes_max, ended) }
 }
 
 async function* pieces(body: AsyncIterable<Uint8Array>, bytes_max: number, ended: AbortController): AsyncGenerator<Uint8Array> {

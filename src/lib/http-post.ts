@@ -1,5 +1,6 @@
 /** Posts a prebuilt body to an address that someone else named: public sockets only, one deadline over the whole exchange, no redirects, answers dropped. */
 import type { Client, Dispatcher } from 'undici'
+import { abortListeners } from './abort-listeners.ts'
 import type { Clock } from './clock.ts'
 import { connections } from './connections.ts'
 import { deadlines } from './deadlines.ts'
@@ -65,7 +66,7 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
   const closed = new AbortController()
   const expiry = deadlines(options.clock, closed.signal)
   const places = new Map<string, Place>()
-  const quitters = new WeakMap<AbortSignal, Set<Exchange>>()
+  const quitters = abortListeners()
 
   const placeOf = (text: string): Place => {
     let place = places.get(text)
@@ -74,18 +75,6 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
     if (places.size >= placesMax) places.delete(places.keys().next().value!)
     places.set(text, (place = { url, allowed: isAllowed(url, options.allowed_hosts) }))
     return place
-  }
-  /** Exchanges that end when this signal aborts; one listener for all of them. */
-  const quittersOf = (signal: AbortSignal): Set<Exchange> => {
-    let set = quitters.get(signal)
-    if (set === undefined) {
-      const made = new Set<Exchange>()
-      signal.addEventListener('abort', () => {
-        for (const exchange of made) exchange.stop(givenUp)
-      })
-      quitters.set(signal, (set = made))
-    }
-    return set
   }
 
   return {
@@ -99,8 +88,7 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       const deadline = expiry.add(post.timeout_ms, () =>
         exchange.stop({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).` }),
       )
-      const quitting = post.signal === undefined ? undefined : quittersOf(post.signal)
-      quitting?.add(exchange)
+      const stay = post.signal === undefined ? undefined : quitters.add(post.signal, () => exchange.stop(givenUp))
       try {
         for (;;) {
           const connection = kept.take(url.origin, allowed)
@@ -112,7 +100,7 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
         }
       } finally {
         deadline.cancel()
-        quitting?.delete(exchange)
+        stay?.()
       }
     },
     async close() {
