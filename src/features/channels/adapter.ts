@@ -207,7 +207,7 @@ export interface Adapter {
   readonly instant?: boolean
   /** Absent where hand-overs go through a session. */
   send?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome>
-  /** What became of a message whose hand-over had no answer; null: the provider cannot tell, `unavailable`: it never had it. */
+  /** What became of a message whose hand-over had no answer; null: the provider answers, and cannot tell, `unavailable`: it never had it, `unknown`: no answer came, it is asked again. */
   ask?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome | null>
   /** What is known beforehand to be refused, asked at acceptance; without a network. */
   refuses?(message: {

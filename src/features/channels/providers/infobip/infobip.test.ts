@@ -139,6 +139,18 @@ test('asked, Infobip tells what became of a text, and which it never had', async
   assert.equal((await ask())?.kind, 'refused')
 })
 
+test('whoever does not answer what became of a text is asked again, and a refusal to tell is the end of asking', async (t) => {
+  const { sim, ask } = await withInfobip(t)
+  const refusal = (messageId: string) => ({ requestError: { serviceException: { messageId, text: 'No.' } } })
+  const asked = async (status: number, body?: object) => {
+    sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
+    return (await ask())?.kind ?? null
+  }
+
+  assert.deepEqual([await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)], Array(4).fill('unknown'))
+  assert.equal(await asked(403, refusal('FORBIDDEN')), null)
+})
+
 test('a base URL must be one of a public host, with nothing behind it', () => {
   const right = ['https://xxxxx.api.infobip.com', 'https://xxxxx.api.infobip.com/']
   const wrong = [

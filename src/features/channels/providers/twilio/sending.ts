@@ -1,4 +1,5 @@
 /** Hands messages to Twilio, and asks what became of those whose hand-over had no answer. */
+import type { HttpAnswer } from '../../../../lib/http-client.ts'
 import { urlRefusal } from '../../../../lib/public-address.ts'
 import type { Connection, OutboundMessage, Outcome, ProviderTools, Receipt } from '../../adapter.ts'
 import { callApi, credentialsOf, fieldsOf, outcomeOf, type Fields } from './api.ts'
@@ -68,16 +69,17 @@ const isPublicName = (url: string): boolean => urlRefusal(url.replace(/^http:/, 
 
 /**
  * Among the last messages to the recipient: the one with this text from this sender. Not filtered by DateSent, which those that wait at Twilio do not
- * have yet. null where several could be it, or where the list may not reach back far enough.
+ * have yet. null where several could be it, where the list may not reach back far enough, or where Twilio refuses to list; `unknown` where no answer
+ * of Twilio's came, so that it is asked again.
  */
 export async function ask(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome | null> {
   const { messaging_service_sid } = credentialsOf(connection)
   const query = new URLSearchParams({ To: message.to, PageSize: String(askedRows) })
   if (messaging_service_sid === undefined) query.set('From', message.from)
   const answer = await callApi(tools, connection, `/Messages.json?${query}`, signal)
-  if (answer.kind !== 'answer' || answer.status !== 200) return null
-  const listed = fieldsOf(answer)?.['messages']
-  if (!Array.isArray(listed) || !listed.every(isMessage)) return null
+  if (refusesToList(answer)) return null
+  const listed = answer.kind === 'answer' && answer.status === 200 ? fieldsOf(answer)?.['messages'] : undefined
+  if (!Array.isArray(listed) || !listed.every(isMessage)) return { kind: 'unknown', message: 'Twilio did not list its messages.' }
   const since_ms = tools.clock.now() - askedMs
   const rows: readonly Fields[] = listed
   const recent = rows.filter((row) => !(createdMs(row) < since_ms))
@@ -88,6 +90,12 @@ export async function ask(tools: ProviderTools, message: OutboundMessage, connec
   if (found.length > 1 || !isSid(sid)) return null
   const receipt = receiptOf(sid, String(found[0]!['status']), String(found[0]!['error_code'] ?? ''))
   return { kind: 'accepted', provider_ids: [sid], reports: receipt === null || isAccept(receipt) ? [] : [{ after_ms: 0, report: receipt }] }
+}
+
+/** In Twilio's own words: what stands in front of the API may answer, too. */
+function refusesToList(answer: HttpAnswer): boolean {
+  if (answer.kind !== 'answer' || answer.status < 400 || answer.status >= 500 || answer.status === 408 || answer.status === 429) return false
+  return typeof fieldsOf(answer)?.['code'] === 'number'
 }
 
 const isAccept = ({ transition }: Receipt): boolean => transition === 'accept'

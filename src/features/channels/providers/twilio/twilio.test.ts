@@ -219,6 +219,20 @@ test('what became of a message whose hand-over had no answer is told where it ca
   assert.deepEqual([twice, never?.kind, long?.kind, buried], [null, 'unavailable', 'unavailable', null])
 })
 
+test('whoever does not answer what became of a message is asked again, and a refusal to tell is the end of asking', async (t) => {
+  const { sim, ask } = await started(t)
+  const asked = async (status: number, body?: object) => {
+    sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
+    return (await ask())?.kind ?? null
+  }
+
+  assert.deepEqual(
+    [await asked(500), await asked(503), await asked(429, { code: 20429, message: 'Too Many Requests', status: 429 }), await asked(403)],
+    Array(4).fill('unknown'),
+  )
+  assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), null)
+})
+
 test('Twilio signs with or without the port, and JSON by its hash in the address', async (t) => {
   const { adapter } = await started(t)
   const { form } = samples['text']!
