@@ -48,7 +48,9 @@ export async function openSession(
   const { clock } = tools
   const told = deliveries({ clock, options, memory, tell, nonce: randomBytes(8).toString('hex') })
   const opened = await bindAll(tools, options, told.take, signal)
-  return opened.kind === 'bound' ? { kind: 'open', session: sessionOver({ clock, options, memory, tell, told, links: opened.links }) } : opened
+  if (opened.kind === 'bound') return { kind: 'open', session: sessionOver({ clock, options, memory, tell, told, links: opened.links }) }
+  told.end()
+  return opened
 }
 
 interface SessionParts {

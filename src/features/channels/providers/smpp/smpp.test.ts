@@ -83,6 +83,18 @@ async function linked(t: TestContext, { settings, credentials, smsc: options }: 
 
 const bodyOf = ({ bytes, esm_class }: Smsc['submitted'][number]) => ((esm_class & 0x40) === 0 ? bytes : bytes.subarray(bytes[0]! + 1))
 
+test('a session that could not be bound leaves nothing running', async (t) => {
+  const sim = await smsc(t)
+  const clock = fakeClock()
+  const adapter = smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] }))
+  const connection = connectionTo(sim, {}, { password: 'wrong' })
+
+  const opened = await adapter.open!(connection, () => Promise.resolve(), never)
+
+  assert.equal(opened.kind, 'refused')
+  assert.deepEqual(clock.wakesAt(), [])
+})
+
 test('a short text is one packet with the sender, the recipient, the alphabet and the wish for a receipt', async (t) => {
   const { sim, send } = await linked(t)
 
