@@ -6,16 +6,16 @@ import type { Adapter, Connection, Outcome, OutboundMessage } from '../../channe
 export async function ask(
   { metrics, log }: Pick<Platform, 'metrics' | 'log'>,
   adapter: Adapter,
-  message: Promise<OutboundMessage>,
+  message: OutboundMessage,
   connection: Connection,
   signal: AbortSignal,
 ): Promise<Outcome | null> {
   const { channel_id } = connection
   try {
-    const told = (await adapter.ask?.(await message, connection, signal)) ?? null
+    const told = (await adapter.ask?.(message, connection, signal)) ?? null
     const outcome = told?.kind ?? 'not_told'
     metrics.asked.inc({ outcome })
-    log.info({ message_id: (await message).id, channel_id, outcome }, 'a provider was asked about a hand-over that had no answer')
+    log.info({ message_id: message.id, channel_id, outcome }, 'a provider was asked about a hand-over that had no answer')
     return told?.kind === 'unavailable' ? null : told
   } catch (error) {
     log.error({ err: error, channel_id }, 'a provider could not be asked about a message')

@@ -1,7 +1,7 @@
 /** The executor: hands jobs to their providers with no transaction open, after a last look at whether they may go, and passes on what came of them. */
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Adapter, OutboundMessage, Outcome } from '../../channels/adapter.ts'
+import type { Adapter, Connection, OutboundMessage, Outcome } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { ask } from './asking.ts'
@@ -49,6 +49,8 @@ interface Ready {
 const sendTimeoutMs = 30_000
 /** What could not be handed over for a fault of ours is due again then. */
 const retryMs = 1000
+/** So long waits one that cannot be made ready: its channel's credentials cannot be opened, say, until somebody gives the key back. */
+const faultRetryMs = 30_000
 
 export function executor(deps: ExecutorDeps): Executor {
   const underWay = new Set<Promise<void>>()
@@ -175,14 +177,43 @@ async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_
   return new Set(changed.keys())
 }
 
-async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: AbortSignal): Promise<void> {
+/** What a provider is given of a message. */
+interface Given {
+  readonly message: OutboundMessage
+  readonly connection: Connection
+}
+
+/** Never rejects: what goes wrong with one message is nothing to the others. Once a hand-over may have begun, its job is never given back as if it had not. */
+async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): Promise<void> {
+  const { job, channel } = ready
+  const about = { message_id: job.row.id, channel_id: channel.id }
+  let given: Given
+  try {
+    given = { message: await outboundOf(deps.platform, job), connection: deps.channels.connection(channel) }
+  } catch (error) {
+    // a fault of ours, which is nothing against the provider
+    deps.platform.log.error({ err: error, ...about }, 'a message could not be made ready for its provider; it is tried again')
+    await giveBack(deps.platform, [job], deps.platform.clock.now() + faultRetryMs).catch(() => undefined)
+    deps.jobs.end(job)
+    return
+  }
+  try {
+    await performGiven(deps, ready, given, signal)
+  } catch (error) {
+    // its claim stays: when it ends the job is taken over as one that the provider may have
+    deps.platform.log.error({ err: error, ...about }, 'what came of a message could not be told; it is looked at again when its claim ends')
+    deps.jobs.end(job)
+  }
+}
+
+async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: Given, signal: AbortSignal): Promise<void> {
   const { channels, platform } = deps
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
   const began_ms = clock.now()
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const told = job.doubtful ? await askFirst(deps, adapter, { job, channel }, signal) : null
-  const outcome = told ?? outcomeOf(job, await send(deps, adapter, { job, channel }, signal))
+  const told = job.doubtful && adapter?.ask !== undefined ? await ask(platform, adapter, given.message, given.connection, signal) : null
+  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, given, signal))
   const at_ms = clock.now()
   if (job.row.mode === 'live') deps.circuits.note(job.row, outcome, began_ms, at_ms)
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
@@ -190,24 +221,21 @@ async function perform(deps: ExecutorDeps, { job, channel }: Ready, signal: Abor
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
 }
 
-const askFirst = async (
-  { platform, channels }: ExecutorDeps,
+async function send(
+  deps: ExecutorDeps,
   adapter: Adapter | undefined,
-  { job, channel }: Ready,
+  { id, provider }: ChannelRow,
+  { message, connection }: Given,
   signal: AbortSignal,
-): Promise<Outcome | null> =>
-  adapter?.ask === undefined ? null : await ask(platform, adapter, outboundOf(platform, job), channels.connection(channel), signal)
-
-async function send(deps: ExecutorDeps, adapter: Adapter | undefined, { job, channel }: Ready, signal: AbortSignal): Promise<Outcome> {
-  if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${channel.provider} is not part of this service.` }
+): Promise<Outcome> {
+  if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${provider} is not part of this service.` }
   try {
-    const message = await outboundOf(deps.platform, job)
-    if (adapter.send !== undefined) return await adapter.send(message, deps.channels.connection(channel), signal)
-    const session = deps.sessions.find(channel.id)
+    if (adapter.send !== undefined) return await adapter.send(message, connection, signal)
+    const session = deps.sessions.find(id)
     if (session?.send === undefined) return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
     return await session.send(message, signal)
   } catch (error) {
-    deps.platform.log.error({ err: error, message_id: job.row.id, provider: channel.provider }, 'a provider failed without an answer')
+    deps.platform.log.error({ err: error, message_id: message.id, provider }, 'a provider failed without an answer')
     return { kind: 'unknown', message: 'The provider did not answer.' }
   }
 }

@@ -58,19 +58,17 @@ async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Fai
     circuits.linkLost(channel_id, clock.now())
     return false
   }
-  // whoever holds a session knows best how it stands
-  if (!channels.needsSession(channel)) {
-    try {
-      await channels.reconnect(pool, tenantOf(failing), channel_id)
-    } catch (error) {
-      if (isDown(error)) {
-        log.warn({ err: error, channel_id, failures: failing.failures }, 'the provider of a channel has been out of reach for half a minute')
-        await channels.setConnection(pool, channel, 'disconnected')
-        circuits.linkLost(channel_id, clock.now())
-        return true
-      }
-      log.error({ err: error, channel_id }, 'the link of a channel could not be tried; it is tried again')
+  try {
+    // whoever holds a session knows best how it stands
+    if (!channels.needsSession(channel)) await channels.reconnect(pool, tenantOf(failing), channel_id)
+  } catch (error) {
+    if (isDown(error)) {
+      log.warn({ err: error, channel_id, failures: failing.failures }, 'the provider of a channel has been out of reach for half a minute')
+      await channels.setConnection(pool, channel, 'disconnected')
+      circuits.linkLost(channel_id, clock.now())
+      return true
     }
+    log.error({ err: error, channel_id }, 'the link of a channel could not be tried; it is tried again')
   }
   circuits.reached(channel_id, clock.now())
   return false
