@@ -100,7 +100,7 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
     /** The names of providers that open sessions. */
     sessionProviders: () => adapters.sessionProviders,
-    /** Whether one process of the installation holds a session for it. */
+    /** Whether one process of the installation holds a session for it. Throws where its credentials cannot be opened. */
     needsSession: (row: ChannelRow): boolean => adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
     /** Whether its messages are handed over by the process alone that holds its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),

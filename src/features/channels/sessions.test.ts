@@ -73,7 +73,10 @@ async function sessionsWorld(t: TestContext, channels = 1) {
       {
         adapterOf: () => adapter,
         sessionProviders: () => ['linked'],
-        connection: (row) => ({ channel_id: row.id, type: row.type, identifier: row.identifier, credentials: {}, settings: row.settings, webhook_url: '' }),
+        connection: (row) => {
+          if (row.credentials === 'lost') throw new Error('its key is not among those of this installation')
+          return { channel_id: row.id, type: row.type, identifier: row.identifier, credentials: {}, settings: row.settings, webhook_url: '' }
+        },
         setConnection: async (sql, row, connection_status) => {
           told.push(`${row.id} ${connection_status}`)
           await sql`update channels set connection_status = ${connection_status} where id = ${row.id}`
@@ -121,6 +124,19 @@ test('of two processes one holds the session of a channel, and uses it alone', a
 
   assert.equal(world.opened.length, 1)
   assert.deepEqual([a.find('ch_1'), b.find('ch_1')].filter((found) => found !== undefined).length, 1)
+})
+
+test('a channel whose credentials cannot be opened is left out, and the sessions of the others are opened', async (t) => {
+  const world = await sessionsWorld(t, 3)
+  const one = world.start('a')
+  await world.pool`update channels set credentials = 'lost' where id = 'ch_1'`
+
+  await one.beat()
+  await one.tick()
+  await world.pool`update channels set credentials = 'lost' where id = 'ch_2'`
+  await passTime(world, 3000, one)
+
+  assert.deepEqual([world.opened.map(({ channel_id }) => channel_id), world.standing().map(({ channel_id }) => channel_id)], [['ch_2', 'ch_3'], ['ch_3']])
 })
 
 test('many channels are spread over the processes', async (t) => {

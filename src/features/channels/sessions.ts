@@ -166,9 +166,13 @@ function isChanged({ channels }: State, before: ChannelRow, now: ChannelRow): bo
     return JSON.stringify([row.identifier, settings])
   }
   if (essence(before) !== essence(now)) return true
-  return (
-    before.credentials !== now.credentials && JSON.stringify(channels.connection(before).credentials) !== JSON.stringify(channels.connection(now).credentials)
-  )
+  if (before.credentials === now.credentials) return false
+  try {
+    return JSON.stringify(channels.connection(before).credentials) !== JSON.stringify(channels.connection(now).credentials)
+  } catch {
+    // what cannot be opened is not what the session was opened with
+    return true
+  }
 }
 
 /** Takes a few of the channels whose session nobody holds, up to this process's share of all. */
@@ -178,7 +182,7 @@ async function take(state: State): Promise<Held[]> {
   const look = lookOf(state, now)
   const unheld = await listUnheld(platform.pool, channels.sessionProviders(), look, state.cursor, pageRows)
   state.cursor = unheld.length === pageRows ? unheld.at(-1)!.id : ''
-  const wanting = unheld.filter((row) => !sessions.has(row.id) && channels.adapterOf(row)?.needsSession?.(channels.connection(row)) === true)
+  const wanting = unheld.filter((row) => !sessions.has(row.id) && needsSession(state, row))
   if (wanting.length === 0) return []
   const { held, workers } = await countSessions(platform.pool, look)
   const share = Math.min(heldMax, Math.ceil((held + wanting.length) / Math.max(1, workers)))
@@ -190,6 +194,16 @@ async function take(state: State): Promise<Held[]> {
     wanted.map(({ id }) => id),
   )
   return wanted.filter(({ id }) => leased.has(id)).map((row) => begin(state, row))
+}
+
+/** One whose credentials cannot be opened is left out, and the others are taken. */
+function needsSession({ platform, channels }: State, row: ChannelRow): boolean {
+  try {
+    return channels.adapterOf(row)?.needsSession?.(channels.connection(row)) === true
+  } catch (error) {
+    platform.log.error({ err: error, channel_id: row.id }, 'the session of a channel cannot be opened')
+    return false
+  }
 }
 
 function begin(state: State, row: ChannelRow): Held {

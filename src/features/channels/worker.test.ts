@@ -22,3 +22,19 @@ test('after a rotation of the secret key credentials come under the new one, and
   const [channel] = await world.pool<{ credentials: string }[]>`select credentials from channels`
   assert.deepEqual(JSON.parse(alone.open(channel!.credentials)), {})
 })
+
+test('a channel whose credentials cannot be opened does not keep those of others from the new key', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live' })
+  for (const identifier of ['+15550100', '+15550101'])
+    await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier, credentials: {} })
+  await world.pool`update channels set credentials = 'lost' where identifier = '+15550100'`
+  const before = Buffer.alloc(32, 7).toString('base64')
+  const current = randomBytes(32).toString('base64')
+  const rotated = { ...world.platform, secrets: await openSecrets(world.pool, { current, previous: [before] }) }
+  const [chore] = channelChores(rotated)
+
+  assert.equal(await chore!.run(), 1)
+  const [channel] = await world.pool<{ credentials: string }[]>`select credentials from channels where identifier = '+15550101'`
+  assert.equal(rotated.secrets.isCurrent(channel!.credentials), true)
+})

@@ -30,13 +30,17 @@ async function measure({ pool, metrics }: Platform): Promise<number> {
 export const channelLanes = (platform: Platform, channels: ChannelService): Lane[] => [reconnectLane(platform, channels), channels.templatesLane]
 
 /** So that the previous key can be dropped. Resolves to the number of channels changed. */
-async function resealAll({ pool, secrets }: Platform): Promise<number> {
+async function resealAll({ pool, secrets, log }: Platform): Promise<number> {
   let changed = 0
   for (let after = ''; ;) {
     const channels = await listSealed(pool, after, pageRows)
     for (const channel of channels.filter(({ credentials }) => !secrets.isCurrent(credentials))) {
-      await reseal(pool, channel, secrets.seal(secrets.open(channel.credentials)))
-      changed += 1
+      try {
+        await reseal(pool, channel, secrets.seal(secrets.open(channel.credentials)))
+        changed += 1
+      } catch (error) {
+        log.error({ err: error, channel_id: channel.id }, 'the credentials of a channel could not be sealed anew')
+      }
     }
     if (channels.length < pageRows) return changed
     after = channels.at(-1)!.id
@@ -54,6 +58,15 @@ interface Wait {
 /** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
 function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
   let waits = new Map<string, Wait>()
+
+  /** One whose credentials cannot be opened is tried as others are: its failures are told of, later and later. */
+  function isHeld(row: ChannelRow): boolean {
+    try {
+      return channels.needsSession(row)
+    } catch {
+      return false
+    }
+  }
 
   async function tryAgain(row: ChannelRow): Promise<boolean> {
     const tenant: Tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
@@ -88,7 +101,7 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
     idle_ms: lookEveryMs,
     async tick() {
       const now = clock.now()
-      const lost = (await listDisconnected(pool, pageRows)).filter((row) => !channels.needsSession(row))
+      const lost = (await listDisconnected(pool, pageRows)).filter((row) => !isHeld(row))
       waits = remembered(lost, now)
       const due = lost.filter(({ id }) => waits.get(id)!.next_ms <= now).slice(0, triedAtOnce)
       const tried = await Promise.all(due.map(tryAgain))
