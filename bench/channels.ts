@@ -28,7 +28,7 @@ interface Scene {
   readonly graph: WhatsappSimulator
   readonly teller: Teller
   /** Live channels by their providers. */
-  readonly channels: Readonly<Record<'smpp' | 'whatsapp' | 'simulator', string>>
+  readonly channels: Readonly<Record<'smpp' | 'whatsapp' | 'simulated', string>>
 }
 
 export const channels: Measurement = {
@@ -62,7 +62,14 @@ async function connect({ port, keys }: Service, graph: WhatsappSimulator, smscPo
   return {
     smpp: await create({ type: 'sms', provider: 'smpp', identifier: '+12025550101', credentials, settings: { ...settings, window_size: 200 } }),
     whatsapp: await create({ type: 'whatsapp', provider: 'whatsapp_cloud', credentials: graph.credentials, settings }),
-    simulator: await create({ type: 'sms', provider: 'simulator', identifier: '+12025550102', credentials: { callback_secret: callbackSecret }, settings }),
+    // of the type and with the message of the other, so that only the way in which it is told differs
+    simulated: await create({
+      type: 'whatsapp',
+      provider: 'simulator',
+      identifier: '+12025550102',
+      credentials: { callback_secret: callbackSecret },
+      settings,
+    }),
   }
 }
 
@@ -155,16 +162,11 @@ async function tellStatuses({ subject, teller, channels: connected }: Scene): Pr
 
 async function tellReceipts({ subject, channels: connected }: Scene): Promise<Told> {
   // the simulator keeps to itself what became of messages to this recipient
-  const ids = await sendUntold(subject.service, {
-    channel: connected.simulator,
-    to: '+19995550005',
-    type: 'text',
-    text: { body: 'Your parcel is on its way.' },
-  })
+  const ids = await sendUntold(subject.service, { channel: connected.simulated, to: '+19995550005', ...parcel })
   const body = JSON.stringify({ reports: ids.map((id) => ({ kind: 'receipt', provider_id: `simulator-${id}`, move: 'deliver' })) })
   const headers = { 'content-type': 'application/json', 'x-simulator-signature': createHmac('sha256', callbackSecret).update(body).digest('hex') }
   return await costOf(subject.service, async () => {
-    const { status } = await fetch(hookOf(subject.service, connected.simulator), { method: 'POST', headers, body })
+    const { status } = await fetch(hookOf(subject.service, connected.simulated), { method: 'POST', headers, body })
     if (status !== 200) throw new Error(`a callback was answered ${status}`)
   })
 }
