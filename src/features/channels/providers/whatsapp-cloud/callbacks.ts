@@ -33,9 +33,12 @@ const remarksMax = 20
 interface Reading {
   readonly credentials: Credentials
   readonly reports: Report[]
-  /** Each once. */
+  /** Each once. They are logged: names of fields, events and codes alone, never what people wrote or who they are. */
   readonly remarks: Set<string>
 }
+
+/** A name or an event of Meta's, or that it is none: whatever else stands there may be of a person. */
+const wordAt = (value: Json, field: string): string => /^[a-z][a-z_]{0,59}$/i.exec(textAt(value, field) ?? '')?.[0] ?? `an unknown ${field}`
 
 function parsed(body: Uint8Array): unknown {
   try {
@@ -54,11 +57,11 @@ const templateFields: ReadonlySet<string> = new Set([
 ])
 
 function readChange(reading: Reading, account: string | undefined, change: Json): void {
-  const [field, value] = [textAt(change, 'field') ?? '', objectAt(change, 'value')]
+  const [field, value] = [wordAt(change, 'field'), objectAt(change, 'value')]
   if (value === undefined) return void reading.remarks.add(`A change of ${field} has no value.`)
   if (field === 'messages' || field === 'user_preferences') {
     const number = textAt(objectAt(value, 'metadata') ?? {}, 'phone_number_id')
-    if (number !== reading.credentials.phone_number_id) return void reading.remarks.add(`A change is about another number, ${number ?? 'which is not told'}.`)
+    if (number !== reading.credentials.phone_number_id) return void reading.remarks.add('A change is about another number.')
     if (field === 'messages') readMessages(reading, value)
     else readPreferences(reading, value)
     return
@@ -66,7 +69,7 @@ function readChange(reading: Reading, account: string | undefined, change: Json)
   if (account !== reading.credentials.business_account_id) return void reading.remarks.add(`A change of ${field} is about another account.`)
   if (templateFields.has(field)) return readTemplates(reading)
   if (field === 'account_update') readAccount(reading, value)
-  else reading.remarks.add(`WhatsApp tells of ${field}: ${JSON.stringify(value).slice(0, 300)}`)
+  else reading.remarks.add(`WhatsApp tells of ${field}: ${wordAt(value, 'event')}.`)
 }
 
 function readMessages(reading: Reading, value: Json): void {
@@ -77,7 +80,7 @@ function readMessages(reading: Reading, value: Json): void {
     else reading.reports.push(inbound)
   }
   for (const status of objectsAt(value, 'statuses')) readStatus(reading, status)
-  for (const error of objectsAt(value, 'errors')) reading.remarks.add(`WhatsApp tells of an error: ${JSON.stringify(error).slice(0, 300)}`)
+  for (const error of objectsAt(value, 'errors')) reading.remarks.add(`WhatsApp tells of an error: ${graphErrorOf(error)?.code ?? 'an unknown code'}.`)
 }
 
 /** `played` is a voice message that was heard. What was deleted stays delivered. */
@@ -87,7 +90,7 @@ const ownId = /^msg_[0-9a-z]{26}$/
 function readStatus({ reports, remarks }: Reading, status: Json): void {
   const [provider_id, said] = [idAt(status, 'id'), textAt(status, 'status') ?? '']
   const transition = Object.hasOwn(transitions, said) ? transitions[said] : undefined
-  if (provider_id === undefined || transition === undefined) return void remarks.add(`A status ${JSON.stringify(said.slice(0, 40))} changes nothing.`)
+  if (provider_id === undefined || transition === undefined) return void remarks.add(`A status changes nothing: ${wordAt(status, 'status')}.`)
   const message_id = textAt(status, 'biz_opaque_callback_data')
   const occurred_at = timeOf(status)
   const error = transition === 'fail' ? graphErrorOf(objectsAt(status, 'errors')[0]) : null
@@ -144,5 +147,5 @@ function readAccount({ reports, remarks }: Reading, value: Json): void {
   if (ban === 'REINSTATE') return link(true, 'The WhatsApp Business account was reinstated.')
   if (Object.hasOwn(ends, event)) return link(false, ends[event]!)
   if (Object.hasOwn(begins, event)) return link(true, begins[event]!)
-  remarks.add(`WhatsApp tells of the account: ${JSON.stringify(value).slice(0, 300)}`)
+  remarks.add(`WhatsApp tells of the account: ${wordAt(value, 'event')}.`)
 }

@@ -294,6 +294,25 @@ test('what concerns another number or account, or nothing here, is set aside wit
   assert.equal(adapter.receive!(callback(body, 'another secret'), connection), null)
 })
 
+test('a remark, which is logged, tells names, events and codes, and nothing that people wrote or who they are', () => {
+  const person = { name: 'Erika Mustermann', phone: '+4915112345678', text: { body: 'My secret' } }
+  const body = changes([
+    { field: 'message_echoes', value: { event: 'ECHOED', message_echoes: [person] } },
+    { field: 'Erika Mustermann', value: person },
+    { field: 'history', value: { ...person, event: 'Erika Mustermann' } },
+    { field: 'account_update', value: { ...person, event: 'VERIFIED_ACCOUNT' } },
+    graph.messages({ errors: [{ code: 131051, title: 'Unsupported: My secret', error_data: { details: '+4915112345678' } }] }),
+    graph.messages({ errors: [{ code: 'My secret' }] }),
+    graph.messages({ statuses: [{ id: 'wamid.1', status: 'My secret' }] }),
+    graph.messages({}, '4915112345678'),
+  ])
+
+  const { ignored } = adapter.receive!(callback(body), connection)!
+
+  assert.match(ignored!, /message_echoes: ECHOED.*history.*VERIFIED_ACCOUNT.*131051.*A status.*another number/)
+  assert.doesNotMatch(ignored!, /Erika|4915112345678|secret/)
+})
+
 test('the handshake knows our word alone', () => {
   const shake = (query: Record<string, string>) => adapter.handshake!({ ...callback(''), method: 'GET', query }, connection)
   const right = { 'hub.mode': 'subscribe', 'hub.verify_token': 'our word', 'hub.challenge': '1158201444' }
