@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
+import { claimMedia } from '../../src/features/media/store.ts'
 import { hmacHex } from '../../src/lib/hmac.ts'
 import { closing } from '../kit/closing.ts'
 import { hostileAnswers, hostileServer } from '../kit/hostile-server.ts'
@@ -219,6 +220,26 @@ test('a provider that is down is asked again for ten minutes; then the file is g
   assert.deepEqual([recovered.status, asked], [200, 3])
   assert.deepEqual([failed.status, JSON.parse(failed.body.toString()).error.code], [404, 'resource_missing'])
   assert.ok(minutes > 5 && minutes < 20, `${minutes} minutes`)
+  await world.invariants()
+})
+
+test('a file whose copy ends each process that makes it is given up after as many tries as any other', async (t) => {
+  let asked = 0
+  const provider = await fileServer(t, (_request, response) => {
+    asked++
+    servePicture(_request, response)
+  })
+  const { world, one } = await mailbox(t, [provider.host])
+  const { url } = (await one(provider.url)).content.attachments[0]
+  const now = world.clock.iso()
+  for (let process = 1; process <= 7; process++) {
+    const claim = { now, until: world.clock.iso(240_000), silent_since: now, rows_max: 1, channel_rows_max: 1, account_rows_max: 1, busy: [] }
+    assert.equal((await claimMedia(world.platform.pool, { ...claim, process_id: `prc_killed_${process}` })).length, 1)
+  }
+
+  const { status } = await settled(world, url)
+
+  assert.deepEqual([status, asked], [404, 0])
   await world.invariants()
 })
 

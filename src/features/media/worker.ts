@@ -18,6 +18,7 @@ const copyTimeoutMs = 180_000
 const claimMs = copyTimeoutMs + 60_000
 /** Before each further try; after the last one it has failed. */
 const retryAfterMs = [2_000, 5_000, 15_000, 60_000, 150_000, 300_000]
+const attemptsMax = retryAfterMs.length + 1
 const megabyte = 1024 * 1024
 /** By the kind of attachment; providers send less. */
 const bytesMaxOf: Readonly<Record<string, number>> = {
@@ -93,6 +94,13 @@ export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
 /** Copies one file, and writes what came of it. */
 async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, row: MediaRow, stopping: AbortSignal): Promise<void> {
   const { pool, clock, process_id, log } = platform
+  if (row.attempts > attemptsMax) {
+    log.warn(
+      { media_id: row.id, channel_id: row.channel_id, attempts: attemptsMax },
+      'a file is given up: each process that copied it ended before it was done',
+    )
+    return void (await store.settleMedia(pool, row.id, process_id, null))
+  }
   try {
     const channel = await channels.find(row, row.channel_id)
     // its credentials went with it
