@@ -111,11 +111,10 @@ export async function countLinks(sql: Db): Promise<{ type: string; connection_st
     select type, connection_status, count(*)::int as channels from channels where status = 'active' and deleted_at is null group by type, connection_status`
 }
 
-/** Channels without their link, of all accounts. */
-export async function listDisconnected(sql: Db, rows_max: number): Promise<ChannelRow[]> {
-  return await sql<
-    ChannelRow[]
-  >`select * from channels where connection_status = 'disconnected' and status = 'active' and deleted_at is null order by id limit ${rows_max}`
+/** A page of channels without their link, of all accounts, by id behind `after`. */
+export async function listDisconnected(sql: Db, after: string, rows_max: number): Promise<ChannelRow[]> {
+  return await sql<ChannelRow[]>`
+    select * from channels where connection_status = 'disconnected' and status = 'active' and deleted_at is null and id > ${after} order by id limit ${rows_max}`
 }
 
 export async function deleteChannel(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<boolean> {

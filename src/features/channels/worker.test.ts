@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { startWorld } from '../../../test/kit/world.ts'
+import { startPlatform, startWorld } from '../../../test/kit/world.ts'
 import { openSecrets } from '../../platform/secrets.ts'
-import { channelChores } from './worker.ts'
+import type { ChannelService } from './service.ts'
+import { channelChores, channelLanes } from './worker.ts'
 
 test('after a rotation of the secret key credentials come under the new one, and the old one can be dropped', async (t) => {
   const world = await startWorld(t)
@@ -37,4 +38,25 @@ test('a channel whose credentials cannot be opened does not keep those of others
   assert.equal(await chore!.run(), 1)
   const [channel] = await world.pool<{ credentials: string }[]>`select credentials from channels where identifier = '+15550101'`
   assert.equal(rotated.secrets.isCurrent(channel!.credentials), true)
+})
+
+test('a lost link has its turn, however many others are lost before it and stay so', async (t) => {
+  const { platform, pool, clock } = await startPlatform(t)
+  await pool`insert into accounts (id, name, created_at) values ('acc_1', 'Shop', ${clock.iso()})`
+  await pool`
+    insert into channels (account_id, mode, id, type, provider, name, identifier, status, connection_status, capabilities, settings, credentials, created_at)
+    select 'acc_1', 'live', 'ch_' || n, 'sms', 'away', 'Shop', '+' || n, 'active', 'disconnected', '{text}', '{}', '', ${clock.iso()} from generate_series(10001, 10600) n`
+  const tried = new Set<string>()
+  const reconnect = async (_sql: unknown, _tenant: unknown, id: string) => {
+    tried.add(id)
+    throw new Error('out of reach')
+  }
+  const [lane] = channelLanes(platform, { reconnect, needsSession: () => false, templatesLane: undefined } as unknown as ChannelService)
+
+  for (let second = 0; second < 120; second++) {
+    await lane!.tick()
+    await clock.advance(1000)
+  }
+
+  assert.equal(tried.size, 600)
 })

@@ -58,6 +58,8 @@ interface Wait {
 /** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
 function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
   let waits = new Map<string, Wait>()
+  // behind which channel lost ones are looked for next: however many there are, each has its turn
+  let cursor = ''
 
   /** One whose credentials cannot be opened is tried as others are: its failures are told of, later and later. */
   function isHeld(row: ChannelRow): boolean {
@@ -84,16 +86,16 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
     }
   }
 
-  /** What has stood for a while, and what is gone, is forgotten. */
-  function remembered(lost: readonly ChannelRow[], now: number): Map<string, Wait> {
-    const unsteady = [...waits].filter(([, { unsteady_until_ms = 0 }]) => unsteady_until_ms > now)
+  /** What has stood for a while, and what is gone, is forgotten; of channels beyond this page nothing is known. */
+  function remembered(lost: readonly ChannelRow[], now: number, isBeyond: (id: string) => boolean): Map<string, Wait> {
+    const kept = [...waits].filter(([id, { unsteady_until_ms = 0 }]) => unsteady_until_ms > now || isBeyond(id))
     const lostNow = lost.map(({ id }): [string, Wait] => {
       const wait = waits.get(id)
       if (wait !== undefined && wait.unsteady_until_ms === undefined) return [id, wait]
       const { failures = 0, next_ms = 0, unsteady_until_ms = 0 } = wait ?? {}
       return [id, unsteady_until_ms > now ? { failures, next_ms: Math.max(next_ms, now + firstWaitMs) } : { failures: 0, next_ms: now + firstWaitMs }]
     })
-    return new Map([...unsteady, ...lostNow])
+    return new Map([...kept, ...lostNow])
   }
 
   return {
@@ -101,10 +103,14 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
     idle_ms: lookEveryMs,
     async tick() {
       const now = clock.now()
-      const lost = (await listDisconnected(pool, pageRows)).filter((row) => !isHeld(row))
-      waits = remembered(lost, now)
-      const due = lost.filter(({ id }) => waits.get(id)!.next_ms <= now).slice(0, triedAtOnce)
-      const tried = await Promise.all(due.map(tryAgain))
+      const after = cursor
+      const page = await listDisconnected(pool, after, pageRows)
+      cursor = page.length === pageRows ? page.at(-1)!.id : ''
+      const lost = page.filter((row) => !isHeld(row))
+      waits = remembered(lost, now, (id) => id <= after || (cursor !== '' && id > cursor))
+      const nextOf = ({ id }: ChannelRow) => waits.get(id)!.next_ms
+      const due = lost.filter((row) => nextOf(row) <= now).toSorted((a, b) => nextOf(a) - nextOf(b))
+      const tried = await Promise.all(due.slice(0, triedAtOnce).map(tryAgain))
       return tried.filter(Boolean).length
     },
   }
