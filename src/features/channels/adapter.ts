@@ -220,7 +220,7 @@ export interface Adapter {
   connect?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
   /** Tells the provider where to call back, once the credentials are good and the sender is known to be free: at creation and reconnect. */
   register?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
-  /** The channel was deleted: takes back what `register` set up with the provider. */
+  /** The channel was deleted, or never came to be: takes back what `register` set up with the provider. */
   disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
   /** A GET at the channel's address by which the provider makes sure of it; null: it does not know our word. */
   handshake?(callback: Callback, connection: Connection): Answer | null

@@ -166,6 +166,48 @@ test('settings of the provider are checked at creation and at a change, and chan
   assert.deepEqual([renamed.name, renamed.settings, renamed.capabilities], ['Tower', changed.settings, changed.capabilities])
 })
 
+test('what was set up with the provider is taken back where the channel does not come to be after all', async (t) => {
+  const told: string[] = []
+  const seen: string[] = []
+  const { create, refusal, count } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    register: async ({ webhook_url }) => {
+      seen.push(webhook_url)
+      return { kind: 'connected' }
+    },
+    templates: async () => {
+      throw new Error('They cannot be read.')
+    },
+    disconnect: async ({ webhook_url, credentials }) => void told.push(`${webhook_url} ${String(credentials['token'])}`),
+  })
+
+  const refused = await refusal(create())
+
+  assert.equal(refused.code, 'upstream_unavailable')
+  assert.deepEqual([told, await count()], [[`${seen[0]} ring-4711`], 0])
+})
+
+test('of two channels that are connected with one sender at once, the one that comes late takes back what it set up', async (t) => {
+  const told: string[] = []
+  const both = Promise.withResolvers<void>()
+  let registered = 0
+  const { create, count } = await pigeons(t, {
+    ...connected('+4915112345678'),
+    register: async () => {
+      if (++registered === 2) both.resolve()
+      await both.promise
+      return { kind: 'connected' }
+    },
+    disconnect: async ({ channel_id }) => void told.push(channel_id),
+  })
+
+  const made = await Promise.allSettled([create(), create()])
+  const stands = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []))
+
+  assert.deepEqual([stands.length, told.length, await count()], [1, 1, 1])
+  assert.notEqual(told[0], stands[0])
+})
+
 test('a channel is deleted whether or not its provider can be told', async (t) => {
   const told: string[] = []
   const { create, remove, count } = await pigeons(t, {

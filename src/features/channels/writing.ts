@@ -7,7 +7,7 @@ import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Provider, TemplateRecord } from './adapter.ts'
+import type { Connection, Provider, TemplateRecord } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongOwnSettings, wrongSender, wrongSettings } from './channel-input.ts'
@@ -59,24 +59,21 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
   }
   if (creation.identifier !== undefined) await free(creation.identifier)
   const made = madeCredentials(provider, creation.credentials)
-  const connection = {
-    channel_id: ids('ch'),
+  const channel_id = ids('ch')
+  const connection: Connection = {
+    channel_id,
     type,
     identifier: creation.identifier ?? '',
     credentials: { ...creation.credentials, ...made },
     settings: withRate(type, creation.settings ?? {}),
-    webhook_url: '',
+    webhook_url: webhookUrl(settings.base_url, channel_id),
   }
-  const tried = await tryConnection(
-    { clock, provider, adapter: adapters.adapterOf(provider.name)! },
-    { ...connection, webhook_url: webhookUrl(settings.base_url, connection.channel_id) },
-    free,
-  )
+  const tried = await tryConnection({ clock, provider, adapter: adapters.adapterOf(provider.name)! }, connection, free)
   const credentials: Record<string, unknown> = { ...connection.credentials, ...tried.credentials }
   const row: NewChannel = {
     account_id: tenant.account_id,
     mode: 'live',
-    id: connection.channel_id,
+    id: channel_id,
     type,
     provider: provider.name,
     name: creation.name,
@@ -88,8 +85,15 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     credentials: secrets.seal(JSON.stringify(credentials)),
     created_at: isoTime(clock.now()),
   }
-  const templates = await firstTemplates(deps, provider.name, { ...connection, identifier: tried.identifier, credentials })
-  const channel = await transact(sql, (tx) => insertConnected(platform, tx, row, templates))
+  const registered: Connection = { ...connection, identifier: tried.identifier, credentials }
+  let channel: Channel
+  try {
+    const templates = await firstTemplates(deps, provider.name, registered)
+    channel = await transact(sql, (tx) => insertConnected(platform, tx, row, templates))
+  } catch (error) {
+    await takeBack(deps, row, () => registered)
+    throw error
+  }
   platform.notify('sessions')
   const verify_token = credentials['verify_token']
   return creation.credentials['verify_token'] === undefined && typeof verify_token === 'string' ? { ...channel, verify_token } : channel
@@ -144,17 +148,21 @@ export async function removeChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     await deps.platform.reactions.publish(tx, 'channel_deleted', [{ account_id: tenant.account_id, mode: tenant.mode, channel_id: id }])
   })
   publishChange(deps)
-  await takeBack(deps, row)
+  await takeBack(deps, row, () => deps.cache.connection(row))
 }
 
-/** Whether the provider hears of it or not, the channel is gone. */
-async function takeBack({ platform, adapters, cache }: ChannelDeps, row: ChannelRow): Promise<void> {
-  const adapter = adapters.adapterOf(row.provider)
+/** Takes back what was set up with the provider of a channel that is gone, or never came to be. Whether the provider hears of it or not, it is so. Never rejects. */
+async function takeBack(
+  { platform, adapters }: ChannelDeps,
+  { id, provider }: Pick<ChannelRow, 'id' | 'provider'>,
+  connection: () => Connection,
+): Promise<void> {
+  const adapter = adapters.adapterOf(provider)
   if (adapter?.disconnect === undefined) return
   try {
-    await withDeadline(platform.clock, takeBackTimeoutMs, async (signal) => await adapter.disconnect!(cache.connection(row), signal))
+    await withDeadline(platform.clock, takeBackTimeoutMs, async (signal) => await adapter.disconnect!(connection(), signal))
   } catch (error) {
-    platform.log.warn({ err: error, channel_id: row.id }, 'the provider of a deleted channel could not be told; take its webhook back by hand')
+    platform.log.warn({ err: error, channel_id: id }, 'a provider could not be told that a channel is gone; take its webhook back by hand')
   }
 }
 
