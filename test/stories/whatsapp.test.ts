@@ -215,6 +215,34 @@ test('what a recipient writes comes in once, with its sender; answers and reacti
   await world.invariants()
 })
 
+test('of a stop and a resume of marketing the later one counts, in whatever order they are told', async (t) => {
+  const { graph, world, tell, write, api } = await connected(t)
+  await write()
+  const seconds = Math.floor(world.clock.now() / 1000)
+  const preference = (value: string, ago_seconds: number) => ({
+    ...graph.messages({ user_preferences: [{ wa_id: to.slice(1), category: 'marketing_messages', value, timestamp: seconds - ago_seconds }] }),
+    field: 'user_preferences',
+  })
+  const marketing = async () => (await api.get('/v1/contacts')).body.data[0].consent.whatsapp.marketing
+  const afterTelling = async (value: string, ago_seconds: number) => {
+    await tell(preference(value, ago_seconds))
+    return await marketing()
+  }
+
+  const told = [
+    await afterTelling('stop', 300),
+    await afterTelling('resume', 400),
+    await afterTelling('resume', 200),
+    await afterTelling('stop', 250),
+    await afterTelling('stop', 100),
+  ]
+  await tell(preference('resume', 40), preference('stop', 50))
+  const together = await marketing()
+
+  assert.deepEqual([...told, together], ['opted_out', 'opted_out', 'opted_in', 'opted_in', 'opted_out', 'opted_in'])
+  await world.invariants()
+})
+
 test('a stop of marketing keeps marketing templates back, and a resume lets them go', async (t) => {
   const { graph, world, sendTemplate, tell, write, api } = await connected(t, [template('offer', { category: 'MARKETING' }), template('order_update')])
   await write()

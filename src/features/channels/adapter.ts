@@ -71,6 +71,8 @@ export interface PreferenceReport {
   readonly marketing: 'stop' | 'resume'
   /** Not marketing alone is meant. Only for what cannot be played back: what was told once may be told again. */
   readonly everything?: true
+  /** ISO 8601, where the provider tells it: what is older than the last word is too late to count. */
+  readonly occurred_at?: string
 }
 
 /** The provider says that the channel cannot send any more, or can again. */

@@ -73,6 +73,23 @@ export async function listConsentChanges(sql: Db, { account_id, mode }: Tenant, 
     order by id desc limit ${page.limit + 1}`
 }
 
+export type LastConsentChange = Pick<ConsentChangeRow, 'contact_id' | 'channel_type' | 'source' | 'occurred_at'>
+
+/** The last change of each of these contacts and consents, by `contact_id|channel_type`. */
+export async function lastConsentChanges(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  contactIds: readonly string[],
+  channelTypes: readonly string[],
+): Promise<Map<string, LastConsentChange>> {
+  if (contactIds.length === 0) return new Map()
+  const rows = await sql<LastConsentChange[]>`
+    select distinct on (contact_id, channel_type) contact_id, channel_type, source, occurred_at from consent_changes
+    where account_id = ${account_id} and mode = ${mode} and contact_id = any (${[...contactIds]}::text[]) and channel_type = any (${[...channelTypes]}::text[])
+    order by contact_id, channel_type, id desc`
+  return new Map(rows.map((row) => [`${row.contact_id}|${row.channel_type}`, row]))
+}
+
 export async function consentChangeExists(sql: Db, { account_id, mode }: Tenant, contactId: string, id: string): Promise<boolean> {
   return (await sql`select 1 from consent_changes where account_id = ${account_id} and mode = ${mode} and contact_id = ${contactId} and id = ${id}`).length > 0
 }

@@ -8,7 +8,7 @@ import { isE164 } from '../../lib/phone.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { stop } from './consequences.ts'
-import { deleteSuppressions, findSuppressions, openWindows } from './consent-store.ts'
+import { deleteSuppressions, findSuppressions, lastConsentChanges, openWindows, type LastConsentChange } from './consent-store.ts'
 import { marketingType, type ConsentWrite, type ContactChange } from './contact.ts'
 import { isBotStart, keywordReader, type Keyword } from './keywords.ts'
 import { addressKeyOf, suppressionHash, type AddressKey } from './recipients.ts'
@@ -33,7 +33,7 @@ export interface ProviderConsent extends Tenant {
   readonly status: ConsentStatus
   /** Only marketing is meant. */
   readonly marketing: boolean
-  /** ISO 8601. */
+  /** ISO 8601; what is older than the last word of a contact does not count. */
   readonly occurred_at: string
   readonly message_id?: string
 }
@@ -137,15 +137,23 @@ async function receiveProviderConsent(platform: Platform, sql: Db, changes: read
   for (const [tenant, group] of byTenant(changes)) await withRaces(sql, (tx) => providerConsentOfTenant(platform, tx, tenant, group))
 }
 
+const consentType = ({ channel_type, marketing }: ProviderConsent): string => (marketing ? marketingType(channel_type) : channel_type)
+
+/** Whether the recipient has said something else since. A stop gives way to the provider's word alone. */
+const isLate = ({ status, occurred_at }: ProviderConsent, last: LastConsentChange | undefined): boolean =>
+  last !== undefined && Date.parse(occurred_at) < Date.parse(last.occurred_at) && (status !== 'opted_out' || last.source === 'provider')
+
 async function providerConsentOfTenant(platform: Platform, tx: Transaction, tenant: Tenant, changes: readonly ProviderConsent[]): Promise<void> {
   const context: SaveContext = { at: isoTime(platform.clock.now()), source: 'provider' }
   const keys = changes.map((one) => addressKeyOf(one.channel_type, one.address))
   const owners = new Map((await findAddresses(tx, tenant, keys)).map((row) => [`${row.kind}|${row.address}`, row.contact_id]))
+  const last = await lastConsentChanges(tx, tenant, [...owners.values()], [...new Set(changes.map(consentType))])
   const items: SaveItem[] = []
   for (const [index, one] of changes.entries()) {
     const key = keys[index]!
     const id = owners.get(`${key.kind}|${key.address}`)
     const write: ConsentWrite = { ...(one.marketing ? { marketing: one.status } : { status: one.status }), source: 'provider', occurred_at: one.occurred_at }
+    if (isLate(one, last.get(`${id}|${consentType(one)}`))) continue
     if (id !== undefined)
       items.push({
         kind: 'update',
@@ -159,7 +167,7 @@ async function providerConsentOfTenant(platform: Platform, tx: Transaction, tena
         tx,
         tenant,
         {
-          channel_type: one.marketing ? marketingType(one.channel_type) : one.channel_type,
+          channel_type: consentType(one),
           key,
           status: one.status,
           source: 'provider',

@@ -323,16 +323,20 @@ async function applyLinks({ channels, platform }: ReportDeps, tx: Db, rows: read
   }
 }
 
-/** What recipients told the provider of marketing alone: the last word of each counts. */
-async function applyPreferences({ channels, contacts }: ReportDeps, tx: Db, rows: readonly ReportRow[], occurred_at: string): Promise<void> {
+/** What recipients told the provider of marketing alone: the last word of each counts, whatever the order in which they are told. */
+async function applyPreferences({ channels, contacts }: ReportDeps, tx: Db, rows: readonly ReportRow[], now: string): Promise<void> {
   const latest = new Map<string, ProviderConsent>()
   for (const { account_id, mode, channel_id, report } of rows) {
     const channel = await channels.find({ account_id, mode }, channel_id)
     if (channel === null) continue
-    const { from, marketing, everything } = report as PreferenceReport
+    const { from, marketing, everything, occurred_at: told_at } = report as PreferenceReport
     const status = marketing === 'stop' ? 'opted_out' : 'opted_in'
     const alone = everything !== true
-    latest.set(`${channel_id}|${alone}|${from}`, { account_id, mode, channel_type: channel.type, address: from, status, marketing: alone, occurred_at })
+    // a time to come would make all that is told until then too late
+    const occurred_at = told_at === undefined || told_at > now ? now : told_at
+    const key = `${channel_id}|${alone}|${from}`
+    if ((latest.get(key)?.occurred_at ?? '') > occurred_at) continue
+    latest.set(key, { account_id, mode, channel_type: channel.type, address: from, status, marketing: alone, occurred_at })
   }
   if (latest.size > 0) await contacts.receiveProviderConsent(tx, [...latest.values()])
 }

@@ -104,7 +104,7 @@ function readStatus({ reports, remarks }: Reading, status: Json): void {
   })
   if (error?.code !== marketingStopped) return
   const from = partyOf(textAt(status, 'recipient_id'), textAt(status, 'recipient_user_id'))
-  if (from !== null) reports.push({ kind: 'preference', provider_id, from, marketing: 'stop' })
+  if (from !== null) reports.push({ kind: 'preference', provider_id, from, marketing: 'stop', ...(occurred_at === null ? {} : { occurred_at }) })
 }
 
 const unnamed = { code: 'provider_error', message: 'WhatsApp could not deliver it, and gives no reason.', provider_code: null } as const
@@ -120,9 +120,13 @@ function readPreferences({ reports, remarks }: Reading, value: Json): void {
   for (const one of objectsAt(value, 'user_preferences')) {
     const from = partyOf(textAt(one, 'wa_id'), textAt(one, 'user_id'))
     const said = textAt(one, 'value')
+    const occurred_at = timeOf(one)
     if (from === null || textAt(one, 'category') !== 'marketing_messages' || (said !== 'stop' && said !== 'resume'))
       remarks.add('A preference is not known here.')
-    else reports.push({ kind: 'preference', provider_id: `preference ${textAt(one, 'timestamp') ?? ''} ${from}`, from, marketing: said })
+    else {
+      const provider_id = `preference ${textAt(one, 'timestamp') ?? ''} ${from}`
+      reports.push({ kind: 'preference', provider_id, from, marketing: said, ...(occurred_at === null ? {} : { occurred_at }) })
+    }
   }
 }
 

@@ -106,7 +106,7 @@ adapterSuite(whatsappCloud, async (t) => {
               },
               occurred_at: statusTime,
             },
-            { kind: 'preference', provider_id: 'wamid.2', from: '+4915112345678', marketing: 'stop' },
+            { kind: 'preference', provider_id: 'wamid.2', from: '+4915112345678', marketing: 'stop', occurred_at: '2025-06-15T23:27:53.000Z' },
           ],
         },
         {
