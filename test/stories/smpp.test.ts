@@ -210,6 +210,25 @@ test('a bind that is refused disconnects at once, and a reconnect that is asked 
   assert.deepEqual([asked.status, again.status, sim.bound(), sim.boundMost()], [200, 200, 1, 1])
 })
 
+test('with a password that was changed the session is opened anew, and what waits goes out through it', async (t) => {
+  const { world, sim, api, status, channel, send, read } = await connected(t)
+  await world.settle()
+  const waiting = await send({ send_at: world.clock.iso(5000) })
+  sim.password = 'secret2'
+  sim.cut()
+  await pass(world, 2000, world)
+  const refused = await status()
+
+  const changed = await api.patch(`/v1/channels/${channel.id}`, { credentials: { host: '127.0.0.1', port: sim.port, system_id: 'shop', password: 'secret2' } })
+  await until('the bind that tried the credentials to end', () => sim.bound() === 0)
+  await world.settle('sessions')
+  await world.clock.advance(5000)
+  await world.settle()
+
+  assert.deepEqual([refused, changed.status, changed.body.connection_status], ['disconnected', 200, 'connected'])
+  assert.deepEqual([await status(), sim.bound(), sim.boundMost(), (await read(waiting)).status], ['connected', 1, 1, 'sent'])
+})
+
 test('a disabled channel is unbound, an active one bound again, a deleted one unbound for good', async (t) => {
   const { world, sim, api, channel } = await connected(t)
   await world.settle()

@@ -33,10 +33,16 @@ export function chooseProvider(
 
 /**
  * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender, and to what the provider's code
- * keeps besides the credentials. `free` throws the Problem of a sender that cannot be connected. Problems: upstream_rejected, upstream_unavailable.
+ * keeps besides the credentials. `free` throws the Problem of a sender that cannot be connected; `otherSender` makes that of credentials which are those
+ * of another sender than the one given. Problems: upstream_rejected, upstream_unavailable.
  */
 export async function tryConnection(
-  { clock, provider, adapter }: { readonly clock: Clock; readonly provider: Provider; readonly adapter: Adapter },
+  {
+    clock,
+    provider,
+    adapter,
+    otherSender = wrongSenderGiven,
+  }: { readonly clock: Clock; readonly provider: Provider; readonly adapter: Adapter; readonly otherSender?: (provider: Provider, told: string) => Problem },
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<{ identifier: string; credentials: Readonly<Record<string, unknown>> }> {
@@ -46,7 +52,7 @@ export async function tryConnection(
     return answer
   }
   const tried = await ask(adapter.connect?.bind(adapter), connection)
-  const identifier = senderOf(provider, connection, tried.identifier)
+  const identifier = senderOf(provider, connection, tried.identifier, otherSender)
   await free(identifier)
   const registered = await ask(adapter.register?.bind(adapter), { ...connection, identifier, credentials: { ...connection.credentials, ...tried.credentials } })
   return { identifier, credentials: { ...tried.credentials, ...registered.credentials } }
@@ -59,21 +65,24 @@ function refusal(kind: 'refused' | 'unavailable', message: string): Problem {
 }
 
 /** The sender: what the provider says, which what was given must fit. */
-function senderOf(provider: Provider, { type, identifier: given }: Connection, told: string | undefined): string {
+function senderOf(
+  provider: Provider,
+  { type, identifier: given }: Connection,
+  told: string | undefined,
+  otherSender: (provider: Provider, told: string) => Problem,
+): string {
   if (told === undefined) {
     if (given === '') throw invalid('identifier', 'missing_field', 'Give the identifier of the sender; this provider does not tell it.')
     return given
   }
-  if (given !== '' && bare(given) !== bare(told))
-    throw invalid(
-      'identifier',
-      'invalid_value',
-      `${provider.title} says that these credentials are those of ${told}. Leave \`identifier\` out, or give that one.`,
-    )
+  if (given !== '' && bare(given) !== bare(told)) throw otherSender(provider, told)
   if (wrongIdentifier(type, told).length > 0)
     throw new Problem('upstream_rejected', `${provider.title} names ${JSON.stringify(told.slice(0, 100))} as the sender, which no ${type} channel can have.`)
   return told
 }
+
+const wrongSenderGiven = ({ title }: Provider, told: string): Problem =>
+  invalid('identifier', 'invalid_value', `${title} says that these credentials are those of ${told}. Leave \`identifier\` out, or give that one.`)
 
 /** As people write it differently: with or without the sign before it, in any case. */
 const bare = (identifier: string): string => identifier.replace(/^[@+]/, '').toLowerCase()

@@ -32,6 +32,7 @@ const ChannelChange = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })),
   status: Type.Optional(Type.String({ enum: ['active', 'disabled'] })),
   settings: Type.Optional(AnyObject()),
+  credentials: Type.Optional(AnyObject({ description: "The provider's credentials, all of them: encrypted at rest, never returned." })),
 })
 const tag = 'Channels'
 
@@ -84,10 +85,10 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     tag,
     summary: 'Update a channel',
     description:
-      'Only the fields given change; `settings` is replaced whole. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again.',
+      'Only the fields given change; `settings` and `credentials` are replaced whole, but a `verify_token` that is left out stays. New credentials are tried at once, and must be those of the same sender; where the provider refuses them or cannot be reached, nothing changes. Then the channel is connected, and what waits on it goes on. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again.',
     body: ChannelChange,
     replies: { 200: Channel },
-    errors: ['resource_missing', 'live_mode_required'],
+    errors: ['parameter_missing', 'resource_missing', 'upstream_rejected', 'upstream_unavailable', 'live_mode_required', 'channel_not_connected'],
     handler: async ({ caller, params, body, sql }) =>
       reply(200, await channels.update(sql, caller, params['id']!, body as Parameters<ChannelService['update']>[3])),
   }),

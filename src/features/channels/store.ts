@@ -69,6 +69,8 @@ export interface ChannelChange {
   status?: 'active' | 'disabled'
   settings?: Record<string, unknown>
   capabilities?: readonly string[]
+  /** Sealed. */
+  credentials?: string
 }
 
 /** Changes what is given; null when the channel is gone. */
@@ -78,7 +80,8 @@ export async function updateChannel(sql: Db, { account_id, mode }: Tenant, id: s
       name = coalesce(${change.name ?? null}, name),
       status = coalesce(${change.status ?? null}, status),
       settings = coalesce(${change.settings === undefined ? null : JSON.stringify(change.settings)}::text::json, settings),
-      capabilities = coalesce(${change.capabilities === undefined ? null : [...change.capabilities]}::text[], capabilities)
+      capabilities = coalesce(${change.capabilities === undefined ? null : [...change.capabilities]}::text[], capabilities),
+      credentials = coalesce(${change.credentials ?? null}, credentials)
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null
     returning *`
   return channel ?? null

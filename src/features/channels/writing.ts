@@ -1,13 +1,13 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
 import type { Tenant } from '../../contract/caller.ts'
-import { missing, Problem } from '../../contract/problem.ts'
+import { invalid, missing, Problem } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { validator } from '../../contract/validation.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Connection, Provider, TemplateRecord } from './adapter.ts'
+import type { Adapter, Connection, Provider, TemplateRecord } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongOwnSettings, wrongSender, wrongSettings } from './channel-input.ts'
@@ -43,6 +43,8 @@ export interface ChannelUpdate {
   readonly status?: 'active' | 'disabled'
   /** Replaced whole. */
   readonly settings?: Record<string, unknown>
+  /** Replaced whole, but for a `verify_token` that is left out. */
+  readonly credentials?: Record<string, unknown>
 }
 
 /**
@@ -122,19 +124,79 @@ async function insertConnected(platform: Platform, tx: Db, given: NewChannel, te
   return channel
 }
 
+/**
+ * Changes what is given. New credentials are tried as at creation before anything is written, and the channel is connected then (behaviour: channels 3.4).
+ * Problems: parameter_invalid, upstream_rejected, upstream_unavailable, channel_not_connected, resource_missing.
+ */
 export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> {
+  const { platform } = deps
+  const { credentials: given, ...plain } = change
   const row = await getChangeable(deps, tenant, id)
   const provider = deps.adapters.providerOf(row.provider)
-  const [failure, ...more] = [...wrongSettings(change.settings), ...(provider === undefined ? [] : wrongOwnSettings(provider, change.settings))]
-  if (failure !== undefined) throw Problem.invalid([failure, ...more])
+  refuseWrongChange(platform, row, provider, change)
   const rate = change.settings === undefined ? undefined : withRate(row.type, change.settings)
-  const changed = await store.updateChannel(sql, tenant, id, {
-    ...change,
-    ...(rate === undefined ? {} : { settings: rate, capabilities: provider?.capabilities(row.type, rate) ?? row.capabilities }),
-  })
-  publishChange(deps)
-  if (changed === null) throw missing('channel', id)
-  return channelObject(changed, deps.platform.settings.base_url)
+  const credentials = given === undefined ? undefined : await renewCredentials(deps, { ...row, settings: rate ?? row.settings }, given)
+  const changed = await transact(sql, async (tx) => {
+    const written = await store.updateChannel(tx, tenant, id, {
+      ...plain,
+      ...(rate === undefined ? {} : { settings: rate, capabilities: provider?.capabilities(row.type, rate) ?? row.capabilities }),
+      ...(credentials === undefined ? {} : { credentials }),
+    })
+    if (written === null) throw missing('channel', id)
+    return credentials === undefined ? channelObject(written, platform.settings.base_url) : await setConnection(deps, tx, written, 'connected')
+  }).finally(() => publishChange(deps))
+  return changed
+}
+
+function refuseWrongChange({ settings }: Platform, { type }: ChannelRow, provider: Provider | undefined, change: ChannelUpdate): void {
+  const { credentials } = change
+  const failures = [
+    ...wrongSettings(change.settings),
+    ...(provider === undefined ? [] : wrongOwnSettings(provider, change.settings)),
+    ...(provider === undefined || credentials === undefined ? [] : validator(provider.credentials)(credentials, 'credentials')),
+  ]
+  const wrong =
+    failures.length > 0 || credentials === undefined
+      ? failures
+      : (provider?.check?.({ type, credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
+  if (wrong[0] !== undefined) throw Problem.invalid([wrong[0], ...wrong.slice(1)])
+}
+
+/** Tries credentials in the place of those that a channel has, and tells its provider where to call back. Resolves to them, sealed. */
+async function renewCredentials(deps: ChannelDeps, row: ChannelRow, given: Readonly<Record<string, unknown>>): Promise<string> {
+  const { clock, secrets, settings } = deps.platform
+  const { provider, adapter } = getConnectable(deps, row)
+  const credentials = { ...keptVerifyToken(deps.cache, provider, row), ...given }
+  const { id: channel_id, type, identifier } = row
+  const connection = { channel_id, type, identifier, credentials, settings: row.settings, webhook_url: webhookUrl(settings.base_url, channel_id) }
+  const tried = await tryConnection({ clock, provider, adapter, otherSender }, connection, async () => undefined)
+  return secrets.seal(JSON.stringify({ ...credentials, ...tried.credentials }))
+}
+
+const otherSender = ({ title }: Provider, told: string): Problem =>
+  invalid(
+    'credentials',
+    'invalid_value',
+    `${title} says that these credentials are those of ${told}, and a channel keeps its sender. Give those of its own sender, or connect a channel for ${told}.`,
+  )
+
+/** The word of the handshake that the provider knows already. What cannot be opened any more, after the loss of a key, is nothing. */
+function keptVerifyToken(cache: ChannelCache, provider: Provider, row: ChannelRow): { verify_token?: string } {
+  if (!('verify_token' in provider.credentials.properties)) return {}
+  try {
+    const { verify_token } = cache.connection(row).credentials
+    return typeof verify_token === 'string' ? { verify_token } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The code of a channel's provider; Problem `channel_not_connected` where it is not part of the service any more. */
+function getConnectable({ adapters }: ChannelDeps, row: ChannelRow): { provider: Provider; adapter: Adapter } {
+  const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
+  if (provider === undefined || adapter === undefined)
+    throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
+  return { provider, adapter }
 }
 
 /**
@@ -169,9 +231,7 @@ async function takeBack(
 /** Tries the channel's link again; answers the channel once it is connected. */
 export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
-  const [provider, adapter] = [deps.adapters.providerOf(row.provider), deps.adapters.adapterOf(row.provider)]
-  if (provider === undefined || adapter === undefined)
-    throw new Problem('channel_not_connected', `The provider ${row.provider} of this channel is not part of this service any more.`)
+  const { provider, adapter } = getConnectable(deps, row)
   const { clock, secrets } = deps.platform
   const connection = deps.cache.connection(row)
   if (adapter.needsSession?.(connection) === true) {

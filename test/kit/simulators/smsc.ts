@@ -47,7 +47,7 @@ export interface Smsc {
   /** `127.0.0.1:port`. */
   readonly host: string
   readonly system_id: string
-  readonly password: string
+  password: string
   readonly submitted: readonly Submitted[]
   /** Binds as they came: command and whether they were taken. */
   readonly binds: readonly { readonly command: string; readonly status: number }[]

@@ -60,7 +60,7 @@ function outcomeOfError(answer: Extract<HttpAnswer, { kind: 'answer' }>): Outcom
       kind: 'refused',
       code: 'channel_not_connected',
       provider_code: code,
-      message: 'Infobip does not take the API key. Make one in the Infobip portal that may send SMS, and connect the channel anew.',
+      message: 'Infobip does not take the API key. Make one in the Infobip portal that may send SMS, and PATCH the channel with it.',
       channel_lost: true,
     }
   return {

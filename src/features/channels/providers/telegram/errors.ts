@@ -5,8 +5,8 @@ import type { ApiAnswer } from './api.ts'
 
 /** `lost`: nothing more can be sent with this token. The first that fits counts. */
 const meanings: readonly (readonly [status: number, words: RegExp, code: MessageErrorCode | 'lost', sentence: string])[] = [
-  [401, /./s, 'lost', 'Telegram does not take the bot token any more. Ask BotFather for the current one (/token), and connect the channel anew.'],
-  [404, /^not found$/i, 'lost', 'Telegram knows no bot with this token. Ask BotFather for the current one (/token), and connect the channel anew.'],
+  [401, /./s, 'lost', 'Telegram does not take the bot token any more. Ask BotFather for the current one (/token), and PATCH the channel with it.'],
+  [404, /^not found$/i, 'lost', 'Telegram knows no bot with this token. Ask BotFather for the current one (/token), and PATCH the channel with it.'],
   [403, /blocked by the user/i, 'recipient_blocked', 'The recipient has blocked the bot. Only the recipient can lift that.'],
   [403, /user is deactivated/i, 'provider_error', 'The account of the recipient was deleted.'],
   [403, /can't initiate/i, 'policy_violation', 'The recipient has not pressed the Start button of the bot, which has to come first.'],

@@ -6,7 +6,7 @@ import type { MessageErrorCode } from '../../../../contract/resources/message.ts
 type Meaning = readonly [code: MessageErrorCode | 'lost' | 'later', sentence: string]
 
 const meanings: Readonly<Record<string, Meaning>> = {
-  20003: ['lost', 'Twilio does not take the credentials any more. Look up the auth token in the Twilio console, and connect the channel anew.'],
+  20003: ['lost', 'Twilio does not take the credentials any more. Look up the auth token in the Twilio console, and PATCH the channel with it.'],
   20005: ['lost', 'The Twilio account is not active. Look into the Twilio console for the reason, then reconnect the channel.'],
   20008: ['lost', 'These are the test credentials of the Twilio account, which send nothing. Connect the channel with the live ones.'],
   20404: ['provider_error', 'Twilio does not know what was asked for.'],

@@ -10,7 +10,7 @@ const statuses: Readonly<Record<string, Meaning>> = {
   1: ['later', 'More messages than the Vonage account may send at once.'],
   2: ['provider_error', 'Vonage misses a parameter in the request.'],
   3: ['provider_error', 'Vonage finds a parameter of the request invalid. Look at the recipient and at the sender of the channel.'],
-  4: ['lost', 'Vonage does not take the API key and secret. Look them up under API Settings in the Vonage dashboard, and connect the channel anew.'],
+  4: ['lost', 'Vonage does not take the API key and secret. Look them up under API Settings in the Vonage dashboard, and PATCH the channel with them.'],
   5: ['down', 'Vonage had an internal error.'],
   6: ['provider_error', 'Vonage cannot route messages to this recipient. Correct the number before sending again.'],
   7: ['recipient_blocked', 'Vonage has barred this recipient. Do not send to it again.'],
@@ -28,7 +28,7 @@ const statuses: Readonly<Record<string, Meaning>> = {
   22: ['provider_error', 'Vonage does not know the network of this recipient.'],
   23: ['provider_error', 'Vonage cannot call the address for receipts. Set POSTHORN_BASE_URL to one that it can reach.'],
   29: ['policy_violation', 'A trial account of Vonage sends to test numbers alone. Add the recipient in the Vonage dashboard, or pay into the account.'],
-  32: ['lost', 'Vonage got a signature and a secret at once. Connect the channel anew.'],
+  32: ['lost', 'Vonage got a signature and a secret at once. PATCH the channel with its credentials.'],
   33: ['provider_error', 'The number of the recipient is not in service any more.'],
 }
 

@@ -20,8 +20,8 @@ const meaning = (does: Effect, code: MessageErrorCode, words: string, more: Pick
 
 /** By code, as in https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. */
 const meanings: Readonly<Record<number, Meaning>> = {
-  0: meaning('lose', 'channel_not_connected', 'The access token is not taken. Make a new one and connect the channel again.'),
-  190: meaning('lose', 'channel_not_connected', 'The access token has expired or was revoked. Make a new one and connect the channel again.'),
+  0: meaning('lose', 'channel_not_connected', 'The access token is not taken. Make a new one and PATCH the channel with it.'),
+  190: meaning('lose', 'channel_not_connected', 'The access token has expired or was revoked. Make a new one and PATCH the channel with it.'),
   10: meaning('lose', 'channel_not_connected', 'The access token lacks the permission whatsapp_business_messaging. Give it to the system user.'),
   33: meaning('lose', 'channel_not_connected', 'The business phone number was deleted. Connect another one.'),
   133010: meaning('lose', 'channel_not_connected', 'The phone number is not registered with the Cloud API. Register it in WhatsApp Manager.'),
