@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { TSchema } from 'typebox'
 import type { Provider } from '../features/channels/adapter.ts'
 import { nearest } from '../lib/nearest.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import type { Terminal } from './program.ts'
 
 export interface Given {
@@ -75,9 +75,9 @@ async function providerOf(name: string | undefined, offered: readonly Provider[]
   const names = offered.map((provider) => provider.name).join(', ')
   if (offered.length === 0) throw new OperatorError('This version connects no provider.')
   const chosen = name ?? (await ask?.({ text: `Provider (${names}): `, hidden: false }))?.trim()
-  if (chosen === undefined) throw new OperatorError(`Say which provider: --provider ${names}.`)
+  if (chosen === undefined) throw new UsageError(`Say which provider: --provider ${names}.`)
   const provider = offered.find((one) => one.name === chosen)
-  if (provider === undefined) throw new OperatorError(`There is no provider ${JSON.stringify(chosen.slice(0, 40))}. Use one of ${names}.`)
+  if (provider === undefined) throw new UsageError(`There is no provider ${JSON.stringify(chosen.slice(0, 40))}. Use one of ${names}.`)
   return provider
 }
 
@@ -85,7 +85,7 @@ async function typeOf(type: string | undefined, provider: Provider, ask: Termina
   if (type !== undefined) return type
   if (provider.types.length === 1) return provider.types[0]!
   const chosen = (await ask?.({ text: `Kind of channel (${provider.types.join(', ')}): `, hidden: false }))?.trim()
-  if (chosen === undefined || chosen === '') throw new OperatorError(`Say which kind of channel: --type ${provider.types.join('|')}.`)
+  if (chosen === undefined || chosen === '') throw new UsageError(`Say which kind of channel: --type ${provider.types.join('|')}.`)
   return chosen
 }
 
@@ -95,7 +95,7 @@ async function identifierOf({ identifier, title }: Provider, ask: Terminal['ask'
 }
 
 async function askedCredentials(provider: Provider, ask: Terminal['ask']): Promise<Fields> {
-  if (ask === undefined) throw new OperatorError('Give the credentials: --file credentials.json. Without it they are asked for on a terminal.')
+  if (ask === undefined) throw new UsageError('Give the credentials: --file credentials.json. Without it they are asked for on a terminal.')
   const required = new Set(provider.credentials.required)
   const credentials: Fields = {}
   for (const [name, schema] of Object.entries(provider.credentials.properties)) {

@@ -9,7 +9,7 @@ import { connectEmbedded } from '../platform/database/embedded.ts'
 import { migrate, missingMigrations } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
 import { isUnreachable } from '../platform/database/failures.ts'
-import { OperatorError } from '../platform/operator-error.ts'
+import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import { makeLog } from '../platform/log.ts'
 import { openSecrets } from '../platform/secrets.ts'
 
@@ -98,7 +98,7 @@ function everywhere(command: Command, change: (command: Command) => unknown): vo
 function failure(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   terminal.err(`${wordsOf(error)}\n`)
-  return exitCodes.refused
+  return error instanceof UsageError ? exitCodes.usage : exitCodes.refused
 }
 
 /** What a command says of what ended it: a sentence, or of something that nobody expected all that is known. */

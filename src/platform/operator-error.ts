@@ -14,3 +14,6 @@ export class OperatorError extends Error {
     this.subject = subject
   }
 }
+
+/** A command was called in a way that it does not know: the exit code tells it from a refusal (behaviour: command-line 1). */
+export class UsageError extends OperatorError {}

@@ -126,7 +126,7 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
       'The channel cannot be connected like this:',
       'The provider refused the credentials: The simulated provider refuses these credentials. Correct them and try again; nothing was changed.',
       ...[8, 9, 10, 11].map((at) => refusals[at]!.err.split('\n', 1)[0]!),
-    ].map((sentence) => [1, '', sentence]),
+    ].map((sentence, at) => [at >= 8 && at <= 10 ? 2 : 1, '', sentence]),
   )
   for (const at of [4, 5]) assert.match(refusals[at]!.err, /holds no JSON object/)
   assert.match(refusals[8]!.err, /There is no provider "pigeon"\. Use one of /)

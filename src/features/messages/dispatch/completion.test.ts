@@ -39,14 +39,17 @@ test('a provider that throttles is given the time that it asks for, but not more
   )
 })
 
-test('what was perhaps sent is repeated after half a minute, and what has ended never', () => {
+test('what was perhaps sent is repeated after half a minute, then more and more rarely, and what has ended never', () => {
   const ended: Completion[] = [
     completed({ kind: 'accepted', provider_ids: ['p'] }),
     completed({ kind: 'refused', code: 'provider_error', provider_code: null, message: '' }),
     { job: completed(throttled()).job, outcome: { kind: 'gone' }, at_ms },
   ]
 
-  assert.equal(wait(completed({ kind: 'unknown', message: '' })), 30_000)
+  assert.deepEqual(
+    [0, 1, 2, 6].map((attempts) => wait(completed({ kind: 'unknown', message: '' }, { attempts }))),
+    [30_000, 60_000, 120_000, 1_920_000],
+  )
   assert.deepEqual(ended.map(nextDue), [null, null, null])
 })
 
@@ -93,7 +96,7 @@ test('a hand-over is dated when it began, and a message of several parts has a r
   )
 })
 
-test('a message that is throttled for eight hand-overs is refused, where the provider says with what', () => {
+test('a message that is throttled for eight hand-overs is refused, where the provider says with what, and so is one of which it never tells', () => {
   const if_lasting = { code: 'policy_violation', provider_code: '131048', message: 'Too many recipients report this sender.' } as const
   const spam: Outcome = { kind: 'throttled', provider_code: '131048', message: 'Slow down.', if_lasting }
 
@@ -102,5 +105,10 @@ test('a message that is throttled for eight hand-overs is refused, where the pro
     ['throttled', 'throttled', 'refused', 'refused'],
   )
   assert.deepEqual(outcomeOf({ attempts: 7 }, spam), { kind: 'refused', ...if_lasting })
+  const unknown: Outcome = { kind: 'unknown', message: '' }
+  assert.deepEqual(
+    [0, 6, 7].map((attempts) => outcomeOf({ attempts }, unknown).kind),
+    ['unknown', 'unknown', 'refused'],
+  )
   assert.equal(outcomeOf({ attempts: 7 }, throttled()).kind, 'throttled')
 })

@@ -36,6 +36,8 @@ const backoffFirstMs = 500
 const backoffMaxMs = 60_000
 /** A provider that goes on throttling means by it what it says in `if_lasting`. */
 const throttledMax = 8
+/** Hand-overs of a message whose provider never tells what became of them: each may be a copy. */
+const unknownsMax = 8
 
 export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
 
@@ -45,9 +47,9 @@ const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) 
 /** When the hand-over is repeated, in milliseconds; null when the job has ended. */
 export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
-  if (outcome.kind === 'unknown') return at_ms + unknownWaitMs
-  if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable') return null
+  if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable' && outcome.kind !== 'unknown') return null
   if (wasAsked(completion)) return at_ms + unknownWaitMs
+  if (outcome.kind === 'unknown') return at_ms + unknownWaitMs * 2 ** Math.min(job.attempts, unknownsMax)
   const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
   const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
   if (job.row.expires_at === null) return due_ms
@@ -58,15 +60,32 @@ export function nextDue(completion: Completion): number | null {
 }
 
 const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, MessageRow['error']>> = {
-  expired: { code: 'expired', message: 'The message was not handed over within its validity.', provider_code: null },
-  blocked: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the message was handed over.', provider_code: null },
-  channel_deleted: { code: 'channel_not_connected', message: 'The channel was deleted before the message was handed over.', provider_code: null },
+  expired: { code: 'expired', message: 'The validity of the message ended before its provider took it.', provider_code: null },
+  blocked: { code: 'recipient_blocked', message: 'The recipient opted out or was blocked before the provider took the message.', provider_code: null },
+  channel_deleted: { code: 'channel_not_connected', message: 'The channel was deleted before its provider took the message.', provider_code: null },
 }
 
-/** What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what. */
+/** Of one that may have been sent it is not said that it was not. */
+function errorOf(kind: keyof typeof errors, { doubtful }: Job): MessageRow['error'] {
+  const error = errors[kind]!
+  return doubtful ? { ...error, message: `${error.message} An earlier hand-over had no answer: the recipient may have it.` } : error
+}
+
+/**
+ * What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what, and so is one of which nobody
+ * could tell often enough whether it was sent.
+ */
 export function outcomeOf({ attempts }: Pick<Job, 'attempts'>, outcome: Outcome): Outcome {
+  if (outcome.kind === 'unknown' && attempts + 1 >= unknownsMax) return neverTold
   if (outcome.kind !== 'throttled' || outcome.if_lasting === undefined || attempts + 1 < throttledMax) return outcome
   return { kind: 'refused', ...outcome.if_lasting }
+}
+
+const neverTold: Outcome = {
+  kind: 'refused',
+  code: 'provider_error',
+  provider_code: null,
+  message: 'The provider took the message again and again without telling what became of it. The recipient may have it: ask before you send it again.',
 }
 
 /** What is asked of the message, in order. */
@@ -75,7 +94,7 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
   const request = { ...tenantOf(job.row), message_id: job.row.id, at: isoTime(at_ms), row: job.row }
   if (!wasHandedOver(completion)) {
     const { kind } = completion.outcome
-    return kind === 'gone' ? [] : [{ ...request, transition: 'refuse', error: errors[kind] }]
+    return kind === 'gone' ? [] : [{ ...request, transition: 'refuse', error: errorOf(kind, job) }]
   }
   const { outcome } = completion
   // it may have been handed over without a word of it

@@ -44,7 +44,7 @@ export function readReceipt(pdu: Pdu, text: string): ReceiptTold | null {
   const stated = typeof pdu['message_state'] === 'number' ? stateNames[numberOf(pdu, 'message_state')] : undefined
   const state = stated ?? wordOf(/\bstat(?:us)?:\s*([A-Za-z]+)/i.exec(text)?.[1] ?? '')
   const network = bytesOf(pdu, 'network_error_code')
-  const error = network.length === 3 ? String(network.readUInt16BE(1)) : (/\berr(?:or)?:\s*([0-9A-Za-z]{1,10})/i.exec(text)?.[1] ?? null)
+  const error = network.length === 3 ? String(network.readUInt16BE(1)).padStart(3, '0') : (/\berr(?:or)?:\s*([0-9A-Za-z]{1,10})/i.exec(text)?.[1] ?? null)
   return { id, state, error }
 }
 

@@ -294,7 +294,7 @@ test('receipts are read from their text and from parameters, whatever way they w
       kind: 'receipt',
       provider_id: 'abc1',
       transition: 'fail',
-      error: { code: 'provider_error', message: 'The operator rejected the message.', provider_code: 'REJECTD:27' },
+      error: { code: 'provider_error', message: 'The operator rejected the message.', provider_code: 'REJECTD:027' },
     },
   ])
 })
