@@ -84,5 +84,8 @@ export function urlRefusal(text: string, allowed: readonly string[]): UrlRefusal
   return localNames.test(host) ? 'local_name' : mended
 }
 
+/** Whether somebody outside can call an address, with http too. */
+export const isReachable = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
+
 /** True for a URL host that is an IP address rather than a name. */
 export const isLiteral = (host: string): boolean => host.startsWith('[') || ipaddr.IPv4.isValidFourPartDecimal(host.replace(/\.$/, ''))

@@ -1,18 +1,19 @@
 /** Asks Infobip what became of a message whose hand-over had no answer: its log has our id, for 48 hours. */
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
-import { callApi, errorCodeOf, isFields, parsedFields, statusOf } from './api.ts'
+import { isObject, parsedObject } from '../../../../lib/json-fields.ts'
+import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'
 
 /** null where Infobip refuses to tell; `unknown` where no answer of Infobip's came, so that it is asked again; `unavailable` where it never had the message. */
 export async function ask(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome | null> {
   const answer = await callApi(tools, connection, `/sms/3/logs?${new URLSearchParams({ messageId: message.id, limit: '1' })}`, signal)
   if (refusesToTell(answer)) return null
-  const results = answer.kind === 'answer' && answer.status === 200 ? parsedFields(answer.body)?.['results'] : undefined
+  const results = answer.kind === 'answer' && answer.status === 200 ? parsedObject(answer.body)?.['results'] : undefined
   if (!Array.isArray(results)) return notTold
   if (results.length === 0) return { kind: 'unavailable', provider_code: null, message: 'Infobip never had the message.' }
-  const found: unknown = results.find((result) => isFields(result) && result['messageId'] === message.id)
-  const status = isFields(found) ? statusOf(found['status']) : null
+  const found: unknown = results.find((result) => isObject(result) && result['messageId'] === message.id)
+  const status = isObject(found) ? statusOf(found['status']) : null
   if (status === null) return notTold
   const outcome = outcomeOfStatus(status, message.id)
   // what was doubtful in the answer is over in the log, and repeating it under the same id would pass for what Infobip has had already

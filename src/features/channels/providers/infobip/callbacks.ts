@@ -1,24 +1,21 @@
 /** Reads what Infobip calls back with: reports and inbound messages as JSON, several at once. It signs nothing: they are known by a word in the address. */
-import { sameText } from '../../../../lib/hmac.ts'
+import { isObject, parsedObject, type Fields } from '../../../../lib/json-fields.ts'
 import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../../adapter.ts'
-import { isFields, parsedFields, statusOf, type Fields } from './api.ts'
+import { hasToken } from '../address-token.ts'
+import { isForChannel, senderOf, withoutPlus } from '../bare-numbers.ts'
+import { statusOf } from './api.ts'
 import { failure, transitionOf } from './codes.ts'
 
 /** Infobip sends up to 100 at once, and more where an account asks for it. */
 const resultsMax = 10_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const tokenOf = ({ credentials }: Connection): string => textOf(credentials['verify_token'])
-
-/** Where reports are called back. */
-export const callbackUrl = (connection: Connection): string => `${connection.webhook_url}?token=${encodeURIComponent(tokenOf(connection))}`
 
 export function receive(callback: Callback, connection: Connection): Received | null {
-  const token = tokenOf(connection)
-  if (token === '' || !sameText(token, textOf(callback.query['token']))) return null
-  const results = parsedFields(callback.body)?.['results']
+  if (!hasToken(callback, connection)) return null
+  const results = parsedObject(callback.body)?.['results']
   if (!Array.isArray(results)) return { reports: [], ignored: 'a callback without results' }
-  const reports = results.slice(0, resultsMax).map((result) => (isFields(result) ? reportsOf(result, connection) : []))
+  const reports = results.slice(0, resultsMax).map((result) => (isObject(result) ? reportsOf(result, connection) : []))
   const silent = reports.filter((one) => one.length === 0).length + Math.max(results.length - resultsMax, 0)
   return {
     reports: reports.flat(),
@@ -62,14 +59,13 @@ function timeOf(written: string): string | undefined {
 /** None for a message to another number of the account. */
 function inboundOf(provider_id: string, result: Fields, { identifier }: Connection): InboundMessage[] {
   const [from, to] = [textOf(result['from']), textOf(result['to'])]
-  const ours = !/^\+?\d+$/.test(identifier) || to.replace(/^\+/, '') === identifier.replace(/^\+/, '')
-  if (!ours || from === '' || from.length > 50) return []
+  if (!isForChannel(withoutPlus(to), identifier) || from === '' || from.length > 50) return []
   const readable = typeof result['text'] === 'string'
   return [
     {
       kind: 'inbound',
       provider_id,
-      from: /^\d{7,15}$/.test(from) ? `+${from}` : from,
+      from: senderOf(from),
       profile_name: null,
       type: readable ? 'text' : 'unsupported',
       content: readable ? { body: textOf(result['text']) } : { provider_type: 'binary' },

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Detail } from '../../../../contract/errors.ts'
 import { urlRefusal } from '../../../../lib/public-address.ts'
 import type { Provider } from '../../adapter.ts'
+import { verifyToken } from '../address-token.ts'
 import { ask } from './asking.ts'
 import { receive } from './callbacks.ts'
 import { connect } from './connecting.ts'
@@ -36,16 +37,8 @@ export const infobip: Provider = {
         pattern: '^[!-~]+$',
         description: 'In the Infobip portal under Developer Tools, API Keys. It must be allowed to send SMS and to read their logs.',
       }),
-      verify_token: Type.Optional(
-        Type.String({
-          title: 'Verify token',
-          format: 'password',
-          minLength: 8,
-          maxLength: 100,
-          pattern: '^[A-Za-z0-9_-]+$',
-          description:
-            'The word by which callbacks are known, for Infobip signs none: the address for inbound messages in the Infobip portal ends in ?token= and this word. Left out, one is made and shown once.',
-        }),
+      verify_token: verifyToken(
+        'The word by which callbacks are known, for Infobip signs none: the address for inbound messages in the Infobip portal ends in ?token= and this word. Left out, one is made and shown once.',
       ),
     },
     { additionalProperties: false },

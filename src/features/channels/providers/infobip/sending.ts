@@ -1,9 +1,12 @@
 /** Hands a text over to Infobip under our own id, by which it is found again whatever happens to the answer. */
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
-import { urlRefusal } from '../../../../lib/public-address.ts'
+import { isObject, parsedObject } from '../../../../lib/json-fields.ts'
+import { isReachable } from '../../../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
-import { callApi, errorCodeOf, isFields, parsedFields, statusOf } from './api.ts'
-import { callbackUrl } from './callbacks.ts'
+import { addressWithToken } from '../address-token.ts'
+import { withoutPlus } from '../bare-numbers.ts'
+import { outcomeOfNoAnswer } from '../no-answer.ts'
+import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'
 
 const minuteMs = 60_000
@@ -14,34 +17,28 @@ export async function send(tools: ProviderTools, message: OutboundMessage, conne
   return outcomeOf(await callApi(tools, connection, '/sms/3/messages', signal, { messages: [requestOf(tools, message, connection)] }), message.id)
 }
 
-const digits = (number: string): string => number.replace(/^\+/, '')
-const isPublic = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
-
 function requestOf({ clock }: ProviderTools, message: OutboundMessage, connection: Connection): object {
   const left_ms = message.expires_at === null ? undefined : Date.parse(message.expires_at) - clock.now()
   const amount = left_ms === undefined ? undefined : Math.min(Math.max(Math.ceil(left_ms / minuteMs), 1), validityMinutesMax)
   return {
-    sender: digits(message.from),
-    destinations: [{ to: digits(message.to), messageId: message.id }],
+    sender: withoutPlus(message.from),
+    destinations: [{ to: withoutPlus(message.to), messageId: message.id }],
     content: { text: (message.content as { body: string }).body },
     ...(amount === undefined ? {} : { options: { validityPeriod: { amount, timeUnit: 'MINUTES' } } }),
-    ...(isPublic(connection.webhook_url)
-      ? { webhooks: { delivery: { url: callbackUrl(connection), intermediateReport: true }, contentType: 'application/json' } }
+    ...(isReachable(connection.webhook_url)
+      ? { webhooks: { delivery: { url: addressWithToken(connection), intermediateReport: true }, contentType: 'application/json' } }
       : {}),
   }
 }
 
 function outcomeOf(answer: HttpAnswer, id: string): Outcome {
-  if (answer.kind !== 'answer')
-    return answer.kind === 'unsent'
-      ? { kind: 'unavailable', provider_code: answer.code, message: `Infobip could not be reached: ${answer.message}` }
-      : { kind: 'unknown', message: `Infobip may have taken the message: ${answer.message}` }
+  if (answer.kind !== 'answer') return outcomeOfNoAnswer('Infobip', answer)
   const { status } = answer
   if (status < 200 || status > 299) return outcomeOfError(answer)
-  const messages = parsedFields(answer.body)?.['messages']
+  const messages = parsedObject(answer.body)?.['messages']
   const first: unknown = Array.isArray(messages) && messages.length === 1 ? messages[0] : undefined
-  const told = isFields(first) ? statusOf(first['status']) : null
-  if (!isFields(first) || told === null) return { kind: 'unknown', message: 'Infobip answered without a result, and may have taken the message.' }
+  const told = isObject(first) ? statusOf(first['status']) : null
+  if (!isObject(first) || told === null) return { kind: 'unknown', message: 'Infobip answered without a result, and may have taken the message.' }
   const provider_id = first['messageId']
   return outcomeOfStatus(told, typeof provider_id === 'string' && provider_id !== '' && provider_id.length <= 200 ? provider_id : id)
 }

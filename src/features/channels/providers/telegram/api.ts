@@ -1,7 +1,7 @@
 /** Calls of the Bot API, and its answers as values. */
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
+import { isObject, parsedObject, type Fields } from '../../../../lib/json-fields.ts'
 import type { Connection, ProviderTools } from '../../adapter.ts'
-import { isObject, type Fields } from './json.ts'
 
 /** `ok`: done, with its result. `error`: Telegram says why not. `unsent`: it certainly never arrived. `unknown`: it may have. */
 export type ApiAnswer =
@@ -40,7 +40,7 @@ export async function callApi(
 function read(answer: HttpAnswer): ApiAnswer {
   if (answer.kind !== 'answer') return { kind: answer.kind, code: answer.code, message: answer.message }
   const { status } = answer
-  const fields = fieldsOf(answer.body)
+  const fields = parsedObject(answer.body)
   if (status >= 200 && status < 300 && fields?.['ok'] === true && 'result' in fields) return { kind: 'ok', result: fields['result'] }
   // an error that Telegram itself did not meet: it has not done it
   const told = fields?.['ok'] === false && Number.isInteger(fields['error_code']) ? (fields['error_code'] as number) : undefined
@@ -56,14 +56,4 @@ function retryAfterOf(fields: Fields | null): number | undefined {
   const parameters = fields?.['parameters']
   const seconds = isObject(parameters) ? parameters['retry_after'] : undefined
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined
-}
-
-function fieldsOf(body: Buffer): Fields | null {
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'))
-    return isObject(parsed) ? parsed : null
-  } catch {
-    // a page of something in between
-    return null
-  }
 }

@@ -3,7 +3,8 @@ import { hmac, hmacKey } from '../../../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../../adapter.ts'
 import { callApi, tokenOf, type ApiAnswer } from './api.ts'
 import { sayOf } from './errors.ts'
-import { isObject, textAt } from './json.ts'
+import { isObject } from '../../../../lib/json-fields.ts'
+import { textAt } from './json.ts'
 
 /** What the service reads of updates. */
 export const allowedUpdates: readonly string[] = ['message', 'callback_query']

@@ -1,7 +1,7 @@
 /** What a message becomes at Telegram: one or several calls of the Bot API. Texts are sent as they are, without a parse mode. */
 import type { ErrorCode } from '../../../../contract/errors.ts'
 import type { OutboundMessage } from '../../adapter.ts'
-import type { Fields } from './json.ts'
+import type { Fields } from '../../../../lib/json-fields.ts'
 import { callbackData } from './buttons.ts'
 import { vcardOf, type Card } from './vcard.ts'
 

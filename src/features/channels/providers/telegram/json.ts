@@ -1,8 +1,5 @@
-/** Reads fields of JSON that somebody else wrote: nothing is known of them. */
-
-export type Fields = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Reads fields of what Telegram writes: nothing is known of them. */
+import { isObject, type Fields } from '../../../../lib/json-fields.ts'
 
 /** The object under this name; null where there is none. */
 export const objectAt = (fields: Fields, name: string): Fields | null => (isObject(fields[name]) ? fields[name] : null)

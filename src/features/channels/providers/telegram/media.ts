@@ -2,7 +2,8 @@
 import type { Connection, MediaReference, ProviderTools } from '../../adapter.ts'
 import { callApi, tokenOf } from './api.ts'
 import { sayOf } from './errors.ts'
-import { isObject, textAt } from './json.ts'
+import { isObject } from '../../../../lib/json-fields.ts'
+import { textAt } from './json.ts'
 
 export async function fetchMedia(tools: ProviderTools, reference: MediaReference, connection: Connection, bytes_max: number, signal: AbortSignal) {
   const answer = await callApi(tools, connection, 'getFile', { file_id: reference['file_id'] ?? '' }, signal)

@@ -2,7 +2,8 @@
 import type { Connection, ProviderTools, Report, Session, Tell } from '../../adapter.ts'
 import { callApi } from './api.ts'
 import { allowedUpdates, failureOf } from './connecting.ts'
-import { integerAt, isObject } from './json.ts'
+import { isObject } from '../../../../lib/json-fields.ts'
+import { integerAt } from './json.ts'
 import { readUpdate } from './updates.ts'
 
 /** For so long Telegram keeps a request open, and so much longer its answer may take. */

@@ -3,7 +3,8 @@ import type { Connection, OutboundMessage, Outcome, ProviderTools, Receipt } fro
 import { callApi } from './api.ts'
 import { stepsOf, type Step } from './contents.ts'
 import { outcomeOf } from './errors.ts'
-import { isObject, integerAt, objectAt } from './json.ts'
+import { isObject } from '../../../../lib/json-fields.ts'
+import { integerAt, objectAt } from './json.ts'
 
 /** How long a part behind the first waits where Telegram is asked too much. */
 const partWaitMaxMs = 15_000

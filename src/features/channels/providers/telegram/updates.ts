@@ -1,7 +1,8 @@
 /** Reads updates of a bot (https://core.telegram.org/bots/api#update): messages of people, and the buttons that they tapped. */
 import type { InboundMessage, MediaReference } from '../../adapter.ts'
 import { placeOf } from './buttons.ts'
-import { integerAt, isObject, objectAt, textAt, type Fields } from './json.ts'
+import { isObject, type Fields } from '../../../../lib/json-fields.ts'
+import { integerAt, objectAt, textAt } from './json.ts'
 
 /** What was read of an update: a message, or why there is none. */
 export type Read = { readonly inbound: InboundMessage; readonly callback_query_id?: string } | { readonly ignored: string }

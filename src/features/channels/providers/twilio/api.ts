@@ -1,6 +1,8 @@
 /** Calls of the Twilio API, and its answers as values. */
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
+import { parsedObject, type Fields } from '../../../../lib/json-fields.ts'
 import type { Connection, Outcome, ProviderTools } from '../../adapter.ts'
+import { outcomeOfNoAnswer } from '../no-answer.ts'
 import { refusal } from './codes.ts'
 
 export interface Credentials {
@@ -10,9 +12,6 @@ export interface Credentials {
 }
 
 export const credentialsOf = ({ credentials }: Connection): Credentials => credentials as unknown as Credentials
-
-/** A JSON object as it came: nothing is known of its fields. */
-export type Fields = Readonly<Record<string, unknown>>
 
 export const authorization = (connection: Connection): string => {
   const { account_sid, auth_token } = credentialsOf(connection)
@@ -34,16 +33,7 @@ export async function callApi(tools: ProviderTools, connection: Connection, path
 }
 
 /** The object in the body of an answer; null where there is none. */
-export function fieldsOf(answer: HttpAnswer): Fields | null {
-  if (answer.kind !== 'answer') return null
-  try {
-    const parsed: unknown = JSON.parse(answer.body.toString('utf8'))
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : null
-  } catch {
-    // whatever stands in front of the API may answer, too
-    return null
-  }
-}
+export const fieldsOf = (answer: HttpAnswer): Fields | null => (answer.kind === 'answer' ? parsedObject(answer.body) : null)
 
 /** Statuses after which Twilio may have taken the message all the same. */
 const doubtful = (status: number): boolean => status < 400 || status === 408 || (status >= 500 && status !== 503)
@@ -51,10 +41,7 @@ const retryAfterMaxMs = 3_600_000
 
 /** What an answer without success means for a hand-over. */
 export function outcomeOf(answer: HttpAnswer): Outcome {
-  if (answer.kind !== 'answer')
-    return answer.kind === 'unsent'
-      ? { kind: 'unavailable', provider_code: answer.code, message: `Twilio could not be reached: ${answer.message}` }
-      : { kind: 'unknown', message: `Twilio may have taken the message: ${answer.message}` }
+  if (answer.kind !== 'answer') return outcomeOfNoAnswer('Twilio', answer)
   const { status, headers } = answer
   if (doubtful(status)) return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
   const fields = fieldsOf(answer)

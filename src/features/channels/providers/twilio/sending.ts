@@ -1,8 +1,9 @@
 /** Hands messages to Twilio, and asks what became of those whose hand-over had no answer. */
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
-import { urlRefusal } from '../../../../lib/public-address.ts'
+import type { Fields } from '../../../../lib/json-fields.ts'
+import { isReachable, urlRefusal } from '../../../../lib/public-address.ts'
 import type { Connection, OutboundMessage, Outcome, ProviderTools, Receipt } from '../../adapter.ts'
-import { callApi, credentialsOf, fieldsOf, outcomeOf, type Fields } from './api.ts'
+import { callApi, credentialsOf, fieldsOf, outcomeOf } from './api.ts'
 import { receiptOf } from './receipts.ts'
 
 /** Twilio's bounds of ValidityPeriod, in seconds. */
@@ -61,11 +62,8 @@ function bodyOf({ type, content }: OutboundMessage): string {
 function callbackOf({ url }: ProviderTools, message: OutboundMessage, { webhook_url }: Connection): string | null {
   if (urlRefusal(url, []) !== null) return `${webhook_url}?message=${message.id}`
   const refused = urlRefusal(webhook_url, [])
-  return refused === null || (refused === 'not_https' && isPublicName(webhook_url)) ? `${webhook_url}?message=${message.id}` : null
+  return refused === null || (refused === 'not_https' && isReachable(webhook_url)) ? `${webhook_url}?message=${message.id}` : null
 }
-
-/** Twilio calls http, too. */
-const isPublicName = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
 
 /**
  * Among the last messages to the recipient: the one with this text from this sender. Not filtered by DateSent, which those that wait at Twilio do not

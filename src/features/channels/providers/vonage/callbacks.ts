@@ -4,6 +4,8 @@
  */
 import { hmacHex, sameText } from '../../../../lib/hmac.ts'
 import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../../adapter.ts'
+import { addressWithToken, hasToken } from '../address-token.ts'
+import { isForChannel, senderOf } from '../bare-numbers.ts'
 import { failure, transitions } from './codes.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -17,7 +19,7 @@ const secretOf = ({ credentials }: Connection, name: string): string => textOf(c
 /** Where receipts are called back: with the word, where they are not signed. */
 export function callbackUrl(connection: Connection): string {
   if (secretOf(connection, 'signature_secret') !== '') return connection.webhook_url
-  return `${connection.webhook_url}?token=${encodeURIComponent(secretOf(connection, 'verify_token'))}`
+  return addressWithToken(connection)
 }
 
 export function receive(callback: Callback, connection: Connection): Received | null {
@@ -53,11 +55,10 @@ function flat(value: unknown): Fields {
   return Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(entries))
 }
 
-function isKnown({ query }: Callback, fields: Fields, connection: Connection): boolean {
+function isKnown(callback: Callback, fields: Fields, connection: Connection): boolean {
   const secret = secretOf(connection, 'signature_secret')
   if (secret !== '') return sameText(signatureOf(fields, secret), textOf(fields['sig']).toLowerCase())
-  const token = secretOf(connection, 'verify_token')
-  return token !== '' && sameText(token, textOf(query['token']))
+  return hasToken(callback, connection)
 }
 
 /** Over `&name=value` of all that Vonage tells, in the order of the names, `&` and `=` in values written as `_`. */
@@ -104,14 +105,13 @@ function timeOf(written: string): string | undefined {
 /** None for a message to another number of the account. */
 function inboundOf(provider_id: string, fields: Fields, { identifier }: Connection): InboundMessage[] {
   const [from, to, type] = [textOf(fields['msisdn']), textOf(fields['to']), textOf(fields['type'])]
-  const ours = !/^\+?\d+$/.test(identifier) || to === identifier.replace(/^\+/, '')
-  if (!ours || from === '' || from.length > 50) return []
+  if (!isForChannel(to, identifier) || from === '' || from.length > 50) return []
   const readable = type !== 'binary' && fields['text'] !== undefined
   return [
     {
       kind: 'inbound',
       provider_id,
-      from: /^\d{7,15}$/.test(from) ? `+${from}` : from,
+      from: senderOf(from),
       profile_name: null,
       type: readable ? 'text' : 'unsupported',
       content: readable ? { body: textOf(fields['text']) } : { provider_type: type.slice(0, 40) },

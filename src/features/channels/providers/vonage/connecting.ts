@@ -1,4 +1,5 @@
 /** Tries an API key and its secret by asking for the balance of the account. */
+import { parsedObject } from '../../../../lib/json-fields.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../../adapter.ts'
 
 export async function connect(tools: ProviderTools, { credentials }: Connection, signal: AbortSignal): Promise<ConnectOutcome> {
@@ -14,11 +15,4 @@ export async function connect(tools: ProviderTools, { credentials }: Connection,
   return hasBalance(answer.body) ? { kind: 'connected' } : { kind: 'unavailable', message: 'What answered does not speak as Vonage does.' }
 }
 
-function hasBalance(body: Buffer): boolean {
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'))
-    return typeof (parsed as { value?: unknown } | null)?.value === 'number'
-  } catch {
-    return false
-  }
-}
+const hasBalance = (body: Buffer): boolean => typeof parsedObject(body)?.['value'] === 'number'

@@ -1,8 +1,11 @@
 /** Hands a text over to the SMS API of Vonage, and reads what became of each of its parts. */
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
 import { smsEncoding } from '../../../../lib/gsm.ts'
-import { urlRefusal } from '../../../../lib/public-address.ts'
+import { parsedObject } from '../../../../lib/json-fields.ts'
+import { isReachable } from '../../../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
+import { withoutPlus } from '../bare-numbers.ts'
+import { outcomeOfNoAnswer } from '../no-answer.ts'
 import { callbackUrl } from './callbacks.ts'
 import { refusal } from './codes.ts'
 
@@ -17,9 +20,6 @@ export async function send(tools: ProviderTools, message: OutboundMessage, conne
   return outcomeOf(await tools.http.call({ method: 'POST', url: `${tools.url}/sms/json`, headers, body, signal }))
 }
 
-/** As Vonage writes numbers: without the plus. */
-export const digits = (number: string): string => number.replace(/^\+/, '')
-
 function requestOf({ clock }: ProviderTools, message: OutboundMessage, connection: Connection): Record<string, string | number> {
   const { credentials } = connection
   const text = (message.content as { body: string }).body
@@ -28,19 +28,17 @@ function requestOf({ clock }: ProviderTools, message: OutboundMessage, connectio
   return {
     api_key: String(credentials['api_key']),
     api_secret: String(credentials['api_secret']),
-    from: digits(message.from),
-    to: digits(message.to),
+    from: withoutPlus(message.from),
+    to: withoutPlus(message.to),
     text,
     type: encoding === 'ucs2' ? 'unicode' : 'text',
-    ...(isPublic(connection.webhook_url) ? { 'status-report-req': 1, callback: callbackUrl(connection) } : {}),
+    // Vonage refuses a message whose receipts it could not tell
+    ...(isReachable(connection.webhook_url) ? { 'status-report-req': 1, callback: callbackUrl(connection) } : {}),
     // receipts of several parts name the whole, and would pass for receipts of all of it
     ...(segments === 1 ? { 'client-ref': message.id } : {}),
     ...(left_ms === undefined ? {} : { ttl: Math.min(Math.max(left_ms, validityMs.min), validityMs.max) }),
   }
 }
-
-/** Vonage refuses a message whose receipts it could not tell. */
-const isPublic = (url: string): boolean => urlRefusal(url.replace(/^http:/, 'https:'), []) === null
 
 interface Part {
   readonly status: string
@@ -49,10 +47,7 @@ interface Part {
 }
 
 function outcomeOf(answer: HttpAnswer): Outcome {
-  if (answer.kind !== 'answer')
-    return answer.kind === 'unsent'
-      ? { kind: 'unavailable', provider_code: answer.code, message: `Vonage could not be reached: ${answer.message}` }
-      : { kind: 'unknown', message: `Vonage may have taken the message: ${answer.message}` }
+  if (answer.kind !== 'answer') return outcomeOfNoAnswer('Vonage', answer)
   const { status, body } = answer
   if (status === 401) return refusal('4', '')
   if (status === 429) return refusal('1', '')
@@ -65,13 +60,7 @@ function outcomeOf(answer: HttpAnswer): Outcome {
 
 /** The parts in an answer; null where it is none of Vonage's. */
 function partsOf(body: Buffer): readonly [Part, ...Part[]] | null {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body.toString('utf8'))
-  } catch {
-    return null
-  }
-  const messages = (parsed as { messages?: unknown } | null)?.messages
+  const messages = parsedObject(body)?.['messages']
   if (!Array.isArray(messages)) return null
   const parts = messages.slice(0, partsMax).map(partOf)
   return parts.length > 0 && parts.every((part) => part !== null) ? (parts as [Part, ...Part[]]) : null

@@ -1,6 +1,7 @@
 /** Vonage, the SMS API (https://developer.vonage.com/en/api/sms): what it is called, what it asks for, what it carries. */
 import { Type } from 'typebox'
 import type { Provider } from '../../adapter.ts'
+import { verifyToken } from '../address-token.ts'
 import { receive } from './callbacks.ts'
 import { connect } from './connecting.ts'
 import { send } from './sending.ts'
@@ -37,16 +38,8 @@ export const vonage: Provider = {
             'In the Vonage dashboard under API Settings, where Vonage signs the webhooks of your account; choose the algorithm SHA-256 HMAC. Callbacks without a right signature are refused then. Leave it out where webhooks are not signed.',
         }),
       ),
-      verify_token: Type.Optional(
-        Type.String({
-          title: 'Verify token',
-          format: 'password',
-          minLength: 8,
-          maxLength: 100,
-          pattern: '^[A-Za-z0-9_-]+$',
-          description:
-            'The word by which callbacks without a signature are known: the address for inbound messages in the Vonage dashboard ends in ?token= and this word. Left out, one is made and shown once.',
-        }),
+      verify_token: verifyToken(
+        'The word by which callbacks without a signature are known: the address for inbound messages in the Vonage dashboard ends in ?token= and this word. Left out, one is made and shown once.',
       ),
     },
     { additionalProperties: false },

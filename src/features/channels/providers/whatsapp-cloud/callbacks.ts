@@ -5,7 +5,8 @@ import type { Answer, Callback, Connection, Received, Receipt, Report } from '..
 import { failureOf, marketingStopped } from './errors.ts'
 import { credentialsOf, graphErrorOf, type Credentials } from './graph.ts'
 import { inboundOf, partyOf } from './inbound.ts'
-import { idAt, isObject, objectAt, objectsAt, textAt, type Json } from './json.ts'
+import { parsedObject, type Fields } from '../../../../lib/json-fields.ts'
+import { idAt, objectAt, objectsAt, textAt } from './json.ts'
 
 /** The answer to Meta's GET; null: it does not know our word. */
 export function handshake({ query }: Callback, connection: Connection): Answer | null {
@@ -21,8 +22,9 @@ export function receive(callback: Callback, connection: Connection): Received | 
   const signature = callback.headers['x-hub-signature-256'] ?? ''
   if (typeof credentials.app_secret !== 'string' || !sameText(signature, `sha256=${hmacHex(credentials.app_secret, callback.body)}`)) return null
   const reading: Reading = { credentials, reports: [], remarks: new Set() }
-  const body = parsed(callback.body)
-  if (!isObject(body) || body['object'] !== 'whatsapp_business_account') reading.remarks.add('A signed callback is none of a WhatsApp Business account.')
+  // signed nonsense: acknowledged, kept raw, and nothing to apply
+  const body = parsedObject(callback.body)
+  if (body?.['object'] !== 'whatsapp_business_account') reading.remarks.add('A signed callback is none of a WhatsApp Business account.')
   else for (const entry of objectsAt(body, 'entry')) for (const change of objectsAt(entry, 'changes')) readChange(reading, textAt(entry, 'id'), change)
   if (reading.remarks.size === 0) return { reports: reading.reports }
   return { reports: reading.reports, ignored: [...reading.remarks].slice(0, remarksMax).join(' ') }
@@ -38,15 +40,7 @@ interface Reading {
 }
 
 /** A name or an event of Meta's, or that it is none: whatever else stands there may be of a person. */
-const wordAt = (value: Json, field: string): string => /^[a-z][a-z_]{0,59}$/i.exec(textAt(value, field) ?? '')?.[0] ?? `an unknown ${field}`
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8')) as unknown
-  } catch {
-    return undefined // signed nonsense: acknowledged, kept raw, and nothing to apply
-  }
-}
+const wordAt = (value: Fields, field: string): string => /^[a-z][a-z_]{0,59}$/i.exec(textAt(value, field) ?? '')?.[0] ?? `an unknown ${field}`
 
 /** Fields that tell of templates. */
 const templateFields: ReadonlySet<string> = new Set([
@@ -56,7 +50,7 @@ const templateFields: ReadonlySet<string> = new Set([
   'template_category_update',
 ])
 
-function readChange(reading: Reading, account: string | undefined, change: Json): void {
+function readChange(reading: Reading, account: string | undefined, change: Fields): void {
   const [field, value] = [wordAt(change, 'field'), objectAt(change, 'value')]
   if (value === undefined) return void reading.remarks.add(`A change of ${field} has no value.`)
   if (field === 'messages' || field === 'user_preferences') {
@@ -72,7 +66,7 @@ function readChange(reading: Reading, account: string | undefined, change: Json)
   else reading.remarks.add(`WhatsApp tells of ${field}: ${wordAt(value, 'event')}.`)
 }
 
-function readMessages(reading: Reading, value: Json): void {
+function readMessages(reading: Reading, value: Fields): void {
   const profiles = objectsAt(value, 'contacts')
   for (const message of objectsAt(value, 'messages')) {
     const inbound = inboundOf(message, profiles)
@@ -87,7 +81,7 @@ function readMessages(reading: Reading, value: Json): void {
 const transitions: Readonly<Record<string, Receipt['transition']>> = { sent: 'accept', delivered: 'deliver', read: 'open', played: 'open', failed: 'fail' }
 const ownId = /^msg_[0-9a-z]{26}$/
 
-function readStatus({ reports, remarks }: Reading, status: Json): void {
+function readStatus({ reports, remarks }: Reading, status: Fields): void {
   const [provider_id, said] = [idAt(status, 'id'), textAt(status, 'status') ?? '']
   const transition = Object.hasOwn(transitions, said) ? transitions[said] : undefined
   if (provider_id === undefined || transition === undefined) return void remarks.add(`A status changes nothing: ${wordAt(status, 'status')}.`)
@@ -110,13 +104,13 @@ function readStatus({ reports, remarks }: Reading, status: Json): void {
 const unnamed = { code: 'provider_error', message: 'WhatsApp could not deliver it, and gives no reason.', provider_code: null } as const
 
 /** Seconds since 1970, or milliseconds, which have come as well; null where it is no time. */
-function timeOf(status: Json): string | null {
+function timeOf(status: Fields): string | null {
   const told = Number(status['timestamp'])
   if (!Number.isFinite(told) || told <= 0 || told > 8e15) return null
   return isoTime(told > 1e11 ? told : told * 1000)
 }
 
-function readPreferences({ reports, remarks }: Reading, value: Json): void {
+function readPreferences({ reports, remarks }: Reading, value: Fields): void {
   for (const one of objectsAt(value, 'user_preferences')) {
     const from = partyOf(textAt(one, 'wa_id'), textAt(one, 'user_id'))
     const said = textAt(one, 'value')
@@ -143,7 +137,7 @@ const ends: Readonly<Record<string, string>> = {
 }
 const begins: Readonly<Record<string, string>> = { ACCOUNT_RECONNECTED: 'The WhatsApp Business account is connected again.' }
 
-function readAccount({ reports, remarks }: Reading, value: Json): void {
+function readAccount({ reports, remarks }: Reading, value: Fields): void {
   const event = textAt(value, 'event') ?? ''
   const ban = textAt(objectAt(value, 'ban_info') ?? {}, 'waba_ban_state')
   const link = (connected: boolean, message: string) => void reports.push({ kind: 'link', provider_id: `account ${event}`, connected, message })

@@ -3,11 +3,12 @@ import { hmacHex } from '../../../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../../adapter.ts'
 import { refusalOf } from './errors.ts'
 import { callGraph, credentialsOf, segment, type Credentials, type GraphCall } from './graph.ts'
-import { objectAt, objectsAt, textAt, type Json } from './json.ts'
+import { type Fields } from '../../../../lib/json-fields.ts'
+import { objectAt, objectsAt, textAt } from './json.ts'
 
 interface Read {
   readonly kind: 'read'
-  readonly body: Json
+  readonly body: Fields
 }
 type Failure = Extract<ConnectOutcome, { message: string }>
 
@@ -81,13 +82,13 @@ async function read(tools: ProviderTools, credentials: Credentials, signal: Abor
 const isOfToken = (code: number): boolean => [0, 3, 10, 190].includes(code) || (code >= 200 && code <= 299)
 
 /** Why this number cannot be the channel's; null where it can. */
-function wrongNumber(number: Json, identifier: string): string | null {
+function wrongNumber(number: Fields, identifier: string): string | null {
   if (!/^\+[1-9]\d{6,14}$/.test(identifier)) return 'WhatsApp tells no phone number for `phone_number_id`. Copy it again from WhatsApp Manager.'
   return unusable[textAt(number, 'status') ?? ''] ?? blockedBecause(objectAt(number, 'health_status'))
 }
 
 /** What keeps number, account, business or app from sending, in WhatsApp's own words; null where nothing does. */
-function blockedBecause(health: Json | undefined): string | null {
+function blockedBecause(health: Fields | undefined): string | null {
   if (health === undefined || textAt(health, 'can_send_message') !== 'BLOCKED') return null
   const [error] = objectsAt(health, 'entities').flatMap((entity) => objectsAt(entity, 'errors'))
   const words = error === undefined ? [] : ['error_description', 'possible_solution'].flatMap((key) => textAt(error, key)?.slice(0, 500) ?? [])

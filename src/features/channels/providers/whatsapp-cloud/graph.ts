@@ -1,6 +1,6 @@
 /** Calls of Meta's Graph API: one version of it, the token as bearer, and every answer as a value. */
 import type { Connection, ProviderTools } from '../../adapter.ts'
-import { isObject } from './json.ts'
+import { isObject, parsedObject } from '../../../../lib/json-fields.ts'
 
 const apiVersion = 'v23.0'
 
@@ -57,11 +57,11 @@ export async function callGraph({ http, url }: ProviderTools, credentials: Crede
   })
   if (answer.kind !== 'answer') return { kind: answer.kind, message: `WhatsApp's API gave no answer: ${answer.message}` }
   const { status } = answer
-  const body = parsed(answer.body)
-  const error = isObject(body) ? graphErrorOf(body['error']) : null
+  const body = parsedObject(answer.body)
+  const error = body === null ? null : graphErrorOf(body['error'])
   if (error !== null) return { kind: 'error', status, error: withoutSecrets(error, credentials) }
   if (status === 429) return { kind: 'error', status, error: { code: 429, subcode: null, message: 'Too many requests.', details: null } }
-  if (isObject(body) && status >= 200 && status < 300) return { kind: 'ok', body }
+  if (body !== null && status >= 200 && status < 300) return { kind: 'ok', body }
   return { kind: 'unknown', message: `WhatsApp's API answered ${status} with something that is not its own.` }
 }
 
@@ -86,14 +86,6 @@ function withoutSecrets(error: GraphError, { access_token, app_secret, verify_to
   const secrets = [access_token, app_secret, verify_token].filter((secret): secret is string => typeof secret === 'string' && secret !== '')
   const hide = (text: string) => secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[hidden]'), text).slice(0, textMax)
   return { ...error, message: hide(error.message), details: error.details === null ? null : hide(error.details) }
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 /** A part of a path that a caller wrote. */

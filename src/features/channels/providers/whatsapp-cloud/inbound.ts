@@ -1,16 +1,17 @@
 /** Messages from recipients: each kind that WhatsApp knows has one line in `readers`; what has none comes in as `unsupported`. */
 import type { InboundMessage } from '../../adapter.ts'
 import { graphErrorOf } from './graph.ts'
-import { idAt, isObject, objectAt, objectsAt, textAt, type Json } from './json.ts'
+import { isObject, type Fields } from '../../../../lib/json-fields.ts'
+import { idAt, objectAt, objectsAt, textAt } from './json.ts'
 
 type Read = Pick<InboundMessage, 'type' | 'content' | 'media'>
-type Reader = (message: Json) => Read | null
+type Reader = (message: Fields) => Read | null
 
 const fileTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const
 
 const readers: Readonly<Record<string, Reader>> = {
   text: ({ text }) => (isObject(text) ? { type: 'text', content: { body: textAt(text, 'body') ?? '' } } : null),
-  ...Object.fromEntries(fileTypes.map((kind) => [kind, (message: Json) => fileOf(kind, objectAt(message, kind))])),
+  ...Object.fromEntries(fileTypes.map((kind) => [kind, (message: Fields) => fileOf(kind, objectAt(message, kind))])),
   location: ({ location }) => (isObject(location) ? { type: 'location', content: location } : null),
   contacts: ({ contacts }) => (Array.isArray(contacts) ? { type: 'contacts', content: contacts } : null),
   button: ({ button }) =>
@@ -28,7 +29,7 @@ export function partyOf(number: string | undefined, scoped: string | undefined):
 }
 
 /** One message of a change, or null where it cannot be told from whom it is. `profiles` are the `contacts` of the change. */
-export function inboundOf(message: Json, profiles: readonly Json[]): InboundMessage | null {
+export function inboundOf(message: Fields, profiles: readonly Fields[]): InboundMessage | null {
   const [id, number, scoped] = [idAt(message, 'id'), textAt(message, 'from'), textAt(message, 'from_user_id')]
   const profile = profiles.find(
     (one) => (number !== undefined && textAt(one, 'wa_id') === number) || (scoped !== undefined && textAt(one, 'user_id') === scoped),
@@ -53,12 +54,12 @@ export function inboundOf(message: Json, profiles: readonly Json[]): InboundMess
 }
 
 /** The advertisement that led to a message stands in its content; in that of the first item where the content is a list. */
-function withReferral(content: unknown, referral: Json): unknown {
+function withReferral(content: unknown, referral: Fields): unknown {
   if (Array.isArray(content)) return content.map((item: unknown, index) => (index === 0 && isObject(item) ? { ...item, referral } : item))
   return isObject(content) ? { ...content, referral } : content
 }
 
-function fileOf(kind: (typeof fileTypes)[number], file: Json | undefined): Read | null {
+function fileOf(kind: (typeof fileTypes)[number], file: Fields | undefined): Read | null {
   const id = file === undefined ? undefined : idAt(file, 'id')
   if (file === undefined || id === undefined) return null
   const words = Object.fromEntries(
@@ -69,7 +70,7 @@ function fileOf(kind: (typeof fileTypes)[number], file: Json | undefined): Read 
   return { type: 'attachments', content: [item], media: [{ index: 0, reference: { id } }] }
 }
 
-function answerOf(interactive: Json): Read | null {
+function answerOf(interactive: Fields): Read | null {
   const kind = textAt(interactive, 'type') ?? ''
   const answer = objectAt(interactive, kind)
   if (answer === undefined) return null
@@ -82,7 +83,7 @@ function answerOf(interactive: Json): Read | null {
 }
 
 /** What was filled in, as an object; what is none stands in it as it came. */
-function responseOf(json: string | undefined): Json {
+function responseOf(json: string | undefined): Fields {
   try {
     const parsed: unknown = JSON.parse(json ?? '{}')
     return isObject(parsed) ? parsed : { response_json: parsed }
@@ -91,7 +92,7 @@ function responseOf(json: string | undefined): Json {
   }
 }
 
-function orderOf(order: Json): Read {
+function orderOf(order: Fields): Read {
   const items = objectsAt(order, 'product_items').map((item) => ({
     product_retailer_id: textAt(item, 'product_retailer_id') ?? '',
     quantity: Number(item['quantity']) || 0,
@@ -102,7 +103,7 @@ function orderOf(order: Json): Read {
 }
 
 /** What WhatsApp itself cannot show says why; a notice of the system, such as a changed number, comes with its words. */
-function unsupported(kind: string, message: Json): Read {
+function unsupported(kind: string, message: Fields): Read {
   const error = graphErrorOf(objectsAt(message, 'errors')[0])
   const system = objectAt(message, 'system')
   return {

@@ -1,6 +1,7 @@
 /** Messages as the Cloud API wants them: each of our content types has one line in `writers`. What a caller adds to a content object goes along. */
 import type { OutboundMessage } from '../../adapter.ts'
-import { objectAt, objectsAt, withoutNulls, type Json } from './json.ts'
+import { type Fields } from '../../../../lib/json-fields.ts'
+import { objectAt, objectsAt, withoutNulls } from './json.ts'
 import { componentOf } from './template-components.ts'
 
 /** `type` and its object, as in the body of a call. */
@@ -10,7 +11,7 @@ const flowMessageVersion = '3'
 /** What Meta itself takes where no token is given. */
 const flowTokenUnused = 'unused'
 
-const writers: Readonly<Record<string, (content: Json) => Written>> = {
+const writers: Readonly<Record<string, (content: Fields) => Written>> = {
   text: (content) => ['text', { preview_url: false, ...content }],
   template: (content) => ['template', { ...content, components: objectsAt(content, 'components').map(componentOf) }],
   location: (content) => ['location', content],
@@ -44,53 +45,53 @@ export function callsOf(message: OutboundMessage): readonly object[] {
 }
 
 function writtenOf({ type, content }: OutboundMessage): readonly Written[] {
-  if (type === 'attachments') return (content as readonly Json[]).map(attachment)
-  if (type === 'contacts') return [['contacts', (content as readonly Json[]).map(contact)]]
-  return [writers[type]!(content as Json)]
+  if (type === 'attachments') return (content as readonly Fields[]).map(attachment)
+  if (type === 'contacts') return [['contacts', (content as readonly Fields[]).map(contact)]]
+  return [writers[type]!(content as Fields)]
 }
 
 /** Whether messages of this type can be written. */
 export const isWritten = (type: string): boolean => type === 'attachments' || type === 'contacts' || Object.hasOwn(writers, type)
 
-function attachment({ type, url, caption, filename, ...more }: Json): Written {
+function attachment({ type, url, caption, filename, ...more }: Fields): Written {
   const kind = String(type)
   const captioned = kind === 'image' || kind === 'video' || kind === 'document'
   return [kind, { ...more, link: url, ...(captioned ? { caption } : {}), ...(kind === 'document' ? { filename } : {}) }]
 }
 
 /** WhatsApp wants one part of the name besides the whole of it. */
-function contact(card: Json): Json {
+function contact(card: Fields): Fields {
   const name = objectAt(card, 'name') ?? {}
   const parts = ['first_name', 'last_name', 'middle_name', 'suffix', 'prefix']
   const named = parts.some((part) => typeof name[part] === 'string')
   return named ? card : { ...card, name: { ...name, first_name: name['formatted_name'] } }
 }
 
-const actionOf = (content: Json): Json => objectAt(content, 'action') ?? {}
+const actionOf = (content: Fields): Fields => objectAt(content, 'action') ?? {}
 
-function interactive(type: string, content: Json, action: Json): Written {
+function interactive(type: string, content: Fields, action: Fields): Written {
   const header = objectAt(content, 'header')
   const given = actionOf(content)
   return ['interactive', { ...content, type, ...(header === undefined ? {} : { header: headerOf(header) }), action: { ...given, ...action } }]
 }
 
-function headerOf({ type, text, url, filename, ...more }: Json): Json {
+function headerOf({ type, text, url, filename, ...more }: Fields): Fields {
   const kind = String(type)
   if (kind === 'text') return { type: kind, text }
   return { type: kind, [kind]: { ...more, link: url, ...(kind === 'document' ? { filename } : {}) } }
 }
 
-const replyButton = (button: Json): Json => ({ ...button, type: 'reply' })
+const replyButton = (button: Fields): Fields => ({ ...button, type: 'reply' })
 
-function flowParameters(action: Json): Json {
+function flowParameters(action: Fields): Fields {
   const { flow_token, ...parameters } = objectAt(action, 'parameters') ?? {}
   return { flow_message_version: flowMessageVersion, ...parameters, flow_token: flow_token ?? flowTokenUnused }
 }
 
-function cardOf(card: Json, card_index: number): Json {
+function cardOf(card: Fields, card_index: number): Fields {
   const { header, action: _, ...more } = card
   const given = actionOf(card)
-  const shown = { ...more, card_index, header: headerOf((header ?? {}) as Json) }
+  const shown = { ...more, card_index, header: headerOf((header ?? {}) as Fields) }
   if (objectAt(given, 'parameters') !== undefined) return { ...shown, type: 'cta_url', action: { ...given, name: 'cta_url' } }
   return { ...shown, action: { buttons: objectsAt(given, 'buttons').map((button) => ({ type: 'quick_reply', quick_reply: button['reply'] })) } }
 }

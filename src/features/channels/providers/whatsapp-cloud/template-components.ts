@@ -1,9 +1,10 @@
 /** The components of a template as the Cloud API wants them: files may be written flat, or nested as Meta does. */
-import { isObject, objectAt, objectsAt, textAt, type Json } from './json.ts'
+import { isObject, type Fields } from '../../../../lib/json-fields.ts'
+import { objectAt, objectsAt, textAt } from './json.ts'
 
 const fileTypes: ReadonlySet<string> = new Set(['image', 'video', 'document'])
 
-export const componentOf = (component: Json): Json => {
+export const componentOf = (component: Fields): Fields => {
   const { type, sub_type, index, parameters, cards, ...more } = component
   return {
     ...more,
@@ -15,13 +16,13 @@ export const componentOf = (component: Json): Json => {
   }
 }
 
-const cardOf = (card: Json, place: number): Json => ({
+const cardOf = (card: Fields, place: number): Fields => ({
   ...card,
   card_index: card['card_index'] ?? place,
   components: objectsAt(card, 'components').map(componentOf),
 })
 
-function parameterOf(parameter: Json): Json {
+function parameterOf(parameter: Fields): Fields {
   const type = String(parameter['type']).toLowerCase()
   if (fileTypes.has(type)) return fileParameter(type, parameter)
   if (type !== 'location' || objectAt(parameter, 'location') !== undefined) return { ...parameter, type }
@@ -30,7 +31,7 @@ function parameterOf(parameter: Json): Json {
 }
 
 /** `{type: 'image', url}`, `{type: 'image', link}` and `{type: 'image', image: {link}}` are the same. */
-function fileParameter(type: string, parameter: Json): Json {
+function fileParameter(type: string, parameter: Fields): Fields {
   const { type: _, [type]: nested, parameter_name, ...flat } = parameter
   const { url, ...file } = isObject(nested) ? nested : flat
   return {

@@ -2,7 +2,8 @@
 import type { Connection, ProviderTools, TemplateRecord } from '../../adapter.ts'
 import { refusalOf } from './errors.ts'
 import { callGraph, credentialsOf, segment } from './graph.ts'
-import { objectAt, objectsAt, textAt, type Json } from './json.ts'
+import { type Fields } from '../../../../lib/json-fields.ts'
+import { objectAt, objectsAt, textAt } from './json.ts'
 
 const fields = 'id,name,language,status,category,parameter_format,components,rejected_reason'
 const pageTemplates = 100
@@ -43,7 +44,7 @@ const ofName = (found: readonly TemplateRecord[], name: string | undefined): rea
   name === undefined ? found : found.filter((one) => one.name === name)
 
 /** A template without name or language cannot be sent: it is left out. */
-function recordOf(template: Json): TemplateRecord[] {
+function recordOf(template: Fields): TemplateRecord[] {
   const [provider_id, name, language] = [textAt(template, 'id'), textAt(template, 'name'), textAt(template, 'language')]
   if (provider_id === undefined || name === undefined || language === undefined) return []
   const rejected = textAt(template, 'rejected_reason')
