@@ -10,6 +10,12 @@ export interface Tenant {
   readonly mode: Mode
 }
 
+/** Whose a row is. */
+export const tenantOf = ({ account_id, mode }: { readonly account_id: string; readonly mode: Tenant['mode'] }): Tenant => ({
+  account_id: account_id as Tenant['account_id'],
+  mode,
+})
+
 export interface Caller extends Tenant {
   readonly account_name: string
   readonly key_id: Id<'key'>

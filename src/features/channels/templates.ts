@@ -1,5 +1,5 @@
 /** Our copy of the templates of providers: read at connecting, when the provider tells of a change and every ten minutes; looked up for every template message. */
-import type { Tenant } from '../../contract/caller.ts'
+import { tenantOf } from '../../contract/caller.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Template } from '../../contract/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
@@ -112,8 +112,6 @@ const sandboxRows: readonly TemplateRow[] = sandboxTemplates.map((record) => ({
   id: `tpl_test_${record.provider_id}`,
   updated_at: record.updated_at ?? '',
 }))
-
-const tenantOf = ({ account_id, mode }: ChannelRow): Tenant => ({ account_id: account_id as Tenant['account_id'], mode })
 
 const notLookedUp = ({ name }: TemplateContent): Problem =>
   new Problem(

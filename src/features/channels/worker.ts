@@ -1,5 +1,5 @@
 /** What happens to channels by themselves: a lost link is tried again, and after a rotation of the secret key credentials come under the current one. */
-import type { Tenant } from '../../contract/caller.ts'
+import { tenantOf } from '../../contract/caller.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { listSealed, reseal } from './rotation-store.ts'
@@ -71,7 +71,7 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
   }
 
   async function tryAgain(row: ChannelRow): Promise<boolean> {
-    const tenant: Tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+    const tenant = tenantOf(row)
     const failures = (waits.get(row.id)?.failures ?? 0) + 1
     const wait_ms = Math.min(firstWaitMs * 2 ** Math.min(failures, 10), waitMaxMs)
     try {

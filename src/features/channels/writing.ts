@@ -1,5 +1,5 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
-import type { Tenant } from '../../contract/caller.ts'
+import { tenantOf, type Tenant } from '../../contract/caller.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { validator } from '../../contract/validation.ts'
@@ -248,7 +248,7 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
 /** Writes a changed link and its event; an unchanged one writes nothing. */
 export async function setConnection(deps: ChannelDeps, sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> {
   const { platform } = deps
-  const tenant = { account_id: row.account_id as Tenant['account_id'], mode: row.mode }
+  const tenant = tenantOf(row)
   const channel = await transact(sql, async (tx) => {
     const written = await store.changeConnection(tx, tenant, row.id, connection_status)
     if (written === null) {

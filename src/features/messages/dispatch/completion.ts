@@ -1,11 +1,12 @@
 /** What came of a job, and what it makes of its message: transitions, references, attempts, reports, and when the hand-over is repeated. */
+import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
 import type { Outcome, Receipt, Report } from '../../channels/adapter.ts'
 import type { NewReport } from '../receipts/store.ts'
 import type { MessageRow } from '../rows.ts'
 import type { TransitionRequest } from '../transitions/transitions.ts'
-import { tenantOf, type Job } from './job.ts'
+import { type Job } from './job.ts'
 import type { NewAttempt, NewReference, ReturnedJob } from './store.ts'
 
 /** A job that was handed over, or asked about, and the provider's answer. */

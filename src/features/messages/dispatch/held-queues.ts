@@ -1,5 +1,5 @@
 /** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, whose provider fails again and again, and of slow ones. What expires in them meanwhile is looked for. */
-import type { Tenant } from '../../../contract/caller.ts'
+import { tenantOf } from '../../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../../contract/facts.ts'
 import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -9,7 +9,7 @@ import { isUp, type ChannelRow, type ChannelService } from '../../channels/servi
 import type { Circuits } from './circuits.ts'
 import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './store.ts'
 import type { Completion } from './completion.ts'
-import { queueOf, tenantOf } from './job.ts'
+import { queueOf } from './job.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface HeldQueues {
@@ -35,9 +35,7 @@ export function heldQueues({ platform: { pool, clock, process_id }, channels, se
   const lookAgain_ms = new Map<string, number>()
   return {
     async part(due) {
-      const states = await Promise.all(
-        due.map(({ account_id, mode, channel_id }) => channels.find({ account_id: account_id as Tenant['account_id'], mode }, channel_id)),
-      )
+      const states = await Promise.all(due.map((queue) => channels.find(tenantOf(queue), queue.channel_id)))
       const open: DueQueue[] = []
       const held: DueQueue[] = []
       for (const [index, queue] of due.entries()) {

@@ -1,5 +1,4 @@
 /** A job: one outbound message on its way to its provider, in the hands of this process. */
-import type { Tenant } from '../../../contract/caller.ts'
 import { limits } from '../../../contract/limits.ts'
 import type { MessageRow } from '../rows.ts'
 
@@ -20,11 +19,6 @@ export interface Job {
 
 /** Messages of one account and channel wait in one queue. */
 export const queueOf = (row: { readonly account_id: string; readonly channel_id: string }): string => `${row.account_id}:${row.channel_id}`
-
-export const tenantOf = ({ account_id, mode }: Pick<MessageRow, 'account_id' | 'mode'>): Tenant => ({
-  account_id: account_id as Tenant['account_id'],
-  mode,
-})
 
 /** Until when a message may be handed over, in milliseconds. */
 export const validUntil = ({ row }: Job): number => {

@@ -2,6 +2,7 @@
  * The lane `links`: tries channels whose providers have not answered for half a minute, and disconnects those that cannot be reached then either
  * (behaviour: channels 4.5). It also counts for the metrics what is under way.
  */
+import { tenantOf } from '../../../contract/caller.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
 import type { Lane } from '../../../lib/loop.ts'
@@ -9,7 +10,6 @@ import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelService } from '../../channels/service.ts'
 import type { Circuits, Failing } from './circuits.ts'
 import type { InHand } from './in-hand.ts'
-import { tenantOf } from './job.ts'
 
 export interface LinksDeps {
   readonly platform: Platform

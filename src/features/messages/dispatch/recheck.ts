@@ -1,9 +1,10 @@
 /** Which messages may not reach their recipients any more: consent is looked at again before a message that has waited is handed over. */
+import { tenantOf } from '../../../contract/caller.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '../../contacts/service.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { tenantOf, type Job } from './job.ts'
+import { type Job } from './job.ts'
 
 /** A message that was handed on in memory so long ago had time to lose its recipient's consent, as had every one from the table. */
 const recheckAfterMs = 2000
