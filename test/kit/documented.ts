@@ -52,8 +52,7 @@ function validatorOf(method: string, path: string, status: number): ValidateFunc
 }
 
 /** Throws where the answer to an operation of the document is not as the document says. */
-export function assertDocumented(method: string, url: string, answer: Answered): void {
-  const path = url.split('?', 1)[0]!
+export function assertDocumented(method: string, path: string, answer: Answered): void {
   if (!path.startsWith('/v1/')) return
   const operation = operationAt(method, path)
   if (operation === undefined) return

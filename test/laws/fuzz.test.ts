@@ -64,7 +64,7 @@ function mutated(example: unknown): fc.Arbitrary<unknown> {
 
 const encodeWild = (text: string): string => encodeURIComponent(text.toWellFormed())
 const pathPart = fc.oneof(
-  fc.constantFrom('ch_test_whatsapp', 'ch_test_sms', 'msg_01m7z10y8texgrjk0p9bvk2cq6', 'ct_01m7z10y8texgrjk0p9bvk2cq6', 'x', '%', '%00', '%ff', '..', '0'),
+  fc.constantFrom('ch_test_whatsapp', 'ch_test_sms', 'msg_01m7z10y8texgrjk0p9bvk2cq6', 'ct_01m7z10y8texgrjk0p9bvk2cq6', 'x', '%', '%00', '%ff', '.', '..', '0'),
   fc.string({ maxLength: 40 }).map(encodeWild),
 )
 
