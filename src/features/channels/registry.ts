@@ -7,6 +7,6 @@ import { smpp } from './providers/smpp/smpp.ts'
 import { telegramBot } from './providers/telegram/telegram.ts'
 import { twilio } from './providers/twilio/twilio.ts'
 import { vonage } from './providers/vonage/vonage.ts'
-import { whatsappCloud } from './providers/whatsapp-cloud/provider.ts'
+import { whatsappCloud } from './providers/whatsapp-cloud/whatsapp-cloud.ts'
 
 export const providers: readonly Provider[] = [sandbox, simulator, infobip, smpp, telegramBot, twilio, vonage, whatsappCloud]

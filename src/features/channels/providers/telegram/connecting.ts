@@ -2,7 +2,7 @@
 import { hmac, hmacKey } from '../../../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../../adapter.ts'
 import { callApi, tokenOf, type ApiAnswer } from './api.ts'
-import { sayOf } from './errors.ts'
+import { sayOf } from './codes.ts'
 import { isObject } from '../../../../lib/json-fields.ts'
 import { textAt } from './json.ts'
 

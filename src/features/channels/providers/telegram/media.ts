@@ -1,7 +1,7 @@
 /** Fetches files that came in: Telegram is asked for a path, which lasts an hour, and then for the file. */
 import type { Connection, MediaReference, ProviderTools } from '../../adapter.ts'
 import { callApi, tokenOf } from './api.ts'
-import { sayOf } from './errors.ts'
+import { sayOf } from './codes.ts'
 import { isObject } from '../../../../lib/json-fields.ts'
 import { textAt } from './json.ts'
 

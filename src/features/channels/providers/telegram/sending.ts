@@ -2,7 +2,7 @@
 import type { Connection, OutboundMessage, Outcome, ProviderTools, Receipt } from '../../adapter.ts'
 import { callApi } from './api.ts'
 import { stepsOf, type Step } from './contents.ts'
-import { outcomeOf } from './errors.ts'
+import { outcomeOf } from './codes.ts'
 import { isObject } from '../../../../lib/json-fields.ts'
 import { integerAt, objectAt } from './json.ts'
 

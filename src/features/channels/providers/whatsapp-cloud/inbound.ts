@@ -1,6 +1,6 @@
 /** Messages from recipients: each kind that WhatsApp knows has one line in `readers`; what has none comes in as `unsupported`. */
 import type { InboundMessage } from '../../adapter.ts'
-import { graphErrorOf } from './graph.ts'
+import { graphErrorOf } from './api.ts'
 import { isObject, type Fields } from '../../../../lib/json-fields.ts'
 import { idAt, objectAt, objectsAt, textAt } from './json.ts'
 

@@ -1,6 +1,6 @@
 /** Fetches files that came in: the id leads to an address that lives for minutes, which wants the token too. */
 import type { Adapter, Connection, MediaReference, ProviderTools } from '../../adapter.ts'
-import { callGraph, credentialsOf, segment } from './graph.ts'
+import { callGraph, credentialsOf, segment } from './api.ts'
 import { textAt } from './json.ts'
 
 const fileTimeoutMs = 120_000

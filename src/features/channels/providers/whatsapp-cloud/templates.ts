@@ -1,7 +1,7 @@
 /** Reads the templates of a WhatsApp Business account. */
 import type { Connection, ProviderTools, TemplateRecord } from '../../adapter.ts'
-import { refusalOf } from './errors.ts'
-import { callGraph, credentialsOf, segment } from './graph.ts'
+import { refusalOf } from './codes.ts'
+import { callGraph, credentialsOf, segment } from './api.ts'
 import { type Fields } from '../../../../lib/json-fields.ts'
 import { objectAt, objectsAt, textAt } from './json.ts'
 

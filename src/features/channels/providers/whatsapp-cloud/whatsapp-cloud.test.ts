@@ -12,8 +12,8 @@ import { wrongMessage } from '../../../../../test/kit/simulators/whatsapp-messag
 import { validateContent, validateInboundContent } from '../../../../contract/content/validate.ts'
 import { capabilitiesOf } from '../../../../contract/resources/channel.ts'
 import type { Callback, Connection, OutboundMessage, Report } from '../../adapter.ts'
-import { callsOf } from './outbound.ts'
-import { whatsappCloud } from './provider.ts'
+import { callsOf } from './contents.ts'
+import { whatsappCloud } from './whatsapp-cloud.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any
 const samples = (name: string): any[] => JSON.parse(readFileSync(join(import.meta.dirname, 'samples', `${name}.json`), 'utf8'))

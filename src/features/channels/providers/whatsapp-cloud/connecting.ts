@@ -1,8 +1,8 @@
 /** Tries the credentials of a channel: the number, the account and its permissions, and the app's secret; and subscribes the app to the account's callbacks. */
 import { hmacHex } from '../../../../lib/hmac.ts'
 import type { Connection, ConnectOutcome, ProviderTools } from '../../adapter.ts'
-import { refusalOf } from './errors.ts'
-import { callGraph, credentialsOf, segment, type Credentials, type GraphCall } from './graph.ts'
+import { refusalOf } from './codes.ts'
+import { callGraph, credentialsOf, segment, type Credentials, type GraphCall } from './api.ts'
 import { type Fields } from '../../../../lib/json-fields.ts'
 import { objectAt, objectsAt, textAt } from './json.ts'
 

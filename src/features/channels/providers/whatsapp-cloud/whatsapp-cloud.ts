@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import { capabilitiesOf } from '../../../../contract/resources/channel.ts'
 import type { Provider } from '../../adapter.ts'
 import { handshake, receive } from './callbacks.ts'
-import { connect, register } from './connect.ts'
+import { connect, register } from './connecting.ts'
 import { media } from './media.ts'
-import { sender } from './send.ts'
+import { sender } from './sending.ts'
 import { templates } from './templates.ts'
 
 const graphId = (title: string, description: string) => Type.String({ title, description, pattern: '^[0-9A-Za-z_]{1,64}$' })

@@ -1,7 +1,7 @@
 /** WhatsApp's error codes: what each means for a message and its channel, one line each. */
 import type { MessageErrorCode } from '../../../../contract/resources/message.ts'
 import type { Outcome } from '../../adapter.ts'
-import type { GraphError } from './graph.ts'
+import type { GraphError } from './api.ts'
 
 /** `refuse`: it is not sent. `lose`: nothing can be sent on the channel. `throttle` and `retry`: later, within the message's validity. */
 type Effect = 'refuse' | 'lose' | 'throttle' | 'retry'

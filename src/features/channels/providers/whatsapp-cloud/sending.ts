@@ -1,9 +1,9 @@
 /** Hands messages over to the Cloud API. */
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
-import { outcomeOf } from './errors.ts'
-import { callGraph, credentialsOf, segment, type GraphAnswer } from './graph.ts'
+import { outcomeOf } from './codes.ts'
+import { callGraph, credentialsOf, segment, type GraphAnswer } from './api.ts'
 import { objectsAt, textAt } from './json.ts'
-import { callsOf, isWritten } from './outbound.ts'
+import { callsOf, isWritten } from './contents.ts'
 
 /** Messages of several parts that are under way: what came through of one is not sent again when the rest is repeated by the same process. */
 const underWayMax = 1000
