@@ -8,6 +8,7 @@ import { followersOf } from '../transitions/followers.ts'
 import { providerIdCache } from './provider-ids.ts'
 import { completer, writeCompletions } from './completer.ts'
 import { inHand } from './in-hand.ts'
+import type { Job } from './job.ts'
 
 test('messages that a provider names alike are all sent, and the first keeps the name', async (t) => {
   const world = await startWorld(t)
@@ -74,7 +75,7 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
 /** A completer whose database can be away, and a job of it that ends. */
 async function completing(t: TestContext) {
   const world = await startWorld(t)
-  const state = { away: true, asked: 0 }
+  const state = { away: true, asked: 0, woken: (): void => undefined }
   const ask = () => {
     state.asked += 1
     if (state.away) throw new Error('the database is away')
@@ -92,17 +93,21 @@ async function completing(t: TestContext) {
     due_ms: 0,
     lease_until_ms: 0,
   }
-  jobs.begin(job)
+  const followers = followersOf(world.platform, [])
   const made = completer({
     platform: { ...world.platform, pool },
     billing: world.services.billing,
     channels: world.services.channels,
-    followers: followersOf(world.platform, []),
+    followers: { ...followers, wake: (rows) => (state.woken(), followers.wake(rows)) },
     providerIds: providerIdCache(),
     jobs,
   })
-  made.complete({ job, outcome: { kind: 'gone' }, at_ms: world.clock.now() })
-  return { world, state, jobs, made }
+  const complete = (one: Job) => {
+    jobs.begin(one)
+    made.complete({ job: one, outcome: { kind: 'gone' }, at_ms: world.clock.now() })
+  }
+  complete(job)
+  return { world, state, jobs, job, made, complete }
 }
 
 test('what a database that is away does not take is written when it is back', async (t) => {
@@ -126,4 +131,18 @@ test('a completer that stops gives a database that is away up by itself, without
   await made.drained()
 
   assert.deepEqual([state.away, jobs.size], [true, 1])
+})
+
+test('what is completed in the moment in which the last batch ends is written too', async (t) => {
+  const { state, jobs, job, made, complete } = await completing(t)
+  state.away = false
+  let more = 3
+  // runs right behind the last look for more
+  state.woken = () => {
+    if (more-- > 0) queueMicrotask(() => complete({ ...job, row: { ...job.row, id: `msg_of_${more}` } }))
+  }
+
+  await made.drained()
+
+  assert.deepEqual([more, jobs.size], [-1, 0])
 })

@@ -49,7 +49,7 @@ export function completer(deps: CompleterDeps): Completer {
   return {
     complete(completion) {
       state.completions.push(completion)
-      state.writing ??= writeAll(state).finally(() => (state.writing = undefined))
+      state.writing ??= writeAll(state)
     },
     async drained() {
       while (state.writing !== undefined) await state.writing
@@ -65,30 +65,35 @@ export function completer(deps: CompleterDeps): Completer {
 async function writeAll(state: State): Promise<void> {
   const { platform, channels, jobs, completions, stopped } = state
   await new Promise((resolve) => setImmediate(resolve))
-  for (let failures = 0; completions.length > 0;) {
-    const batch = completions.splice(0, limits.group_commit_rows_max)
-    try {
-      await writeCompletions(state, batch)
-      failures = 0
-      await loseChannels(platform, channels, batch)
-      for (const { job } of batch) jobs.end(job)
-      if (jobs.short) {
-        jobs.short = false
-        platform.wake('dispatch')
+  try {
+    for (let failures = 0; completions.length > 0;) {
+      const batch = completions.splice(0, limits.group_commit_rows_max)
+      try {
+        await writeCompletions(state, batch)
+        failures = 0
+        await loseChannels(platform, channels, batch)
+        for (const { job } of batch) jobs.end(job)
+        if (jobs.short) {
+          jobs.short = false
+          platform.wake('dispatch')
+        }
+        platform.notify('reports', 'fan-out')
+        state.followers.wake(batch.map(({ job }) => job.row))
+        state.wakes.plan(batch)
+      } catch (error) {
+        platform.storage.failed(error)
+        platform.log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
+        completions.unshift(...batch)
+        if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
+        failures += 1
+        // who stops a service waits for it by the machine's time
+        if (stopped.signal.aborted) await pause(retryFirstMs)
+        else await platform.clock.sleep(Math.min(retryFirstMs * 2 ** failures, retryMaxMs), stopped.signal)
       }
-      platform.notify('reports', 'fan-out')
-      state.followers.wake(batch.map(({ job }) => job.row))
-      state.wakes.plan(batch)
-    } catch (error) {
-      platform.storage.failed(error)
-      platform.log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
-      completions.unshift(...batch)
-      if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
-      failures += 1
-      // who stops a service waits for it by the machine's time
-      if (stopped.signal.aborted) await pause(retryFirstMs)
-      else await platform.clock.sleep(Math.min(retryFirstMs * 2 ** failures, retryMaxMs), stopped.signal)
     }
+  } finally {
+    // with nothing awaited since the last look, so that what is completed from here on begins the next writing
+    state.writing = undefined
   }
 }
 

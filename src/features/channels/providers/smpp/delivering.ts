@@ -126,16 +126,21 @@ function receiptsOf({ options, memory }: State, pdu: Pdu): readonly Report[] {
 
 function store(state: State, delivery: Delivery): void {
   state.waiting.push(delivery)
-  state.storing ??= storeAll(state).finally(() => (state.storing = undefined))
+  state.storing ??= storeAll(state)
 }
 
 /** What comes while some is being stored is stored together next. */
 async function storeAll(state: State): Promise<void> {
-  while (state.waiting.length > 0) {
-    const batch = state.waiting.splice(0, storedAtOnce)
-    if (await stored(state, batch)) for (const { done } of batch) done(true)
-    // one that spoils the others is told to come again by itself
-    else for (const one of batch) one.done(batch.length > 1 && (await stored(state, [one])))
+  try {
+    while (state.waiting.length > 0) {
+      const batch = state.waiting.splice(0, storedAtOnce)
+      if (await stored(state, batch)) for (const { done } of batch) done(true)
+      // one that spoils the others is told to come again by itself
+      else for (const one of batch) one.done(batch.length > 1 && (await stored(state, [one])))
+    }
+  } finally {
+    // with nothing awaited since the last look, so that what comes from here on is stored next
+    state.storing = undefined
   }
 }
 
