@@ -4,7 +4,7 @@ import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts
 import { eventTypes } from '../contract/events.ts'
 import { limits } from '../contract/limits.ts'
 import { scopes } from '../contract/scopes.ts'
-import { sandboxRecipients } from '../features/channels/providers/sandbox.ts'
+import { testRecipients } from '../features/channels/test-channels.ts'
 import { contentPage, typeOfContent } from './content-page.ts'
 import { codesOf, openapiDocument, requestExample } from './openapi.ts'
 import { escape, inline, page, pageHeaders, prose } from './page.ts'
@@ -66,7 +66,7 @@ function guide(): string {
 <h2 id="idempotency">Idempotency</h2>${prose(`Every POST takes the header \`Idempotency-Key\` (up to ${limits.idempotency_key_length_max} characters). For 24 hours the same key with the same body answers what was answered first, with \`Idempotent-Replayed: true\`; with another body it is 409 \`idempotency_key_reused\`. Refusals that say nothing about the operation itself (400, 401, 403, 413, 429, 5xx) leave the key free.`)}
 <h2 id="lists">Lists</h2>${prose(`Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.page_default}) and \`starting_after\`, the \`next_cursor\` of the page before. Times in filters are exclusive, and may be any RFC 3339 time, a date, or a time without zone (UTC). To poll with \`updated_after\`, go back a few seconds before your last request, and tell what comes twice by its id.`)}
 <h2 id="limits">Limits</h2>${prose('100 requests a second and key on `POST /v1/messages`, 20 on every other operation, unless the operator chose otherwise. `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` say where you stand; a 429 adds `Retry-After`.')}
-<h2 id="test-mode">Test mode</h2>${prose('A test key has one sandbox channel per channel type, named `ch_test_<type>`. These recipients have a fixed outcome:')}<div class="scroll"><table><thead><tr><th>to</th><th>outcome</th></tr></thead><tbody>${sandboxRecipients.map(([to, outcome]) => `<tr><td><code>${escape(to)}</code></td><td>${escape(outcome)}</td></tr>`).join('')}</tbody></table></div>
+<h2 id="test-mode">Test mode</h2>${prose('A test key has one sandbox channel per channel type, named `ch_test_<type>`. These recipients have a fixed outcome:')}<div class="scroll"><table><thead><tr><th>to</th><th>outcome</th></tr></thead><tbody>${testRecipients.map(([to, outcome]) => `<tr><td><code>${escape(to)}</code></td><td>${escape(outcome)}</td></tr>`).join('')}</tbody></table></div>
 <h2 id="events">Events</h2>${prose('Webhook endpoints get these events, signed, at least once and perhaps out of order: tell repeats by the event id. `GET /v1/events` is the same feed for polling.')}<div class="scroll"><table><thead><tr><th>type</th><th>sent when</th></tr></thead><tbody>${Object.entries(
     eventTypes,
   )

@@ -246,6 +246,13 @@ export interface Adapter {
   ): Promise<{ readonly kind: 'open'; readonly session: Session } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
 }
 
+/** What stands in every account's test mode without being connected: one channel of each type, by the id `ch_test_<type>`. */
+export interface TestMode {
+  readonly channels: Readonly<Record<ChannelType, { readonly name: string; readonly identifier: string; readonly templates: readonly TemplateRecord[] }>>
+  /** Recipients that bring about an outcome, and the outcome: for the reference. */
+  readonly recipients: readonly (readonly [to: string, outcome: string])[]
+}
+
 /** A provider as it describes itself: to the connecting, the reference and the console. Nothing outside its folder knows its name. */
 export interface Provider {
   /** As in `provider` of a channel. */
@@ -255,8 +262,10 @@ export interface Provider {
   /** One sentence. */
   readonly about: string
   readonly types: readonly ChannelType[]
-  /** `simulator`: only where POSTHORN_SIMULATOR is set. `never`: its channels stand by themselves. */
-  readonly offered: 'always' | 'simulator' | 'never'
+  /** `for_tests`: only where POSTHORN_SIMULATOR is set. `never`: its channels stand by themselves (`test_mode`). */
+  readonly offered: 'always' | 'for_tests' | 'never'
+  /** Of the one provider whose channels stand in every account's test mode. */
+  readonly test_mode?: TestMode
   /**
    * Each property has a `title`, a label, and a `description` that tells where to find it; `format: 'password'` where it is secret.
    * A property `verify_token` that is left out is made, and shown once.

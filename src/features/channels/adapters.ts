@@ -12,14 +12,14 @@ export interface Adapters {
   providerOf(name: string): Provider | undefined
   /** What it does. */
   adapterOf(name: string): Adapter | undefined
-  /** Providers that a channel may be connected with. The simulator is offered only where the operator's settings allow it. */
-  connectable(type: string, simulatorAllowed: boolean): readonly Provider[]
+  /** Providers that a channel may be connected with. `testing`: those that are for tests alone, too. */
+  connectable(type: string, testing: boolean): readonly Provider[]
   /** The names of those that open sessions. */
   readonly sessionProviders: readonly string[]
   /** Whether hand-overs to it go through a session alone. */
   sendsThroughSession(name: string): boolean
-  /** All of them, those of sandboxes excepted. */
-  offered(simulatorAllowed: boolean): readonly Provider[]
+  /** All of them, that of test mode excepted. */
+  offered(testing: boolean): readonly Provider[]
   /** Closes the connections of all. */
   close(): Promise<void>
 }
@@ -47,15 +47,14 @@ export function makeAdapters(parts: AdapterParts): Adapters {
   const byName = new Map(providers.map((provider) => [provider.name, { provider, adapter: provider.adapter(toolsFor(provider)) }]))
   const sessionProviders = [...byName].flatMap(([name, { adapter }]) => (adapter.open === undefined ? [] : [name]))
   const throughSession = new Set(sessionProviders.filter((name) => byName.get(name)!.adapter.send === undefined))
-  const offered = (simulatorAllowed: boolean) =>
-    providers.filter((provider) => provider.offered === 'always' || (provider.offered === 'simulator' && simulatorAllowed))
+  const offered = (testing: boolean) => providers.filter((provider) => provider.offered === 'always' || (provider.offered === 'for_tests' && testing))
   return {
     offered,
     sessionProviders,
     sendsThroughSession: (name) => throughSession.has(name),
     providerOf: (name) => byName.get(name)?.provider,
     adapterOf: (name) => byName.get(name)?.adapter,
-    connectable: (type, simulatorAllowed) => offered(simulatorAllowed).filter(({ types }) => (types as readonly string[]).includes(type)),
+    connectable: (type, testing) => offered(testing).filter(({ types }) => (types as readonly string[]).includes(type)),
     close: () => http.close(),
   }
 }

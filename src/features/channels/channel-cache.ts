@@ -5,9 +5,9 @@ import { limits } from '../../contract/limits.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection } from './adapter.ts'
 import { webhookUrl } from './present.ts'
-import { findSandboxChannel } from './sandbox-channels.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
+import { findTestChannel } from './test-channels.ts'
 
 export interface ChannelCache {
   /** The channel, or null where this tenant has none of the id. Served from memory for at most `limits.cache_ms`. */
@@ -27,7 +27,7 @@ export function channelCache({ pool, clock, secrets, settings }: Platform): Chan
   let changes = 0
   return {
     async find(tenant, id) {
-      if (tenant.mode === 'test') return findSandboxChannel(tenant, id)
+      if (tenant.mode === 'test') return findTestChannel(tenant, id)
       if (!isId('ch', id)) return null
       const key = `${tenant.account_id}|${id}`
       const known = cache.get(key)

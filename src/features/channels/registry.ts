@@ -1,8 +1,8 @@
 /** The providers that are built: one line each. */
 import type { Provider } from './adapter.ts'
 import { infobip } from './providers/infobip/infobip.ts'
-import { sandbox } from './providers/sandbox.ts'
-import { simulator } from './providers/simulator.ts'
+import { sandbox } from './providers/sandbox/sandbox.ts'
+import { simulator } from './providers/simulator/simulator.ts'
 import { smpp } from './providers/smpp/smpp.ts'
 import { telegramBot } from './providers/telegram/telegram.ts'
 import { twilio } from './providers/twilio/twilio.ts'

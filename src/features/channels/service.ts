@@ -13,10 +13,10 @@ import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
 import { withoutSecrets } from './connecting.ts'
 import { channelObject } from './present.ts'
-import { sandboxChannels } from './sandbox-channels.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 import { channelTemplates } from './templates.ts'
+import { isTestChannel, testChannels } from './test-channels.ts'
 import {
   createChannel,
   getChannel,
@@ -31,6 +31,7 @@ import {
 
 export type { ChannelRow } from './store.ts'
 export type { TemplateVerdict } from './templates.ts'
+export { isTestChannel } from './test-channels.ts'
 
 export type ChannelService = ReturnType<typeof channelService>
 
@@ -123,7 +124,7 @@ async function listChannels({ settings }: Platform, sql: Db, tenant: Tenant, pag
     await requireCursor(page.starting_after, noChannelHas, async (id) => isId('ch', id) && (await store.channelExisted(sql, tenant, id)))
     return (await store.listChannels(sql, tenant, page)).map((row) => channelObject(row, settings.base_url))
   }
-  const all = sandboxChannels(tenant).map((row) => channelObject(row, settings.base_url))
+  const all = testChannels(tenant).map((row) => channelObject(row, settings.base_url))
   if (page.starting_after === undefined) return all.slice(0, page.limit + 1)
   const at = all.findIndex((channel) => channel.id === page.starting_after)
   if (at === -1) throw wrongCursor(noChannelHas)
@@ -150,7 +151,7 @@ async function openMedia(
 
 /** Messages a second that may be handed over on this channel; null: as many as come. */
 const rateOf = (row: ChannelRow): number | null => {
-  if (row.provider === 'sandbox') return null
+  if (isTestChannel(row)) return null
   const set = row.settings['max_messages_per_second']
   return typeof set === 'number' ? set : defaultRate[row.type]
 }

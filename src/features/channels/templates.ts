@@ -13,11 +13,11 @@ import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
 import { connectTimeoutMs } from './connecting.ts'
 import { templateObject } from './present.ts'
-import { sandboxTemplates } from './providers/sandbox.ts'
 import type { ChannelRow } from './store.ts'
 import { isMarketing, refusalOf, type TemplateContent } from './template-check.ts'
 import * as store from './templates-store.ts'
 import type { TemplateRow } from './templates-store.ts'
+import { isTestChannel, testTemplates } from './test-channels.ts'
 
 const readEveryMs = 10 * 60_000
 const readAgainMs = 60_000
@@ -74,9 +74,9 @@ export function channelTemplates(deps: TemplateDeps) {
       changes += 1
       remembered.clear()
     },
-    /** In one page: of a live channel from our copy, of the sandbox's whatsapp channel its samples. */
+    /** In one page: of a live channel from our copy, of a sandbox channel its samples. */
     async list(sql: Db, row: ChannelRow): Promise<Template[]> {
-      const records = row.provider === 'sandbox' ? (row.type === 'whatsapp' ? sandboxRows : []) : await store.listTemplates(sql, tenantOf(row), row.id)
+      const records = isTestChannel(row) ? testTemplates(row.type) : await store.listTemplates(sql, tenantOf(row), row.id)
       return records.map((record) => templateObject(row, record))
     },
     /** They are read by the lane, as soon as this is committed. */
@@ -85,12 +85,12 @@ export function channelTemplates(deps: TemplateDeps) {
       platform.notify(lane.name)
     },
     /**
-     * Looks a template message's template up, in memory first. `ask`: one that our copy lacks, or has as unfit, is asked for before it is refused. Sandbox
-     * templates go on as they are.
+     * Looks a template message's template up, in memory first. `ask`: one that our copy lacks, or has as unfit, is asked for before it is refused. Templates
+     * of test mode go on as they are.
      */
     async verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
       const written = content as TemplateContent
-      if (row.provider === 'sandbox') return { refusal: null, marketing: isMarketing(sandboxRows, written) }
+      if (isTestChannel(row)) return { refusal: null, marketing: isMarketing(testTemplates(row.type), written) }
       if (adapters.adapterOf(row.provider)?.templates === undefined) return unknownTemplate
       let rows = await ofName(row, written.name)
       let refusal = refusalOf(row.id, rows, written)
@@ -106,12 +106,6 @@ export function channelTemplates(deps: TemplateDeps) {
     },
   }
 }
-
-const sandboxRows: readonly TemplateRow[] = sandboxTemplates.map((record) => ({
-  ...record,
-  id: `tpl_test_${record.provider_id}`,
-  updated_at: record.updated_at ?? '',
-}))
 
 const notLookedUp = ({ name }: TemplateContent): Problem =>
   new Problem(

@@ -16,6 +16,7 @@ import { channelObject, webhookUrl } from './present.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 import { firstTemplates, keepFirstTemplates } from './templates.ts'
+import { isTestChannel } from './test-channels.ts'
 
 /** How long the provider of a deleted channel may take to hear of it. */
 const takeBackTimeoutMs = 5_000
@@ -273,7 +274,7 @@ export async function getChannel(cache: ChannelCache, tenant: Tenant, id: string
 
 async function getChangeable(deps: ChannelDeps, tenant: Tenant, id: string): Promise<ChannelRow> {
   const row = await getChannel(deps.cache, tenant, id)
-  if (row.provider === 'sandbox')
+  if (isTestChannel(row))
     throw new Problem('live_mode_required', 'Sandbox channels cannot be changed. Use a key that starts with svc_live_ and a channel of your own.')
   return row
 }

@@ -5,7 +5,7 @@ import { isId } from '../../../contract/ids.ts'
 import { invalid, missing, Problem } from '../../../contract/problem.ts'
 import { inboundTypes, messageTypes } from '../../../contract/resources/channel.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import { isTestChannel, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import { checkRecipient } from '../ingest/check.ts'
 import type { MessageRow } from '../rows.ts'
 import { findMessage } from '../store.ts'
@@ -48,7 +48,7 @@ async function checked(channels: ChannelService, sql: Db, tenant: Tenant, body: 
   if (![...messageTypes, ...inboundTypes].includes(type as never) || type === 'template')
     throw invalid('type', 'invalid_value', `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.`)
   const channel = await channels.find(tenant, body.channel)
-  if (channel === null || channel.provider !== 'sandbox') throw missing('sandbox channel', body.channel, 'channel')
+  if (channel === null || !isTestChannel(channel)) throw missing('sandbox channel', body.channel, 'channel')
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null)) throw missing('message', reply_to, 'reply_to')
   const failures = [
     ...validateInboundContent(type, body[type]),

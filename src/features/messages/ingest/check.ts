@@ -13,7 +13,7 @@ import { smsEncoding } from '../../../lib/gsm.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
-import { isUp, type ChannelRow, type ChannelService, type TemplateVerdict } from '../../channels/service.ts'
+import { isTestChannel, isUp, type ChannelRow, type ChannelService, type TemplateVerdict } from '../../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../../contacts/service.ts'
 import type { CheckedMessage } from './checked-message.ts'
 import { ineligible, stoppedFrom } from './eligibility.ts'
@@ -64,7 +64,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
   if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
   const template = body.type === 'template' ? await deps.channels.templateVerdict(channel, content, isUp(channel)) : noTemplate
   const refusal = knownBeforehand(deps, channel, body, content, template.refusal)
-  if (refusal === null && channel.provider !== 'sandbox') await deps.queues.check(`${tenant.account_id}:${channel.id}`)
+  if (refusal === null && !isTestChannel(channel)) await deps.queues.check(`${tenant.account_id}:${channel.id}`)
   const { kind, address } = addressKeyOf(channel.type, body.to)
   const sms = channel.type === 'sms' && body.type === 'text' ? smsEncoding((content as { body: string }).body) : null
   const message: CheckedMessage = {
@@ -89,7 +89,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
     address,
     suppression: suppressionHash(deps.platform.secrets, tenant, channel.type, address),
     windowed: channel.type === 'whatsapp' && channel.mode === 'live' && body.type !== 'template',
-    sandbox: channel.provider === 'sandbox',
+    sandbox: isTestChannel(channel),
   }
   const stopped = template.marketing ? await stoppedFrom(deps.platform, message) : null
   if (stopped !== null) throw stopped

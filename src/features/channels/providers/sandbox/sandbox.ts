@@ -1,8 +1,10 @@
 /** The sandbox of test mode: nothing leaves the machine; magic recipients bring about each outcome (behaviour: test-mode 2). */
 import { Type } from 'typebox'
-import type { ErrorCode } from '../../../contract/errors.ts'
-import { capabilitiesOf } from '../../../contract/resources/channel.ts'
-import type { InboundMessage, Outcome, OutboundMessage, Provider, Receipt, TemplateRecord } from '../adapter.ts'
+import type { ErrorCode } from '../../../../contract/errors.ts'
+import { capabilitiesOf } from '../../../../contract/resources/channel.ts'
+import type { InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../../adapter.ts'
+import { recipients } from './recipients.ts'
+import { templates } from './templates.ts'
 
 type Follow = { readonly after_ms: number; readonly transition: 'deliver' | 'open' | 'fail' } | { readonly after_ms: number; readonly reply: true }
 
@@ -92,28 +94,6 @@ function textOf(message: OutboundMessage): string {
   return content.body?.text ?? content.name ?? message.type
 }
 
-const sampleTime = '2026-01-01T00:00:00.000Z'
-const sample = (name: string, status: string, body: string, category = 'UTILITY', rejected_reason: string | null = null): TemplateRecord => ({
-  provider_id: name,
-  name,
-  language: 'en_US',
-  category,
-  status,
-  parameter_format: 'POSITIONAL',
-  components: [{ type: 'BODY', text: body }],
-  rejected_reason,
-  updated_at: sampleTime,
-})
-
-/** The templates of `ch_test_whatsapp`; any other name is accepted on a sandbox channel all the same. */
-export const sandboxTemplates: readonly TemplateRecord[] = [
-  sample('hello_world', 'APPROVED', 'Hello {{1}}'),
-  sample('order_update', 'APPROVED', 'Your order {{1}} is now {{2}}.'),
-  sample('appointment_reminder', 'PENDING', 'See you on {{1}} at {{2}}.'),
-  sample('flash_sale', 'REJECTED', 'Only today: {{1}} off!', 'MARKETING', 'PROMOTIONAL'),
-  sample('winter_offer', 'PAUSED', 'Winter offer: {{1}}', 'MARKETING'),
-]
-
 export const sandbox: Provider = {
   name: 'sandbox',
   title: 'Sandbox',
@@ -123,27 +103,17 @@ export const sandbox: Provider = {
   credentials: Type.Object({}),
   identifier: 'told',
   capabilities: (type) => capabilitiesOf[type],
+  test_mode: {
+    channels: {
+      whatsapp: { name: 'Sandbox WhatsApp', identifier: '+15005550000', templates },
+      sms: { name: 'Sandbox SMS', identifier: '+15005550099', templates: [] },
+      telegram: { name: 'Sandbox Telegram', identifier: 'posthorn_sandbox_bot', templates: [] },
+    },
+    recipients,
+  },
   adapter: () => ({
     instant: true,
     send: async (message) => send(message),
     refuses: ({ to }) => refusals[magic(to)] ?? null,
   }),
 }
-
-/** Magic recipients of test mode (behaviour: test-mode 2), as `sandbox` acts them out: recipient and outcome, for the reference. */
-export const sandboxRecipients: readonly (readonly [string, string])[] = [
-  ['+15005550006, and any other', 'sent, delivered'],
-  ['+15005550010', 'sent, delivered, read'],
-  ['+15005550005', 'sent, and no receipt ever'],
-  ['+15005550001', 'failed before it is sent'],
-  ['+15005550002', 'sent, then failed'],
-  ['+15005550007', 'sent, delivered five seconds later'],
-  ['+15005550008', 'sent, delivered, read, then an inbound reply'],
-  ['+15005550014', 'receipts out of order'],
-  ['+15005550003', '422 policy_violation'],
-  ['+15005550004', '422 recipient_blocked'],
-  ['+15005550009', '422 upstream_rejected'],
-  ['+15005550013', '422 channel_not_connected'],
-  ['+15005550011', '402 insufficient_balance'],
-  ['+15005550012', '503 upstream_unavailable'],
-]

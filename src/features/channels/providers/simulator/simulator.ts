@@ -3,10 +3,10 @@
  * Offered only where POSTHORN_SIMULATOR is set, never in production.
  */
 import { Type } from 'typebox'
-import { capabilitiesOf } from '../../../contract/resources/channel.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { hmacHex, sameText } from '../../../lib/hmac.ts'
-import type { Callback, Connection, InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../adapter.ts'
+import { capabilitiesOf } from '../../../../contract/resources/channel.ts'
+import type { Clock } from '../../../../lib/clock.ts'
+import { hmacHex, sameText } from '../../../../lib/hmac.ts'
+import type { Callback, Connection, InboundMessage, Outcome, OutboundMessage, Provider, Receipt } from '../../adapter.ts'
 
 /** Recipients `+1999555nnnn` bring about outcomes; `nnnn` as in the sandbox where it has a twin. */
 const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> = {
@@ -87,7 +87,7 @@ export const simulator: Provider = {
   title: 'Simulator',
   about: 'Stands in for a provider in live mode, for tests and benchmarks; offered only where POSTHORN_SIMULATOR is set.',
   types: ['whatsapp', 'sms', 'telegram'],
-  offered: 'simulator',
+  offered: 'for_tests',
   credentials: Type.Object({
     refuse: Type.Optional(Type.Boolean({ title: 'Refuse', description: 'Refuse these credentials.' })),
     callback_secret: Type.Optional(
