@@ -210,6 +210,61 @@ test('a bind that is refused disconnects at once, and a reconnect that is asked 
   assert.deepEqual([asked.status, again.status, sim.bound(), sim.boundMost()], [200, 200, 1, 1])
 })
 
+test('a reconnect is tried although the old session stands, and what it finds changes nothing', async (t) => {
+  const { world, sim, api, status, channel, hand, read, events } = await connected(t)
+  await world.settle()
+  const reconnect = async () => {
+    const { status: code, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
+    return body.error?.code ?? `${code} ${body.connection_status}`
+  }
+
+  const taken = await reconnect()
+  sim.password = 'secret2'
+  const wrong = await reconnect()
+  sim.password = 'secret'
+  sim.bindStatus = 0x08
+  const dead = await reconnect()
+  const id = await hand()
+
+  assert.deepEqual([taken, wrong, dead], ['200 connected', 'upstream_rejected', 'upstream_unavailable'])
+  assert.deepEqual([await status(), sim.bound(), sim.binds.length, (await read(id)).status], ['connected', 1, 5, 'sent'])
+  assert.deepEqual(await events('channel.*'), ['channel.connected'])
+})
+
+test('an account that is bound elsewhere is out of reach to a reconnect while no process holds its session', async (t) => {
+  const { sim, api, channel } = await connected(t)
+  sim.bindStatus = 0x05
+
+  const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
+
+  assert.deepEqual([status, body.error.code], [503, 'upstream_unavailable'])
+})
+
+test('an SMSC that ends the old session for the bind of a reconnect loses nothing and gets nothing twice', async (t) => {
+  const { world, sim, api, status, channel, send, read, attempts, events } = await connected(t, { endsOldest: true })
+  await world.settle()
+  sim.answer = null
+  const cut = await send()
+  const handedOver = world.tick('dispatch')
+  await until('the message to be under way', () => sim.submitted.length === 1)
+
+  const asked = await api.post(`/v1/channels/${channel.id}/reconnect`)
+  sim.answer = 0
+  await handedOver
+  await until('the bind that tried the credentials to end', () => sim.bound() === 0)
+  const behind = await send()
+  await pass(world, 2000, world)
+  await world.settle()
+  const between = [(await read(cut)).status, (await read(behind)).status, sim.submitted.length]
+  await pass(world, 40_000, world)
+  await world.settle()
+
+  assert.equal(asked.status, 200)
+  assert.deepEqual(between, ['sending', 'sent', 2])
+  assert.deepEqual([(await read(cut)).status, await attempts(cut), sim.submitted.length], ['sent', ['unknown', 'accepted'], 3])
+  assert.deepEqual([await status(), sim.bound(), sim.boundMost(), await events('channel.*')], ['connected', 1, 1, ['channel.connected']])
+})
+
 test('with a password that was changed the session is opened anew, and what waits goes out through it', async (t) => {
   const { world, sim, api, status, channel, send, read } = await connected(t)
   await world.settle()

@@ -175,7 +175,9 @@ export interface Connection {
 /** What trying the credentials told. `credentials` are kept with the given ones: what the adapter made for itself, and uses again the next time. */
 export type ConnectOutcome =
   | { readonly kind: 'connected'; readonly identifier?: string; readonly credentials?: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'refused' | 'unavailable'; readonly message: string }
+  | { readonly kind: 'refused'; readonly message: string }
+  /** `session_open`: the provider answers that the account has as many sessions open as it may. Where one of them is ours, that is the link wanted. */
+  | { readonly kind: 'unavailable'; readonly message: string; readonly session_open?: true }
 
 /** An open link with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
 export interface Session {

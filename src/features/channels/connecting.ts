@@ -34,7 +34,8 @@ export function chooseProvider(
 /**
  * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender, and to what the provider's code
  * keeps besides the credentials. `free` throws the Problem of a sender that cannot be connected; `otherSender` makes that of credentials which are those
- * of another sender than the one given. Problems: upstream_rejected, upstream_unavailable.
+ * of another sender than the one given; `has_session`: a process of this installation holds the channel's session, so that a provider which lets no other one
+ * open is connected. Problems: upstream_rejected, upstream_unavailable.
  */
 export async function tryConnection(
   {
@@ -42,12 +43,20 @@ export async function tryConnection(
     provider,
     adapter,
     otherSender = wrongSenderGiven,
-  }: { readonly clock: Clock; readonly provider: Provider; readonly adapter: Adapter; readonly otherSender?: (provider: Provider, told: string) => Problem },
+    has_session = false,
+  }: {
+    readonly clock: Clock
+    readonly provider: Provider
+    readonly adapter: Adapter
+    readonly otherSender?: (provider: Provider, told: string) => Problem
+    readonly has_session?: boolean
+  },
   connection: Connection,
   free: (identifier: string) => Promise<void>,
 ): Promise<{ identifier: string; credentials: Readonly<Record<string, unknown>> }> {
   const ask = async (step: Adapter['connect'], given: Connection) => {
     const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? { kind: 'connected' as const }
+    if (answer.kind === 'unavailable' && answer.session_open === true && has_session) return { kind: 'connected' as const }
     if (answer.kind !== 'connected') throw refusal(answer.kind, withoutSecrets(provider, given.credentials, answer.message))
     return answer
   }

@@ -10,7 +10,7 @@ export interface SessionLook {
   readonly alive_since: string
 }
 
-const isHeld = (sql: Db, { at, alive_since }: SessionLook) => sql`s.lease_until > ${at} and ${isAlive(sql, sql`s.process_id`, alive_since)}`
+const isHeld = (sql: Db, { at, alive_since }: Omit<SessionLook, 'process_id'>) => sql`s.lease_until > ${at} and ${isAlive(sql, sql`s.process_id`, alive_since)}`
 
 /** Active channels of these providers whose session no living process holds, by id, behind `after`. */
 export async function listUnheld(sql: Db, providers: readonly string[], look: SessionLook, after: string, rows_max: number): Promise<ChannelRow[]> {
@@ -20,6 +20,12 @@ export async function listUnheld(sql: Db, providers: readonly string[], look: Se
     where c.provider = any(${[...providers]}::text[]) and c.status = 'active' and c.deleted_at is null and c.id > ${after}
       and not exists (select from channel_sessions s where s.channel_id = c.id and ${isHeld(sql, look)})
     order by c.id limit ${rows_max}`
+}
+
+/** Whether a living process holds the session of this channel. */
+export async function isSessionHeld(sql: Db, channel_id: string, look: Omit<SessionLook, 'process_id'>): Promise<boolean> {
+  const rows = await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and ${isHeld(sql, look)}`
+  return rows.length > 0
 }
 
 /** How many sessions living processes hold, and how many processes work. */

@@ -1,5 +1,6 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
 import { tenantOf, type Tenant } from '../../contract/caller.ts'
+import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { validator } from '../../contract/validation.ts'
@@ -13,6 +14,7 @@ import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongOwnSettings, wrongSender, wrongSettings } from './channel-input.ts'
 import { chooseProvider, madeCredentials, tryConnection } from './connecting.ts'
 import { channelObject, webhookUrl } from './present.ts'
+import { isSessionHeld } from './sessions-store.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 import { firstTemplates, keepFirstTemplates } from './templates.ts'
@@ -229,21 +231,28 @@ async function takeBack(
   }
 }
 
-/** Tries the channel's link again; answers the channel once it is connected. */
+/**
+ * Tries the channel's link again, also where it counts as connected; answers the channel once it is. What fails changes nothing: a session that stands goes
+ * on (behaviour: channels 4.3, 4.4).
+ */
 export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
   const { provider, adapter } = getConnectable(deps, row)
   const { clock, secrets } = deps.platform
   const connection = deps.cache.connection(row)
-  if (adapter.needsSession?.(connection) === true) {
-    // while its session stands, a second one may be one too many for the provider
-    const standing = await store.findChannel(sql, tenant, id)
-    if (standing?.connection_status === 'connected') return channelObject(standing, deps.platform.settings.base_url)
-  }
-  const { credentials: made } = await tryConnection({ clock, provider, adapter }, connection, async () => undefined)
+  const has_session = adapter.needsSession?.(connection) === true && (await hasSession(deps, sql, tenant, id))
+  const { credentials: made } = await tryConnection({ clock, provider, adapter, has_session }, connection, async () => undefined)
   if (Object.keys(made).length > 0)
     await store.keepCredentials(sql, tenant, id, row.credentials, secrets.seal(JSON.stringify({ ...connection.credentials, ...made })))
   return await setConnection(deps, sql, row, 'connected')
+}
+
+/** Whether a living process holds the channel's session, and it stands as far as is known. */
+async function hasSession({ platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<boolean> {
+  const now = platform.clock.now()
+  const look = { at: isoTime(now), alive_since: isoTime(now - limits.process_silent_ms) }
+  const row = await store.findChannel(sql, tenant, id)
+  return row?.connection_status === 'connected' && (await isSessionHeld(sql, id, look))
 }
 
 /** Writes a changed link and its event; an unchanged one writes nothing. */

@@ -153,12 +153,17 @@ export interface SmscOptions {
   readonly id?: (n: number) => string
   /** How many connections may be bound at once. */
   readonly bindsMax?: number
+  /** One bind too many ends the oldest, instead of being refused. */
+  readonly endsOldest?: boolean
   /** Speaks TLS with this key and certificate. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
 /** Listens on a port of this machine; ends with the test. */
-export async function smsc(t: Pick<TestContext, 'after'>, { id = (n) => n.toString(16).padStart(8, '0'), bindsMax = 2, tls }: SmscOptions = {}): Promise<Smsc> {
+export async function smsc(
+  t: Pick<TestContext, 'after'>,
+  { id = (n) => n.toString(16).padStart(8, '0'), bindsMax = 2, endsOldest = false, tls }: SmscOptions = {},
+): Promise<Smsc> {
   const peers = new Set<Peer>()
   const submitted: Submitted[] = []
   const binds: { command: string; status: number }[] = []
@@ -205,6 +210,11 @@ export async function smsc(t: Pick<TestContext, 'after'>, { id = (n) => n.toStri
   function bind(peer: Peer, command: string, sequence_number: number, body: Buffer): void {
     const [system_id, password] = body.toString('latin1').split('\0')
     const right = system_id === made.system_id && password === made.password
+    const oldest = right && endsOldest && bound() >= bindsMax ? [...peers].find(({ mode }) => mode !== null) : undefined
+    if (oldest !== undefined) {
+      oldest.mode = null
+      oldest.socket.destroy()
+    }
     const status = made.bindStatus !== 0 ? made.bindStatus : !right ? 0x0e : bound() >= bindsMax ? 0x05 : 0
     binds.push({ command, status })
     peer.socket.write(packet(commands[command as 'bind_transceiver'] + answerBit, status, sequence_number, status === 0 ? cstring('smsc') : Buffer.alloc(0)))

@@ -9,7 +9,7 @@ import { link, type Link } from './link.ts'
 import { channelMemory, type ChannelMemory } from './memory.ts'
 import { optionsOf, type Options } from './options.ts'
 import type { Pdu } from './pdu.ts'
-import { answers, statusOf } from './statuses.ts'
+import { alreadyBound, answers, statusOf } from './statuses.ts'
 import { submit, type SubmitDeps } from './submitting.ts'
 import { window } from './window.ts'
 
@@ -18,7 +18,7 @@ export interface SessionTools {
   readonly dial: Dial
 }
 
-type Refusal = { readonly kind: 'refused' | 'unavailable'; readonly message: string }
+type Refusal = Exclude<ConnectOutcome, { kind: 'connected' }>
 type Bound = { readonly kind: 'bound'; readonly link: Link } | Refusal
 type OnRequest = (asked: Pdu, bytes: Buffer, on: Link) => void
 
@@ -147,7 +147,8 @@ async function bind({ clock, dial }: SessionTools, options: Options, command: st
   if (reply.kind !== 'answered') return { kind: 'unavailable', message: reply.message }
   if (reply.pdu.command_status === 0) return { kind: 'unavailable', message: 'The peer answered the bind with something else.' }
   const { name, verdict, message } = statusOf(reply.pdu.command_status)
-  return { kind: verdict === 'refused' ? 'refused' : 'unavailable', message: `${name}: ${message}` }
+  if (verdict === 'refused') return { kind: 'refused', message: `${name}: ${message}` }
+  return { kind: 'unavailable', message: `${name}: ${message}`, ...(reply.pdu.command_status === alreadyBound ? { session_open: true } : {}) }
 }
 
 /** The memories of channels, by their ids. */

@@ -79,5 +79,8 @@ export function statusOf(command_status: number): Status {
   return { name, verdict: 'refused', message: `The SMSC answered with the status ${name}, which is not of SMPP 3.4; ask the operator what it means.` }
 }
 
+/** `ESME_RALYBND`. */
+export const alreadyBound = 0x05
+
 /** What we answer: taken, try again later, and never. */
 export const answers = { ok: 0x00, later: 0x64, never: 0x65, unknownCommand: 0x03 } as const
