@@ -436,10 +436,12 @@ create table media_files (
   content_type text,
   bytes bigint,
   created_at timestamp with time zone not null,
+  failure text,
   constraint media_files_pkey PRIMARY KEY (id),
   constraint media_files_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint media_files_check CHECK (((status = 'waiting'::text) = (reference IS NOT NULL))),
   constraint media_files_check1 CHECK (((status = 'copied'::text) = ((store IS NOT NULL) AND (content_type IS NOT NULL) AND (bytes IS NOT NULL)))),
+  constraint media_files_failure CHECK (((failure IS NULL) OR (status = 'failed'::text))),
   constraint media_files_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint media_files_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'copied'::text, 'failed'::text]))),
   constraint media_files_store_check CHECK ((store = ANY (ARRAY['folder'::text, 's3'::text])))

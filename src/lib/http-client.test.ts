@@ -82,7 +82,7 @@ test('a file arrives piece by piece, within its bound', async (t) => {
 test('an answer that is no file is refused with its status', async (t) => {
   const { download, url } = await against(t, respond(404))
 
-  await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answered 404/)
+  await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answer was 404/)
 })
 
 test('a call that was given up before it was sent is told apart from one that may have arrived', async (t) => {

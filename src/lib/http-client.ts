@@ -5,8 +5,9 @@ import { abortListeners } from './abort-listeners.ts'
 import type { Clock } from './clock.ts'
 import { deadlines } from './deadlines.ts'
 import { flatHeaders, HttpExchange, type HttpAnswer } from './http-exchange.ts'
+import { PermanentError } from './permanent-error.ts'
 import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
-import { connector, notPublic, type SocketOptions } from './public-sockets.ts'
+import { AddressNotPublic, connector, notPublic, type SocketOptions } from './public-sockets.ts'
 
 export type { HttpAnswer } from './http-exchange.ts'
 
@@ -26,7 +27,10 @@ export interface HttpCall {
 export interface HttpClient {
   /** Never rejects: what went wrong is a value. */
   call(call: HttpCall): Promise<HttpAnswer>
-  /** A 2xx body piece by piece. Rejects with an UnwantedAnswer for any other answer, and with a sentence where the body is longer than `answer_bytes_max` or ends early. */
+  /**
+   * A 2xx body piece by piece. Rejects with a PermanentError where the address is not called, where the answer is 404 or 410 (a MissingFile), and where the
+   * body is longer than `answer_bytes_max`; with any other Error for any other answer, and where the body ends early.
+   */
   download(call: HttpCall & { readonly answer_bytes_max: number }): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   close(): Promise<void>
 }
@@ -85,9 +89,9 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       return answer
     },
     async download(call) {
-      const url = new URL(call.url)
-      const refused = refusedAddress(url, allowed(url))
-      if (refused !== undefined) throw new Error(refused)
+      const url = URL.parse(call.url)
+      const refused = url === null ? 'The address is no URL.' : refusedAddress(url, allowed(url))
+      if (url === null || refused !== undefined) throw new PermanentError(refused)
       return await openDownload(options.clock, allowed(url) ? free : guarded, url, call)
     },
     async close() {
@@ -113,29 +117,20 @@ const requestOptions = (url: URL, call: HttpCall): Dispatcher.DispatchOptions =>
   body: call.body ?? null,
 })
 
-class TooLong extends Error {
-  constructor(bytes_max: number) {
-    super(`The answer is longer than ${bytes_max} bytes.`)
-  }
-}
-
-/** An answer that is none of 2xx. */
-export class UnwantedAnswer extends Error {
-  readonly status: number
-  constructor(status: number) {
-    super(`The provider answered ${status} where a file was asked for.`)
-    this.status = status
-  }
-}
+/** The answer was 404 or 410. */
+export class MissingFile extends PermanentError {}
 
 async function openDownload(clock: Clock, agent: Agent, url: URL, call: HttpCall & { readonly answer_bytes_max: number }) {
   const ended = new AbortController()
   const signal = call.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, call.signal])
   void clock.sleep(call.timeout_ms ?? defaultDownloadMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
-  const answer = await agent.request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions)
+  const answer = await agent.request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions).catch((error: unknown) => {
+    throw error instanceof AddressNotPublic ? new PermanentError(`${hostPort(url)} does not lead to a public address.`) : error
+  })
   if (answer.statusCode < 200 || answer.statusCode > 299) {
     ended.abort(new Error('not wanted'))
-    throw new UnwantedAnswer(answer.statusCode)
+    const message = `The answer was ${answer.statusCode} where a file was asked for.`
+    throw answer.statusCode === 404 || answer.statusCode === 410 ? new MissingFile(message) : new Error(message)
   }
   return { content_type: flatHeaders(answer.headers)['content-type'] ?? 'application/octet-stream', chunks: pieces(answer.body, call.answer_bytes_max, ended) }
 }
@@ -145,7 +140,7 @@ async function* pieces(body: AsyncIterable<Uint8Array>, bytes_max: number, ended
   try {
     for await (const chunk of body) {
       bytes += chunk.length
-      if (bytes > bytes_max) throw new TooLong(bytes_max)
+      if (bytes > bytes_max) throw new PermanentError(`The file is longer than ${bytes_max} bytes.`)
       yield chunk
     }
   } finally {

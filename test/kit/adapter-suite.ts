@@ -30,6 +30,7 @@ import type { Outcome, Provider } from '../../src/features/channels/adapter.ts'
 import { tryCallbacks } from './conformance/callbacks.ts'
 import { tryDescription } from './conformance/description.ts'
 import { assertOutcome, letsNothingSlip, sender } from './conformance/hand-over.ts'
+import { tryMedia } from './conformance/media.ts'
 import { tryNetwork } from './conformance/network.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './conformance/samples.ts'
 
@@ -46,6 +47,7 @@ export function adapterSuite(provider: Provider, start: Start): void {
   tryConnecting(provider, begin)
   tryNetwork(provider, begin)
   tryCallbacks(provider, begin)
+  tryMedia(provider, begin)
 }
 
 const kinds: readonly Outcome['kind'][] = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown']

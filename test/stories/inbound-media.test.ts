@@ -71,18 +71,23 @@ async function get(world: World, url: string, headers: Record<string, string> = 
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) }
 }
 
-/** The first answer that is not "still being copied"; time goes on meanwhile. */
-const settled = async (world: World, url: string, steps_ms = 30_000) =>
+/** The first answer that is not "still being copied"; time goes on between the tries, and while one is under way only where the provider may hang. */
+const settled = async (world: World, url: string, steps_ms = 30_000, hangs = false) =>
   await until(
     'the file to be copied or given up',
     async () => {
       await world.tick('media')
       const answer = await get(world, url)
-      if (answer.status === 503) await world.clock.advance(steps_ms)
+      if (answer.status === 503 && (hangs || !(await isBeingCopied(world, url)))) await world.clock.advance(steps_ms)
       return answer
     },
     ({ status }) => status !== 503,
   )
+
+const isBeingCopied = async ({ pool }: World, url: string): Promise<boolean> => {
+  const rows = await pool`select 1 from media_files where id = ${/med_\w{26}/.exec(url)![0]} and process_id is not null`
+  return rows.length > 0
+}
 
 const mediaFiles = async ({ platform }: World) =>
   (await readdir(join(platform.settings.data_dir, 'media'), { recursive: true, withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile())
@@ -206,20 +211,56 @@ test('what could run in a browser is downloaded, under its own name', async (t) 
   for (const { headers } of files) assert.equal(headers['content-disposition'], "attachment; filename*=UTF-8''Rechnung%20%22%C3%A4%22%0A.html")
 })
 
-test('a provider that is down is asked again for ten minutes; then the file is given up', async (t) => {
+test('a provider that is down is asked again for ten minutes, and then its file is given up', async (t) => {
   let asked = 0
   const provider = await fileServer(t, (_request, response) => void (++asked < 3 ? response.writeHead(500).end() : servePicture(_request, response)))
-  const gone = await fileServer(t, (_request, response) => void response.writeHead(404).end())
-  const { world, one } = await mailbox(t, [provider.host, gone.host])
+  const down = await fileServer(t, (_request, response) => void response.writeHead(500).end())
+  const { world, one } = await mailbox(t, [provider.host, down.host])
 
   const recovered = await settled(world, (await one(provider.url)).content.attachments[0].url)
   const before = world.clock.now()
-  const failed = await settled(world, (await one(gone.url)).content.attachments[0].url)
+  const failed = await settled(world, (await one(down.url)).content.attachments[0].url)
   const minutes = (world.clock.now() - before) / 60_000
 
   assert.deepEqual([recovered.status, asked], [200, 3])
   assert.deepEqual([failed.status, JSON.parse(failed.body.toString()).error.code], [404, 'resource_missing'])
   assert.ok(minutes > 5 && minutes < 20, `${minutes} minutes`)
+  await world.invariants()
+})
+
+test('a file that can never be had is given up at once, and its address tells why', async (t) => {
+  let asked = 0
+  const statuses = [404, 410]
+  const gone = await fileServer(t, (_request, response) => void response.writeHead(statuses[asked++]!).end())
+  const endless = await hostileServer(t, hostileAnswers['an endless body']!)
+  const { world, tell } = await mailbox(t, [gone.host, new URL(endless.url).host])
+  const urls = [`${gone.url}/1`, `${gone.url}/2`, endless.url, 'http://169.254.169.254/latest/meta-data', 'https://10.0.0.1/', 'nonsense']
+  const message = await tell(
+    urls.map(() => ({ type: 'sticker' })),
+    urls.map((url, index) => ({ index, reference: { url } })),
+  )
+  const before = world.clock.now()
+
+  const answers = []
+  for (const { url } of message.content.attachments) answers.push(await settled(world, url, 0))
+
+  assert.equal(world.clock.now(), before)
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, JSON.parse(body.toString()).error.code]),
+    urls.map(() => [404, 'resource_missing']),
+  )
+  assert.deepEqual(
+    answers.map(({ body }) => /provider\. (.*?) Ask/.exec(JSON.parse(body.toString()).error.message)?.[1]),
+    [
+      'The answer was 404 where a file was asked for.',
+      'The answer was 410 where a file was asked for.',
+      'The file is longer than 5242880 bytes.',
+      '169.254.169.254:80 is not called without https.',
+      'The host leads to 10.0.0.1, which is not a public address; nothing was sent.',
+      'The address is no URL.',
+    ],
+  )
+  assert.equal(asked, 2)
   await world.invariants()
 })
 
@@ -263,7 +304,7 @@ test('whatever a provider answers instead of a file, nothing of it is kept, and 
   )
   const fine = await one(good.url)
   const answers = []
-  for (const { url } of message.content.attachments) answers.push(await settled(world, url))
+  for (const { url } of message.content.attachments) answers.push(await settled(world, url, 30_000, true))
   const file = await settled(world, fine.content.attachments[0].url)
 
   assert.deepEqual(

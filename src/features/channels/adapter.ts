@@ -232,7 +232,10 @@ export interface Adapter {
   receive?(callback: Callback, connection: Connection): Received | null
   /** All of them, or those of one name; rejects with a sentence where they cannot be read. Absent where any template may be sent. */
   templates?(connection: Connection, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]>
-  /** Fetches a file that came in, piece by piece; rejects where it is gone, larger than `bytes_max` or out of reach. */
+  /**
+   * Fetches a file that came in, piece by piece. Rejects with a PermanentError (`lib/permanent-error.ts`) where it can never be had: it is gone, refused, larger than `bytes_max`, or at an
+   * address that is not called. Any other error says that it may be had later: it is asked for again.
+   */
   media?(
     reference: MediaReference,
     connection: Connection,

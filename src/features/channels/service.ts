@@ -3,6 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
 import type { Channel, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
+import { PermanentError } from '../../lib/permanent-error.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
@@ -95,7 +96,7 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     /** Whether a message is marketing, which its recipient may have stopped while everything else passes (behaviour: consent 2.3). */
     isMarketing: async (row: ChannelRow, type: string, content: unknown): Promise<boolean> =>
       type === 'template' && (await templates.verdictOf(row, content, false)).marketing,
-    /** Fetches a file that came in; rejects with a sentence without secrets where it cannot be had. */
+    /** Fetches a file that came in; rejects as `media` of an adapter, with a sentence without secrets. */
     openMedia: (row: ChannelRow, reference: MediaReference, bytes_max: number, signal: AbortSignal): Promise<Download> =>
       openMedia(deps, row, reference, bytes_max, signal),
     adapterOf: (row: ChannelRow) => adapters.adapterOf(row.provider),
@@ -141,11 +142,12 @@ async function openMedia(
   signal: AbortSignal,
 ): Promise<Download> {
   const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
-  if (provider === undefined || adapter?.media === undefined) throw new Error(`The provider ${row.provider} hands out no files.`)
+  if (provider === undefined || adapter?.media === undefined) throw new PermanentError(`The provider ${row.provider} hands out no files.`)
   const connection = cache.connection(row)
   // what is thrown may hold an address with a token in it
   return await adapter.media(reference, connection, bytes_max, signal).catch((error: unknown) => {
-    throw new Error(withoutSecrets(provider, connection.credentials, error instanceof Error ? error.message : String(error)))
+    const message = withoutSecrets(provider, connection.credentials, error instanceof Error ? error.message : String(error))
+    throw error instanceof PermanentError ? new PermanentError(message) : new Error(message)
   })
 }
 

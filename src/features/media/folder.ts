@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../lib/make-folder.ts'
+import { PermanentError } from '../../lib/permanent-error.ts'
 import { NotKept, type Storage } from './storage.ts'
 
 /** So much of the disk stays free: a database may live on it. */
@@ -10,7 +11,7 @@ const freeBytesMin = 512 * 1024 * 1024
 
 /** What is on its way here: written by one process each. */
 export interface Incoming {
-  /** Writes a file piece by piece, flushed to the disk at its end. Rejects beyond `bytes_max`, and leaves nothing behind then. */
+  /** Writes a file piece by piece, flushed to the disk at its end. Rejects with a PermanentError beyond `bytes_max`, and leaves nothing behind then. */
   write(id: string, chunks: AsyncIterable<Uint8Array>, bytes_max: number, signal: AbortSignal): Promise<{ readonly path: string; readonly bytes: number }>
   discard(path: string): Promise<void>
   /** The ids of files that somebody began to write. */
@@ -32,7 +33,7 @@ export function incomingFolder(data_dir: string, process_id: string): Incoming {
         for await (const chunk of chunks) {
           signal.throwIfAborted()
           bytes += chunk.length
-          if (bytes > bytes_max) throw new Error(`The file is longer than ${bytes_max} bytes.`)
+          if (bytes > bytes_max) throw new PermanentError(`The file is longer than ${bytes_max} bytes.`)
           await writeAll(file, chunk)
         }
         signal.throwIfAborted()

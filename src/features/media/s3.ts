@@ -3,7 +3,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { UnwantedAnswer, type HttpClient } from '../../lib/http-client.ts'
+import { MissingFile, type HttpClient } from '../../lib/http-client.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { S3Settings } from '../../platform/settings.ts'
 import { NotKept, type Storage } from './storage.ts'
@@ -55,7 +55,7 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
           signal: AbortSignal.any([signal, ended.signal]),
         })
         .catch((error: unknown) => {
-          throw error instanceof UnwantedAnswer && error.status === 404 ? new NotKept(id) : error
+          throw error instanceof MissingFile ? new NotKept(id) : error
         })
       return Readable.from(chunks, { objectMode: false, highWaterMark: 64 * 1024 }).on('close', () => ended.abort())
     },

@@ -119,7 +119,11 @@ function openFile(platform: Platform, addresses: Addresses, storageOf: (name: 'f
     if (refusal === 'expired') throw new Problem('resource_missing', 'The address has expired. Retrieve its message again: that shows a new one.')
     const row = await store.findMedia(platform.pool as Db, id)
     if (row === null) throw new Problem('resource_missing', `The file was deleted ${platform.settings.media_retention_days} days after it came in.`)
-    if (row.status === 'failed') throw new Problem('resource_missing', 'The file could not be fetched from the provider. Ask its sender to send it again.')
+    if (row.status === 'failed')
+      throw new Problem(
+        'resource_missing',
+        `The file could not be fetched from the provider. ${row.failure ?? ''} Ask its sender to send it again.`.replace('  ', ' '),
+      )
     if (row.status === 'waiting')
       throw new Problem('upstream_unavailable', 'The file is still being fetched from the provider. Try again in a moment.', {
         headers: { 'retry-after': retryAfterSeconds },

@@ -18,6 +18,8 @@ export interface MediaRow {
   content_type: string | null
   bytes: number | null
   created_at: string
+  /** Why it was given up: a sentence without secrets, where there is one that its reader can use. */
+  failure: string | null
 }
 
 export type NewMedia = Pick<MediaRow, 'account_id' | 'mode' | 'id' | 'channel_id' | 'message_id' | 'kind' | 'filename' | 'reference' | 'created_at'>
@@ -81,16 +83,24 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<MediaRow[]> {
     returning f.*`
 }
 
+export interface Copied {
+  readonly store: 'folder' | 's3'
+  readonly content_type: string
+  readonly bytes: number
+}
+
+/** With the sentence that its reader is told, where there is one. */
+export interface GivenUp {
+  readonly failure: string | null
+}
+
 /** What became of a file that this process copied; false where another one has taken it over. */
-export async function settleMedia(
-  sql: Db,
-  id: string,
-  process_id: string,
-  copy: { readonly store: 'folder' | 's3'; readonly content_type: string; readonly bytes: number } | null,
-): Promise<boolean> {
+export async function settleMedia(sql: Db, id: string, process_id: string, outcome: Copied | GivenUp): Promise<boolean> {
+  const copy = 'store' in outcome ? outcome : null
+  const failure = 'store' in outcome ? null : outcome.failure
   const rows = await sql`
     update media_files set status = ${copy === null ? 'failed' : 'copied'}, reference = null, process_id = null, claimed_until = null,
-      store = ${copy?.store ?? null}, content_type = ${copy?.content_type ?? null}, bytes = ${copy?.bytes ?? null}
+      failure = ${failure}, store = ${copy?.store ?? null}, content_type = ${copy?.content_type ?? null}, bytes = ${copy?.bytes ?? null}
     where id = ${id} and status = 'waiting' and process_id = ${process_id}
     returning id`
   return rows.length > 0

@@ -1,5 +1,6 @@
-/** The lane `media`: copies files that came in, a few at once and few of one channel and account, and tries again for ten minutes. */
+/** The lane `media`: copies files that came in, a few at once and few of one channel and account, and tries again for ten minutes what may still be had. */
 import { withDeadline, isoTime } from '../../lib/clock.ts'
+import { PermanentError } from '../../lib/permanent-error.ts'
 import type { Lane } from '../../lib/loop.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
@@ -29,6 +30,7 @@ const bytesMaxOf: Readonly<Record<string, number>> = {
   document: 100 * megabyte,
 }
 const removedAtOnce = 200
+const failureLengthMax = 300
 
 export interface MediaWorkerDeps {
   readonly platform: Platform
@@ -99,12 +101,12 @@ async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, 
       { media_id: row.id, channel_id: row.channel_id, attempts: attemptsMax },
       'a file is given up: each process that copied it ended before it was done',
     )
-    return void (await store.settleMedia(pool, row.id, process_id, null))
+    return void (await store.settleMedia(pool, row.id, process_id, { failure: null }))
   }
   try {
     const channel = await channels.find(row, row.channel_id)
     // its credentials went with it
-    if (channel === null) return void (await store.settleMedia(pool, row.id, process_id, null))
+    if (channel === null) return void (await store.settleMedia(pool, row.id, process_id, { failure: 'Its channel was deleted before.' }))
     const copied = await withDeadline(clock, copyTimeoutMs, async (deadline) => {
       const signal = AbortSignal.any([deadline, stopping])
       const bytes_max = bytesMaxOf[row.kind] ?? bytesMaxOf['document']!
@@ -118,13 +120,14 @@ async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, 
   } catch (error) {
     if (stopping.aborted) return await store.postponeMedia(pool, row.id, process_id, isoTime(clock.now()), false)
     platform.storage.failed(error)
-    const wait_ms = retryAfterMs[row.attempts - 1]
+    const lasting = error instanceof PermanentError
+    const wait_ms = lasting ? undefined : retryAfterMs[row.attempts - 1]
     const message = error instanceof Error ? error.message : String(error)
     log.warn(
       { media_id: row.id, channel_id: row.channel_id, attempts: row.attempts, gives_up: wait_ms === undefined },
       `a file could not be copied: ${message}`,
     )
-    if (wait_ms === undefined) await store.settleMedia(pool, row.id, process_id, null)
+    if (wait_ms === undefined) await store.settleMedia(pool, row.id, process_id, { failure: lasting ? message.slice(0, failureLengthMax) : null })
     else await store.postponeMedia(pool, row.id, process_id, isoTime(clock.now() + wait_ms), true)
   }
 }

@@ -1,6 +1,6 @@
 /** What a provider gives the conformance suite: how it is reached, and how each of its promises is brought about. */
 import type { TestContext } from 'node:test'
-import type { Callback, Connection, Outcome, ProviderTools, Report } from '../../../src/features/channels/adapter.ts'
+import type { Callback, Connection, MediaReference, Outcome, ProviderTools, Report } from '../../../src/features/channels/adapter.ts'
 
 /** Left out, with the reason. */
 export interface Left {
@@ -42,6 +42,18 @@ export interface AdapterSamples {
   /** What connects to this port of 127.0.0.1 instead; for sessions over TCP. */
   readonly hostilePeer?: (port: number) => { readonly tools: ProviderTools; readonly connection: Connection }
   readonly callbacks: CallbackSamples | Left
+  /** For providers whose messages come with files. */
+  readonly media?: MediaSamples
+}
+
+/** Files that came in, by what they are to whoever fetches them. */
+export interface MediaSamples {
+  /** It can be had. */
+  readonly kept: MediaReference
+  /** It can never be had: ways in which the provider says so, by name. */
+  readonly gone: Readonly<Record<string, MediaReference>>
+  /** Told to the simulator before `kept` is asked for: ways in which it cannot be had for the moment, by name. */
+  readonly passing: Readonly<Record<string, () => void>>
 }
 
 /** Starts what the provider is tried against, and tells how; called for each promise. */

@@ -164,6 +164,9 @@ async function answerOf(state: State, { path, body }: Asked): Promise<Said> {
   return (await ownMethods[rest!]?.(state, parameters)) ?? sendMethod(state, rest!, parameters)
 }
 
+/** https://core.telegram.org/bots/api#getfile */
+const botFileBytesMax = 20 * 1024 * 1024
+
 const ownMethods: Readonly<Record<string, (state: State, parameters: Fields) => Said | Promise<Said>>> = {
   getMe: ({ options }) => ok({ id: 110_201_543, is_bot: true, first_name: 'Acme', username: options.username }),
   setWebhook(state, { url, secret_token, allowed_updates }) {
@@ -178,7 +181,9 @@ const ownMethods: Readonly<Record<string, (state: State, parameters: Fields) => 
   getWebhookInfo: ({ webhook, updates }) => ok({ url: webhook?.url ?? '', has_custom_certificate: false, pending_update_count: updates.length }),
   getUpdates,
   getFile({ files }, { file_id }) {
+    if (!/^[\w-]+$/.test(String(file_id))) return error(400, 'Bad Request: invalid file_id')
     const file = files.get(String(file_id))
+    if (file !== undefined && file.content.length > botFileBytesMax) return error(400, 'Bad Request: file is too big')
     return file === undefined ? error(400, 'Bad Request: wrong file_id or the file is temporarily unavailable') : ok({ file_id, file_path: file.path })
   },
   answerCallbackQuery(state, { callback_query_id }) {

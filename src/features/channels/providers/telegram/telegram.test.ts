@@ -60,6 +60,9 @@ const callOf = (update: object): Callback => ({
 
 adapterSuite(telegramBot, async (t) => {
   const { sim, tools } = await started(t)
+  sim.file('f1', 'photos/file_1.jpg', Buffer.from('a picture'))
+  sim.file('huge', 'videos/file_2.mp4', Buffer.alloc(21 * 1024 * 1024))
+  const badRequest = (description: string) => sim.answerNext({ status: 400, body: { ok: false, error_code: 400, description } })
   const refused = (to: number, code: number, description: string, expected: object) => ({
     to: String(to),
     before: () => sim.refuse(to, code, description),
@@ -95,6 +98,15 @@ adapterSuite(telegramBot, async (t) => {
       proof: 'sender',
       sign: (call) => call,
       samples: Object.entries(samples).map(([name, { update, reports }]) => ({ name, call: callOf(update), reports })),
+    },
+    media: {
+      kept: { file_id: 'f1' },
+      gone: { 'a file that is too big for bots': { file_id: 'huge' }, 'an id that is none': { file_id: 'no id' } },
+      passing: {
+        'a file that may be there later': () => badRequest('Bad Request: wrong file_id or the file is temporarily unavailable'),
+        'too many requests': () => sim.answerNext({ status: 429, body: { ok: false, error_code: 429, description: 'Too Many Requests: retry after 5' } }),
+        'half an answer': () => sim.answerNext('half'),
+      },
     },
   }
 })

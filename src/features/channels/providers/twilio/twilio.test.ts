@@ -112,6 +112,17 @@ adapterSuite(twilio, async (t) => {
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     callbacks: { proof: 'content', sign, samples: Object.entries(samples).map(([name, sample]) => ({ name, call: callOf(sample), reports: sample.reports })) },
+    media: {
+      kept: { url: sim.file('ME1', Buffer.from('a picture'), 'image/jpeg') },
+      gone: {
+        'a file that was deleted': { url: `${sim.url}/2010-04-01/Accounts/${account_sid}/Messages/MM1/Media/ME2` },
+        'an address without https': { url: 'http://example.com/ME1' },
+        'an address that is private': { url: 'https://10.0.0.1/ME1' },
+        'a name that leads to a private address': { url: 'https://files.example.com/ME1' },
+        'an address that is none': { url: 'ME1' },
+      },
+      passing: { trouble: () => sim.answerNext({ status: 500 }, { status: 500 }), 'half an answer': () => sim.answerNext('half', 'half') },
+    },
   }
 })
 

@@ -74,6 +74,7 @@ adapterSuite(whatsappCloud, async (t) => {
   const own = await startWhatsapp()
   t.after(() => own.close())
   for (const [to, trouble] of refusals) own.refuse(to, trouble)
+  own.files.set('77', { mime_type: 'image/jpeg', body: Buffer.from('a picture') })
   return {
     tools: providerTools({ url: own.url }),
     connection,
@@ -86,6 +87,15 @@ adapterSuite(whatsappCloud, async (t) => {
       unknown: { to: '+4915100000502' },
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
+    media: {
+      kept: { id: '77' },
+      gone: { 'an id that WhatsApp does not know any more': { id: '78' } },
+      passing: {
+        'a token that has expired': () => own.trouble('/77', { error: 190, status: 401 }),
+        trouble: () => own.trouble('/77', { error: 131000, status: 500 }),
+        'something else that answers': () => own.trouble('/77', 'gateway'),
+      },
+    },
     callbacks: {
       proof: 'content',
       sign,
@@ -425,6 +435,6 @@ test('a file is fetched by its id, with the token, up to its bound', async () =>
   }
 
   assert.deepEqual(await fetchFile('77', 1000), ['audio/ogg; codecs=opus', 1000])
-  await assert.rejects(fetchFile('77', 999), /larger than 999/)
+  await assert.rejects(fetchFile('77', 999), /longer than 999/)
   await assert.rejects(fetchFile('78', 1000), /does not give the file/)
 })
