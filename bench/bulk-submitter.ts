@@ -1,4 +1,4 @@
-/** The other process of the measurement `bulk`: submits messages of one account in the bulk lane, as a campaign does, each for a row of a table of its own. */
+/** The other process of the measurement `bulk`: submits messages of one account as bulk traffic, as a campaign does, each for a row of a table of its own. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { nodeFlags } from '../scripts/node-flags.mjs'
@@ -109,7 +109,7 @@ async function submitter(account_id: string, channel: string): Promise<(task: Ta
         const first = next
         next = Math.min(first + submissionItems, from + count)
         const items = await Promise.all(Array.from({ length: next - first }, (_, i) => itemOf(first + i)))
-        const outcomes = await ingest.submit({ origin, lane: 'bulk', items, alongside: { kind } })
+        const outcomes = await ingest.submit({ origin, traffic: 'bulk', items, alongside: { kind } })
         const other = outcomes.find((outcome) => outcome.kind !== 'accepted')
         if (other !== undefined) throw new Error(`an item was not accepted: ${JSON.stringify(other)}`)
         accepted += outcomes.length

@@ -30,7 +30,7 @@ export async function sendTestMessage(app: App, tenant: Tenant, channel: Channel
   const { messages } = app.services
   try {
     const message = await messages.check(tenant, { channel: channel.id, to, ...contentOf(channel) })
-    const [outcome] = await messages.submit({ origin: { type: 'console', id: null }, lane: 'interactive', items: [{ message }] })
+    const [outcome] = await messages.submit({ origin: { type: 'console', id: null }, traffic: 'interactive', items: [{ message }] })
     if (outcome?.kind === 'accepted') return await follow(app, tenant, outcome.row.id, told)
     return refused(outcome?.kind === 'no_funds' ? 'insufficient_balance' : outcome?.kind === 'refused' ? outcome.code : 'upstream_unavailable')
   } catch (error) {

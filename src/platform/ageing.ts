@@ -39,12 +39,12 @@ interface State extends AgeingParts {
   believed_at: number
   kept_at: number
   /** Said in the log. */
-  told: boolean
+  warned: boolean
 }
 
 export function ageing(parts: AgeingParts): Ageing {
   const { pool, clock, wakePeers } = parts
-  const state: State = { ...parts, believed_ms: clock.now(), believed_at: clock.elapsed(), kept_at: -Infinity, told: false }
+  const state: State = { ...parts, believed_ms: clock.now(), believed_at: clock.elapsed(), kept_at: -Infinity, warned: false }
   return {
     now: () => clock.now() - aheadOf(state),
     isPast(deadline_ms, made_at) {
@@ -88,12 +88,12 @@ function aheadOf(state: State): number {
   const now = state.clock.now()
   const ahead_ms = now - expected(state)
   if (ahead_ms > jumpMs) {
-    if (!state.told) state.log.error({ ahead_ms }, sentence(ahead_ms))
-    state.told = true
+    if (!state.warned) state.log.error({ ahead_ms }, sentence(ahead_ms))
+    state.warned = true
     return ahead_ms
   }
-  if (state.told) state.log.info('the clock is believed again')
-  state.told = false
+  if (state.warned) state.log.info('the clock is believed again')
+  state.warned = false
   if (ahead_ms > 0) believe(state, now)
   return 0
 }

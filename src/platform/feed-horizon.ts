@@ -18,22 +18,22 @@ interface Watch {
   /** What holds the feed, by transaction id, and when it was seen first: milliseconds since 1970. */
   seen: ReadonlyMap<string, number>
   /** What the log has told of, and when that began. */
-  told: { readonly xid: string; readonly since: number } | undefined
+  warned: { readonly xid: string; readonly since: number } | undefined
   quiet: number
 }
 
 /** Looks who runs only when the oldest transaction of the cluster is the one of the last look, the log has told of one, or readers look as well. */
 export function watchHorizon(platform: Platform): Chore {
-  const watch: Watch = { oldest: null, seen: new Map(), told: undefined, quiet: 0 }
+  const watch: Watch = { oldest: null, seen: new Map(), warned: undefined, quiet: 0 }
   return {
     name: 'feed horizon',
     every_ms: watchEveryMs,
     async run() {
       const { oldest, held } = await readHorizon(platform.pool)
-      const stands = oldest !== null && (oldest === watch.oldest || watch.told !== undefined)
+      const stands = oldest !== null && (oldest === watch.oldest || watch.warned !== undefined)
       watch.oldest = oldest
       const running = stands || held ? await listRunning(platform.pool) : []
-      tell(platform, watch, running)
+      report(platform, watch, running)
       if (!held) {
         watch.quiet = 0
         return stands && (await lookPastBystanders(platform.pool)) ? 1 : 0
@@ -48,19 +48,19 @@ export function watchHorizon(platform: Platform): Chore {
 }
 
 /** The gauge at each look; the log when the feed begins to stand for long, and when it goes on. */
-function tell({ clock, metrics, log }: Platform, watch: Watch, running: readonly RunningTransaction[]): void {
+function report({ clock, metrics, log }: Platform, watch: Watch, running: readonly RunningTransaction[]): void {
   const now = clock.now()
   const holders = running.filter(({ bystander }) => !bystander)
   watch.seen = new Map(holders.map(({ xid }) => [xid, watch.seen.get(xid) ?? now]))
   const ages = holders.map((holder) => ({ holder, age_ms: Math.max(now - watch.seen.get(holder.xid)!, heldForMs(holder, now)) }))
   const worst = ages.toSorted((a, b) => b.age_ms - a.age_ms)[0]
   metrics.feed_horizon_age_seconds.set((worst?.age_ms ?? 0) / 1000)
-  if (watch.told !== undefined && !watch.seen.has(watch.told.xid) && (worst === undefined || worst.age_ms < longHeldMs)) {
-    log.warn({ held_for_ms: now - watch.told.since }, 'the event feed goes on')
-    watch.told = undefined
+  if (watch.warned !== undefined && !watch.seen.has(watch.warned.xid) && (worst === undefined || worst.age_ms < longHeldMs)) {
+    log.warn({ held_for_ms: now - watch.warned.since }, 'the event feed goes on')
+    watch.warned = undefined
   }
-  if (watch.told === undefined && worst !== undefined && worst.age_ms >= longHeldMs) {
-    watch.told = { xid: worst.holder.xid, since: now - worst.age_ms }
+  if (watch.warned === undefined && worst !== undefined && worst.age_ms >= longHeldMs) {
+    watch.warned = { xid: worst.holder.xid, since: now - worst.age_ms }
     const { xid, database, pid, role, application_name, prepared_as } = worst.holder
     log.warn(
       { transaction: xid, database, pid, role, application_name, prepared_as, age_ms: worst.age_ms },

@@ -1,7 +1,7 @@
 /** A submitter for tests, as campaigns and automations will be: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
 import type { Tenant } from '../../src/contract/caller.ts'
-import type { Outcome, SubmitterFragment } from '../../src/features/messages/service.ts'
-import type { SubmissionLane } from '../../src/features/messages/ingest/submission.ts'
+import type { ItemOutcome, SubmitterFragment } from '../../src/features/messages/service.ts'
+import type { Traffic } from '../../src/features/messages/ingest/submission.ts'
 import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/platform/database/sql.ts'
 
@@ -82,7 +82,7 @@ export interface TestSubmission {
   readonly channel: string
   readonly keys: readonly string[]
   readonly kind?: string
-  readonly lane?: SubmissionLane
+  readonly traffic?: Traffic
   /** More fields of the message with this key. */
   readonly more?: (key: string) => object
 }
@@ -90,13 +90,13 @@ export interface TestSubmission {
 /** Submits a message for each key, of one campaign. */
 export async function submitKeys(
   { services: { messages } }: App,
-  { tenant, channel, keys, kind = 'test', lane = 'bulk', more }: TestSubmission,
-): Promise<readonly Outcome[]> {
+  { tenant, channel, keys, kind = 'test', traffic = 'bulk', more }: TestSubmission,
+): Promise<readonly ItemOutcome[]> {
   const items = await Promise.all(
     keys.map(async (key) => ({
       message: await messages.check(tenant, { channel, to: '+19995550006', type: 'text', text: { body: `For ${key}` }, ...more?.(key) }),
       submission_key: key,
     })),
   )
-  return await messages.submit({ origin: { type: 'campaign', id: `cmp_${kind}` }, lane, items, alongside: { kind } })
+  return await messages.submit({ origin: { type: 'campaign', id: `cmp_${kind}` }, traffic, items, alongside: { kind } })
 }

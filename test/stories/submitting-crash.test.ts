@@ -38,7 +38,14 @@ test(
     })
     await submitter.prepare(world.pool)
     const keys = await submitter.add(world.pool, tenant, count)
-    const plan = { database_url: world.database_url, settings: world.platform.settings, tenant, channel: channel.id, lane: 'bulk' as const, rows: rowsAtOnce }
+    const plan = {
+      database_url: world.database_url,
+      settings: world.platform.settings,
+      tenant,
+      channel: channel.id,
+      traffic: 'bulk' as const,
+      rows: rowsAtOnce,
+    }
     const crowd = startCrowd(t, plan)
     const withdrawn = new Set<string>()
     let credited = 2_000_000

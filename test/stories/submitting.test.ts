@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { bulkRowsMax } from '../../src/features/messages/ingest/group-commit.ts'
-import type { Outcome } from '../../src/features/messages/service.ts'
+import type { ItemOutcome } from '../../src/features/messages/service.ts'
 import { openPool } from '../../src/platform/database/pool.ts'
 import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
@@ -93,7 +93,9 @@ test('of processes that submit the same rows at once one makes each message', as
   const apps = [world.app, ...processes.map(({ app }) => app)]
 
   const outcomes = await Promise.all(
-    apps.flatMap((app, at) => (['bulk', 'interactive'] as const).map((lane) => sent.submit(at % 2 === 0 ? sent.keys : sent.keys.toReversed(), { app, lane }))),
+    apps.flatMap((app, at) =>
+      (['bulk', 'interactive'] as const).map((traffic) => sent.submit(at % 2 === 0 ? sent.keys : sent.keys.toReversed(), { app, traffic })),
+    ),
   )
 
   assert.equal(outcomes.flat().filter(({ kind }) => kind === 'accepted').length, sent.keys.length)
@@ -112,7 +114,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
   const submit = (keys: readonly string[]) =>
     messages.submit({
       origin: { type: 'campaign', id: 'cmp_test' },
-      lane: 'bulk',
+      traffic: 'bulk',
       items: keys.map((submission_key) => ({ message, submission_key })),
       alongside: { kind: 'test' },
     })
@@ -184,8 +186,8 @@ test('a batch holds submissions of one submitter, and each settles rows of its o
 
   const outcomes = await Promise.all(
     ones.flatMap((_, at) => [
-      submitKeys(world.app, { tenant, channel, keys: [ones[at]!], kind: 'one', lane: 'interactive' }),
-      submitKeys(world.app, { tenant, channel, keys: [twos[at]!], kind: 'two', lane: at % 2 === 0 ? 'bulk' : 'interactive' }),
+      submitKeys(world.app, { tenant, channel, keys: [ones[at]!], kind: 'one', traffic: 'interactive' }),
+      submitKeys(world.app, { tenant, channel, keys: [twos[at]!], kind: 'two', traffic: at % 2 === 0 ? 'bulk' : 'interactive' }),
     ]),
   )
 
@@ -220,7 +222,7 @@ test('who stops marketing while a message of a submitter waits for its commit do
   await world.clock.advance(10_000)
   const [outcome] = await world.services.messages.submit({
     origin: { type: 'campaign', id: 'cmp_test' },
-    lane: 'bulk',
+    traffic: 'bulk',
     items: [{ message, submission_key: key! }],
     alongside: { kind: 'test' },
   })
@@ -255,9 +257,9 @@ const messagesOf = async ({ pool }: { pool: Awaited<ReturnType<typeof startWorld
     select submission_key, id, origin_type, origin_id from messages where submission_key is not null order by split_part(submission_key, '/', 2)::int`),
 ]
 
-const idOf = (outcome: Outcome): string | null => (outcome.kind === 'accepted' ? outcome.row.id : null)
+const idOf = (outcome: ItemOutcome): string | null => (outcome.kind === 'accepted' ? outcome.row.id : null)
 
-function kindsOf(outcomes: readonly Outcome[]): Record<string, number> {
+function kindsOf(outcomes: readonly ItemOutcome[]): Record<string, number> {
   const kinds: Record<string, number> = {}
   for (const { kind } of outcomes) kinds[kind] = (kinds[kind] ?? 0) + 1
   return kinds

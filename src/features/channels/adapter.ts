@@ -179,7 +179,7 @@ export type ConnectOutcome =
   /** `session_open`: the provider answers that the account has as many sessions open as it may. Where one of them is ours, that is the link wanted. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly session_open?: true }
 
-/** An open link with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
+/** A standing connection with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
 export interface Session {
   /** Where hand-overs need the session; else they go through `send` of the adapter, from any process. */
   send?(message: OutboundMessage, signal: AbortSignal): Promise<Outcome>

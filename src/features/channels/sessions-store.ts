@@ -1,4 +1,4 @@
-/** SQL of sessions: which process holds the open link of which channel, and until when. Works across tenants. */
+/** SQL of sessions: which process holds the session of which channel, and until when. Works across tenants. */
 import type { Db } from '../../platform/database/sql.ts'
 import { isAlive } from '../../platform/processes-store.ts'
 import type { ChannelRow } from './store.ts'

@@ -1,5 +1,5 @@
 /**
- * Sessions with providers: the open link of a channel that needs one, held by one process of the installation under a lease (behaviour: channels 4.4).
+ * Sessions with providers: the standing connection of a channel that needs one, held by one process of the installation under a lease (behaviour: channels 4.4).
  * See docs/decisions/sessions.md.
  */
 import { limits } from '../../contract/limits.ts'

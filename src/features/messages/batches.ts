@@ -8,7 +8,7 @@ import type { KeyedRequest, KeyRow } from '../../platform/http/idempotency-store
 import { checkMessage } from './ingest/check.ts'
 import type { CheckedMessage } from './ingest/checked-message.ts'
 import { problemOf } from './ingest/refusals.ts'
-import type { Outcome, SubmissionItem } from './ingest/submission.ts'
+import type { ItemOutcome, SubmissionItem } from './ingest/submission.ts'
 import { ofRequest, type SendingDeps } from './requests.ts'
 import type { MessageRow } from './rows.ts'
 import { findMessages } from './store.ts'
@@ -42,8 +42,8 @@ async function sendUnkeyed(deps: SendingDeps, caller: Caller, body: unknown): Pr
 async function sendKeyed(deps: SendingDeps, caller: Caller, body: unknown, request: KeyedRequest): Promise<SentBatch | 'known'> {
   const checked = await checkAll(deps, caller, body)
   const items = validOf(checked)
-  const results = (outcomes: readonly Outcome[]) => merged(checked, outcomes.map(resultOf))
-  const stored = (outcomes: readonly Outcome[]) => ({ status: 207, response: { items: results(outcomes).map(storedItem) } })
+  const results = (outcomes: readonly ItemOutcome[]) => merged(checked, outcomes.map(resultOf))
+  const stored = (outcomes: readonly ItemOutcome[]) => ({ status: 207, response: { items: results(outcomes).map(storedItem) } })
   if (items.length === 0) return (await deps.keys.keep(request, stored([]))) ? { results: results([]), replayed: false } : 'known'
   const outcomes = await deps.ingest.submit({ ...ofRequest(caller, request, stored), items })
   if (outcomes.some(({ kind }) => kind === 'known')) return 'known'
@@ -66,7 +66,7 @@ function merged(checked: readonly (CheckedMessage | Problem)[], submitted: reado
 }
 
 /** The batch is well-formed, so what cannot be stored now is the item's own 503. Throws where nobody knows what became of it. */
-function resultOf(outcome: Outcome): MessageRow | Problem {
+function resultOf(outcome: ItemOutcome): MessageRow | Problem {
   if (outcome.kind === 'accepted') return outcome.row
   const problem = problemOf(outcome)
   if (outcome.kind !== 'unavailable') return problem

@@ -49,7 +49,7 @@ async function sendOne(deps: SendingDeps, caller: Caller, body: unknown, request
 
 /** What all submissions of requests share; `valueFrom` makes what the key keeps of a batch, a single message stands for itself. */
 export function ofRequest(caller: Caller, request: KeyedRequest | undefined, valueFrom?: Alongside['valueFrom']): Omit<Submission, 'items'> {
-  const submission = { origin: { type: 'api', id: caller.key_id }, lane: 'interactive' } as const
+  const submission = { origin: { type: 'api', id: caller.key_id }, traffic: 'interactive' } as const
   if (request === undefined) return submission
   const { operation, key, fingerprint } = request
   const alongside = { kind: 'request', values: { operation, idempotency_key: key, fingerprint } }

@@ -16,7 +16,7 @@ import { checkMessage } from './ingest/check.ts'
 import type { CheckedMessage } from './ingest/checked-message.ts'
 import type { Ingest } from './ingest/group-commit.ts'
 import type { QueueBound } from './ingest/queue-bound.ts'
-import type { Outcome, Submission } from './ingest/submission.ts'
+import type { ItemOutcome, Submission } from './ingest/submission.ts'
 import type { MessageFilters } from './queries/list-store.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries/reading.ts'
 import { requestKeys } from './request-keys.ts'
@@ -26,7 +26,7 @@ import type { AttemptRow } from './store.ts'
 import type { Followers } from './transitions/followers.ts'
 
 export type { CheckedMessage } from './ingest/checked-message.ts'
-export type { Outcome, Submission, SubmissionItem } from './ingest/submission.ts'
+export type { ItemOutcome, Submission, SubmissionItem } from './ingest/submission.ts'
 export type { SubmitterFragment } from './ingest/submitters.ts'
 
 export interface MessageDeps extends Withdrawing {
@@ -45,7 +45,7 @@ export interface MessageService {
   /** Checks what is to be sent, as the body of `POST /v1/messages`, for whom it is sent; throws the Problem that refuses it. Consent, window and funds are looked at when it is accepted. */
   check(tenant: Tenant, written: unknown): Promise<CheckedMessage>
   /** The one way to a message, for everybody who sends (docs/decisions/submitting.md). One outcome an item, in their order. */
-  submit(submission: Submission): Promise<readonly Outcome[]>
+  submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** Under an Idempotency-Key the message is sent once, and answered again. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
   /** Every item is accepted or refused by itself. */

@@ -153,7 +153,7 @@ export async function underLease(platform: Platform, running: InFlight, operatio
   try {
     const now = platform.clock.now()
     if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now, platform.ageing.now()))) return await replayOf(platform, operation)
-    let result: Outcome
+    let result: OperationOutcome
     const ended = new AbortController()
     const kept = keepLease(platform, request, ended.signal)
     try {
@@ -184,10 +184,10 @@ async function keepLease(platform: Platform, request: KeyedRequest, ended: Abort
   }
 }
 
-type Outcome = { readonly reply: Reply } | { readonly refusal: Problem }
+type OperationOutcome = { readonly reply: Reply } | { readonly refusal: Problem }
 
 /** Stored refusals become a value; everything else goes on as an exception, which leaves the key free. */
-async function attempt(work: () => Promise<unknown>): Promise<Outcome> {
+async function attempt(work: () => Promise<unknown>): Promise<OperationOutcome> {
   try {
     return { reply: (await work()) as Reply }
   } catch (error) {
@@ -196,7 +196,7 @@ async function attempt(work: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-function unwrap(outcome: Outcome): Reply {
+function unwrap(outcome: OperationOutcome): Reply {
   if ('refusal' in outcome) throw outcome.refusal
   return outcome.reply
 }
@@ -215,7 +215,7 @@ async function replayOf(platform: Platform, { request, digest }: Operation): Pro
 /** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
 const digestMark = ':'
 
-async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, outcome: Outcome): Promise<void> {
+async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, outcome: OperationOutcome): Promise<void> {
   const [status, body] = 'refusal' in outcome ? [outcome.refusal.status, storedRefusal(outcome.refusal)] : [outcome.reply.status, outcome.reply.body]
   const text = JSON.stringify(body ?? null)
   const digest = 'reply' in outcome ? outcome.reply.digest : undefined

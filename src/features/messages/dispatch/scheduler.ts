@@ -4,7 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
-import { heldQueues, type HeldQueues } from './held-queues.ts'
+import { pausedQueues, type PausedQueues } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import { queueOf, validUntil, type Job } from './job.ts'
 import type { Circuits } from './circuits.ts'
@@ -67,7 +67,7 @@ export interface Scheduler {
 }
 
 interface State extends SchedulerDeps {
-  readonly held: HeldQueues
+  readonly paused: PausedQueues
   readonly wakes: RateWakes
   /** How many messages of a queue and priority are being accepted for memory and are not in it yet; only of channels with a rate. */
   readonly coming: Map<string, number>
@@ -82,7 +82,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   const { platform, jobs } = deps
   const state: State = {
     ...deps,
-    held: heldQueues(deps),
+    paused: pausedQueues(deps),
     wakes: rateWakes(platform),
     coming: new Map(),
     stopping: false,
@@ -158,11 +158,11 @@ async function claim(state: State): Promise<number> {
   // with much to do in memory the table is looked at now and then, for the sake of other queues
   if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && now - state.looked_ms < busyLookEveryMs)) return 0
   state.looked_ms = now
-  const { mine, held } = await dueQueues(state, now)
+  const { mine, paused } = await dueQueues(state, now)
   const lease_until_ms = now + leaseMs
   const lease_until = isoTime(lease_until_ms)
   const full = mine.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
-  const expired = await state.held.expired([...held, ...full], lease_until, rows_max)
+  const expired = await state.paused.expired([...paused, ...full], lease_until, rows_max)
   state.expire(taken(state, expired, lease_until_ms))
   const capacities = capacitiesOf(state, mine, rows_max)
   const rows = await store.claimJobs(pool, { capacities, at: isoTime(now), lease_until, process_id, rows_max })
@@ -172,15 +172,15 @@ async function claim(state: State): Promise<number> {
   return rows.length + expired.length
 }
 
-/** The queues with due jobs: those whose channels this process may dispatch, and those that are held up. */
-async function dueQueues(state: State, now: number): Promise<{ mine: readonly store.DueQueue[]; held: readonly store.DueQueue[] }> {
+/** The queues with due jobs: those whose channels this process may dispatch, and those that are paused. */
+async function dueQueues(state: State, now: number): Promise<{ mine: readonly store.DueQueue[]; paused: readonly store.DueQueue[] }> {
   const due = await store.listDueQueues(state.platform.pool, isoTime(now), state.cursor, queuesMax)
   state.cursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
-  if (due.length === 0) return { mine: [], held: [] }
-  const { open, held } = await state.held.part(due)
+  if (due.length === 0) return { mine: [], paused: [] }
+  const { open, paused } = await state.paused.part(due)
   const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !isMine(state, channel_id)).map(({ channel_id }) => channel_id)
   await state.leases.take([...new Set(wanted)])
-  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), held }
+  return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
 }
 
 /** Whether this process dispatches the channel: by its lease on it, or by its session, which is held under one. */

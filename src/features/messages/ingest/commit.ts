@@ -6,7 +6,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { momentAt, rowOf, type Moment, type RowMaker } from './rows.ts'
-import { answer, isDecided, reject, type Outcome, type Unit } from './submission.ts'
+import { answer, isDecided, reject, type ItemOutcome, type Unit } from './submission.ts'
 
 /** Commits units of one kind. They are answered when it resolves; a unit that could not be decided for a reason that nobody expected is rejected. */
 export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<void> {
@@ -44,7 +44,7 @@ const needsLocks = ({ pending }: Unit): boolean => pending.submission.alongside?
 /** Answers the units whose outcomes are all known and committed, and hands their messages on. */
 function finish(deps: CommitDeps, units: readonly Unit[], moment: Moment): void {
   const decided = units.filter((unit) => !unit.answered && isDecided(unit))
-  for (const unit of decided) answer(unit, unit.outcomes as Outcome[])
+  for (const unit of decided) answer(unit, unit.outcomes as ItemOutcome[])
   handOn(deps, decided, moment)
 }
 

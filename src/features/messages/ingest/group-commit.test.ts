@@ -4,7 +4,7 @@ import { mock, test } from 'node:test'
 import { limits } from '../../../contract/limits.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { groupCommit } from './group-commit.ts'
-import type { Submission, SubmissionLane } from './submission.ts'
+import type { Submission, Traffic } from './submission.ts'
 import { submittersOf } from './submitters.ts'
 
 const broken = new Error('nobody expected this')
@@ -129,9 +129,9 @@ test('an account has a quarter of the room for what waits', async () => {
   assert.deepEqual(pump.load(), { interactive: 0, bulk: 0, outside: 0 })
 })
 
-const messages = (lane: SubmissionLane, count: number, body = 'Hello', account_id = 'acc_1'): Submission => ({
+const messages = (traffic: Traffic, count: number, body = 'Hello', account_id = 'acc_1'): Submission => ({
   origin: { type: 'api', id: null },
-  lane,
+  traffic,
   items: Array.from({ length: count }, () => ({
     message: {
       account_id,

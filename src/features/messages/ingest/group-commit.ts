@@ -6,7 +6,7 @@ import { limits } from '../../../contract/limits.ts'
 import { pause } from '../../../lib/clock.ts'
 import { commit } from './commit.ts'
 import type { CommitDeps } from './commit-deps.ts'
-import { answerAll, unitOf, type Outcome, type Pending, type Submission, type UnavailableReason, type Unit } from './submission.ts'
+import { answerAll, unitOf, type ItemOutcome, type Pending, type Submission, type UnavailableReason, type Unit } from './submission.ts'
 import { kindOf } from './submitters.ts'
 
 export interface Ingest {
@@ -14,7 +14,7 @@ export interface Ingest {
    * Resolves to one outcome an item, in their order, once each is committed or decided otherwise. A bulk submission waits for room; an interactive one is
    * `unavailable` where too much waits. Rejects for what nobody expected; of a bulk submission some items may have been accepted then, as its submitter's rows tell.
    */
-  submit(submission: Submission): Promise<readonly Outcome[]>
+  submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** What waits at this moment, in rows. */
   load(): IngestLoad
   /** Answers bulk submissions that wait as `unavailable`, from now on too, and resolves when nothing is in hand. */
@@ -110,16 +110,16 @@ export function groupCommit(deps: CommitDeps): Ingest {
   }
 }
 
-function submit(pump: Pump, submission: Submission): Promise<readonly Outcome[]> {
-  const { items, lane } = submission
+function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcome[]> {
+  const { items, traffic } = submission
   checkSubmission(pump.deps, submission)
   if (items.length === 0) return Promise.resolve([])
   const refused: UnavailableReason | undefined =
-    lane === 'bulk' ? (pump.stopping ? 'stopping' : undefined) : hasRoomFor(pump.interactive, items) ? undefined : 'full'
+    traffic === 'bulk' ? (pump.stopping ? 'stopping' : undefined) : hasRoomFor(pump.interactive, items) ? undefined : 'full'
   if (refused !== undefined) return Promise.resolve(items.map(() => ({ kind: 'unavailable', reason: refused })))
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome[]>()
+  const { promise, resolve, reject } = Promise.withResolvers<readonly ItemOutcome[]>()
   const pending: Pending = { submission, outcomes: items.map(() => undefined), open: items.length, rejected: false, resolve, reject }
-  if (lane === 'interactive') {
+  if (traffic === 'interactive') {
     enqueue(pump.interactive, unitOf(pending, items, 0))
     pump.arrived?.()
   } else {
@@ -182,14 +182,14 @@ function inTurn(units: readonly Unit[], accounts: number): readonly Unit[] {
 }
 
 /** What a submitter got wrong is a bug, and is told before anything is stored. */
-function checkSubmission({ submitters }: CommitDeps, { lane, items, alongside }: Submission): void {
-  if (lane === 'interactive' && items.length > limits.group_commit_rows_max)
+function checkSubmission({ submitters }: CommitDeps, { traffic, items, alongside }: Submission): void {
+  if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
     throw new Error(`an interactive submission has at most ${limits.group_commit_rows_max} messages, since it is committed as a whole`)
   if (alongside === undefined) return
   const { columns } = submitters.require(alongside.kind)
   const missing = columns.find((name) => alongside.values?.[name] === undefined)
   if (missing !== undefined) throw new Error(`a submission of the kind ${alongside.kind} says no ${missing}`)
-  if (alongside.valueFrom !== undefined && lane === 'bulk') throw new Error('what is made of all outcomes needs an interactive submission')
+  if (alongside.valueFrom !== undefined && traffic === 'bulk') throw new Error('what is made of all outcomes needs an interactive submission')
   const keys = new Set(items.map((item) => item.submission_key))
   if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length)) throw new Error('each item of a submitter has a submission key of its own')
 }

@@ -6,7 +6,7 @@ import type { CommitDeps } from './commit-deps.ts'
 import { holdRows, insertMessages, settleRows, type SubmittedRow } from './locking-store.ts'
 import { answerUnheld } from './unheld.ts'
 import { messageOf, type AcceptRow, type Moment, type Paid } from './rows.ts'
-import { undecided, type Outcome, type Unit } from './submission.ts'
+import { undecided, type ItemOutcome, type Unit } from './submission.ts'
 
 /** Decides every row of these units that is still open, and commits it. */
 export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[], moment: Moment): Promise<void> {
@@ -32,7 +32,7 @@ export async function acceptUnderLocks(deps: CommitDeps, units: readonly Unit[],
 }
 
 /** Checks, charges and stores rows in the transaction `tx`; resolves to the outcome of each by its number. */
-async function acceptRows({ billing, followers }: CommitDeps, tx: Db, rows: readonly AcceptRow[], { at }: Moment): Promise<Map<number, Outcome>> {
+async function acceptRows({ billing, followers }: CommitDeps, tx: Db, rows: readonly AcceptRow[], { at }: Moment): Promise<Map<number, ItemOutcome>> {
   const eligible = await findEligibility(tx, rows, at)
   const refusals = new Map(rows.flatMap((row, index) => refusalOf(row, eligible[index]!.verdict)))
   const contacts = new Map(rows.map((row, index) => [row.n, eligible[index]!.contact_id]))
@@ -63,11 +63,11 @@ async function acceptRows({ billing, followers }: CommitDeps, tx: Db, rows: read
     tx,
     paid.map(({ row, charge }) => usageOfCharge({ ...row, created_at: at }, charge)),
   )
-  const accepted = paid.map(({ row, paid: how }): [number, Outcome] => [row.n, { kind: 'accepted', row: messageOf(row, how, at) }])
-  return new Map([...clear.map(({ n }): [number, Outcome] => [n, { kind: 'no_funds' }]), ...refusals, ...accepted])
+  const accepted = paid.map(({ row, paid: how }): [number, ItemOutcome] => [row.n, { kind: 'accepted', row: messageOf(row, how, at) }])
+  return new Map([...clear.map(({ n }): [number, ItemOutcome] => [n, { kind: 'no_funds' }]), ...refusals, ...accepted])
 }
 
-function refusalOf(row: AcceptRow, verdict: Ineligible | null): [number, Outcome][] {
+function refusalOf(row: AcceptRow, verdict: Ineligible | null): [number, ItemOutcome][] {
   if (row.poisoned) return [[row.n, { kind: 'refused', code: 'parameter_invalid' }]]
   return verdict === null ? [] : [[row.n, { kind: 'refused', code: verdict }]]
 }
@@ -80,7 +80,7 @@ const paidBy = ({ source, amount_micros, package_grant_id }: Extract<Charge, { o
 })
 
 /** What the submitter is told of its rows; a value, where one is made of all outcomes of a submission, stands on its first row. */
-function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, Outcome>): SubmittedRow[] {
+function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, ItemOutcome>): SubmittedRow[] {
   return units.flatMap((unit) => {
     const decided = unit.rows.flatMap((row) => (outcomes.has(row.n) ? [{ row, outcome: outcomes.get(row.n)! }] : []))
     const valueFrom = unit.pending.submission.alongside?.valueFrom
@@ -93,7 +93,7 @@ function submittedRows(units: readonly Unit[], outcomes: ReadonlyMap<number, Out
   })
 }
 
-function codeOf(outcome: Outcome): string | null {
+function codeOf(outcome: ItemOutcome): string | null {
   if (outcome.kind === 'refused') return outcome.code
   return outcome.kind === 'no_funds' ? 'insufficient_balance' : null
 }

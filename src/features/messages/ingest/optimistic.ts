@@ -2,7 +2,7 @@
 import { acceptBatch, type AcceptVerdict } from './optimistic-store.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { messageOf, type AcceptRow, type Moment } from './rows.ts'
-import { undecided, type Outcome, type Place, type Unit } from './submission.ts'
+import { undecided, type ItemOutcome, type Place, type Unit } from './submission.ts'
 import { answerUnheld } from './unheld.ts'
 
 /** Decides what it can of these units' rows, and commits it. */
@@ -23,7 +23,7 @@ export async function acceptOptimistically(deps: CommitDeps, units: readonly Uni
   }
 }
 
-function outcomeOf(row: AcceptRow, { verdict, contact_id, package_grant_id }: AcceptVerdict, at: string): Outcome | undefined {
+function outcomeOf(row: AcceptRow, { verdict, contact_id, package_grant_id }: AcceptVerdict, at: string): ItemOutcome | undefined {
   if (verdict === 'uncovered' || verdict === 'withdrawn') return undefined
   if (verdict !== 'accepted') return { kind: 'refused', code: verdict }
   const paid =

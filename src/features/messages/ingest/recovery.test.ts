@@ -5,7 +5,7 @@ import type { MessageRow } from '../rows.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { recovering, type Path } from './recovery.ts'
 import { momentAt, type AcceptRow } from './rows.ts'
-import { undecided, unitOf, type Outcome, type Pending, type Unit } from './submission.ts'
+import { undecided, unitOf, type ItemOutcome, type Pending, type Unit } from './submission.ts'
 
 const moment = momentAt(Date.parse('2026-01-01T00:00:00.000Z'), 10_000)
 const refusedCode = 'ECONNREFUSED'
@@ -89,7 +89,7 @@ function accept(units: readonly Unit[], ...ids: string[]): void {
 /** An interactive submission of messages with these ids. */
 function unitWith(...ids: string[]): Unit {
   const items = ids.map(() => ({ message: {} }) as Pending['submission']['items'][number])
-  const submission = { origin: { type: 'api', id: null }, lane: 'interactive', items } as const
+  const submission = { origin: { type: 'api', id: null }, traffic: 'interactive', items } as const
   const unit = unitOf({ submission, outcomes: [], open: items.length, rejected: false, resolve: () => undefined, reject: () => undefined }, items, 0)
   for (const id of ids) unit.rows.push({ id, account_id: 'acc_1', mode: 'live', poisoned: false } as AcceptRow)
   return unit
@@ -109,4 +109,4 @@ function depsWith(look: () => Promise<readonly { id: string }[]> = () => Promise
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
-const wordOf = (outcome: Outcome | undefined): string | undefined => (outcome?.kind === 'unavailable' ? outcome.reason : outcome?.kind)
+const wordOf = (outcome: ItemOutcome | undefined): string | undefined => (outcome?.kind === 'unavailable' ? outcome.reason : outcome?.kind)

@@ -1,7 +1,7 @@
 /** The words of what a submission may come to besides being accepted; they say what to do next. */
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { Problem, retrySoon } from '../../../contract/problem.ts'
-import type { Outcome, UnavailableReason } from './submission.ts'
+import type { ItemOutcome, UnavailableReason } from './submission.ts'
 
 const words: Partial<Record<ErrorCode, string>> = {
   recipient_blocked: 'The recipient is blocked or has opted out on this channel. Do not retry; the recipient must opt in again first.',
@@ -14,7 +14,7 @@ const words: Partial<Record<ErrorCode, string>> = {
 export const refusalOf = (code: ErrorCode): Problem => new Problem(code, words[code])
 
 /** The Problem of what a request came to. Throws for outcomes that only other submitters have. */
-export function problemOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Problem {
+export function problemOf(outcome: Exclude<ItemOutcome, { kind: 'accepted' }>): Problem {
   if (outcome.kind === 'refused') return refusalOf(outcome.code)
   if (outcome.kind === 'no_funds') return refusalOf('insufficient_balance')
   if (outcome.kind === 'unavailable') return unavailable[outcome.reason]()

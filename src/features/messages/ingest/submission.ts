@@ -6,12 +6,12 @@ import type { CheckedMessage } from './checked-message.ts'
 import type { AcceptRow } from './rows.ts'
 
 /** `interactive`: somebody waits for the answer. `bulk`: nobody does; it takes what is left, a piece at a time. */
-export type SubmissionLane = 'interactive' | 'bulk'
+export type Traffic = 'interactive' | 'bulk'
 
 export interface Submission {
   /** As the API shows it: `cmp_…` for all messages of a campaign. */
   readonly origin: { readonly type: OriginType; readonly id: string | null }
-  readonly lane: SubmissionLane
+  readonly traffic: Traffic
   readonly items: readonly SubmissionItem[]
   /** What is read and written in the transaction that accepts; absent: nothing. */
   readonly alongside?: Alongside
@@ -33,14 +33,14 @@ export interface Alongside {
    * What the submitter's fragment reads as `value` (JSON), made of all outcomes of an interactive submission. Its presence sends the submission, as a
    * whole, through the locking path, which knows the outcomes before it writes.
    */
-  readonly valueFrom?: (outcomes: readonly Outcome[]) => unknown
+  readonly valueFrom?: (outcomes: readonly ItemOutcome[]) => unknown
 }
 
 /** What refuses a message for good. `parameter_invalid`: it breaks a rule of the database. */
 export type RefusalCode = 'recipient_blocked' | 'policy_violation' | 'parameter_invalid'
 
 /** What became of one item. Only `unavailable` leaves nothing decided. */
-export type Outcome =
+export type ItemOutcome =
   | { readonly kind: 'accepted'; readonly row: MessageRow }
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   /** No package credit applies and the wallet is below the price. */
@@ -58,12 +58,12 @@ export type UnavailableReason = 'full' | 'unreachable' | 'stopping' | 'uncertain
 export interface Pending {
   readonly submission: Submission
   /** By position. */
-  readonly outcomes: (Outcome | undefined)[]
+  readonly outcomes: (ItemOutcome | undefined)[]
   /** Items that have no outcome yet. */
   open: number
   /** Once true, what of it is not committed is not to be. */
   rejected: boolean
-  readonly resolve: (outcomes: readonly Outcome[]) => void
+  readonly resolve: (outcomes: readonly ItemOutcome[]) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -75,7 +75,7 @@ export interface Unit {
   readonly first: number
   /** One an item, made when the unit is committed first, and the same at every repeat. */
   readonly rows: AcceptRow[]
-  readonly outcomes: (Outcome | undefined)[]
+  readonly outcomes: (ItemOutcome | undefined)[]
   /** About how long its messages are as JSON. */
   readonly characters: number
   answered: boolean
@@ -95,13 +95,13 @@ export const unitOf = (pending: Pending, items: readonly SubmissionItem[], first
 })
 
 /** Tells the submission what became of a unit, once. */
-export function answer(unit: Unit, outcomes: readonly Outcome[]): void {
+export function answer(unit: Unit, outcomes: readonly ItemOutcome[]): void {
   if (unit.answered) return
   unit.answered = true
   const { pending } = unit
   for (let index = 0; index < outcomes.length; index++) pending.outcomes[unit.first + index] = outcomes[index]
   pending.open -= outcomes.length
-  if (pending.open === 0) pending.resolve(pending.outcomes as Outcome[])
+  if (pending.open === 0) pending.resolve(pending.outcomes as ItemOutcome[])
 }
 
 /** Ends a submission for what nobody expected. */
@@ -113,7 +113,7 @@ export function reject(unit: Unit, error: unknown): void {
 }
 
 /** Gives all items of a unit one outcome. */
-export const answerAll = (unit: Unit, outcome: Outcome): void =>
+export const answerAll = (unit: Unit, outcome: ItemOutcome): void =>
   answer(
     unit,
     unit.items.map(() => outcome),

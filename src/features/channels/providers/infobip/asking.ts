@@ -16,7 +16,7 @@ export async function ask(tools: ProviderTools, message: OutboundMessage, connec
   const status = isObject(found) ? statusOf(found['status']) : null
   if (status === null) return notTold
   const outcome = outcomeOfStatus(status, message.id)
-  // what was doubtful in the answer is over in the log, and repeating it under the same id would pass for what Infobip has had already
+  // what was unknown by the answer is over in the log, and repeating it under the same id would pass for what Infobip has had already
   return outcome.kind === 'unknown' ? { kind: 'refused', code: 'provider_error', provider_code: String(status.id), message: outcome.message } : outcome
 }
 

@@ -13,8 +13,8 @@ const deliveredToOperator = 2
 /** The carrier has told nothing within the validity: nobody knows. */
 const nothingTold = 29
 
-/** `doubtful`: it may have been taken. */
-type Meaning = readonly [code: MessageErrorCode | 'doubtful', sentence: string]
+/** `unknown`: it may have been taken. */
+type Meaning = readonly [code: MessageErrorCode | 'unknown', sentence: string]
 
 /** `status.id` of messages that are over. */
 const statuses: Readonly<Record<number, Meaning>> = {
@@ -32,7 +32,7 @@ const statuses: Readonly<Record<number, Meaning>> = {
   18: ['policy_violation', 'A trial account of Infobip sends to verified numbers alone. Verify the recipient in the Infobip portal, or upgrade the account.'],
   19: ['provider_error', 'The Infobip account has no route for SMS. Ask the support of Infobip to set it up.'],
   20: ['policy_violation', 'The recipient got more messages within an hour than Infobip lets through.'],
-  21: ['doubtful', 'Infobip had a system error.'],
+  21: ['unknown', 'Infobip had a system error.'],
   24: ['provider_error', 'Infobip finds the parts of the message wrong.'],
   25: ['provider_error', 'The text is longer than Infobip takes: 4,000 bytes in 25 parts. Shorten it.'],
   31: ['provider_error', 'Infobip did not send the message.'],
@@ -64,7 +64,7 @@ export function outcomeOfStatus(status: Status, provider_id: string): Outcome {
   if (status.group === groups.pending || status.group === groups.delivered || status.id === duplicateId || status.id === nothingTold)
     return { kind: 'accepted', provider_ids: [provider_id] }
   const [code, message] = meaningOf(status)
-  return code === 'doubtful' ? { kind: 'unknown', message } : { kind: 'refused', code, provider_code: providerCode(status), message }
+  return code === 'unknown' ? { kind: 'unknown', message } : { kind: 'refused', code, provider_code: providerCode(status), message }
 }
 
 /** null: nothing that changes the message. */
@@ -81,7 +81,7 @@ export function failure(status: Status, error: Status | null): NonNullable<Recei
   const provider_code = error === null || error.id === 0 ? providerCode(status) : providerCode(error)
   if (known !== undefined) return { code: known[0], message: known[1], provider_code }
   const [code, message] = meaningOf(status)
-  return { code: code === 'doubtful' ? 'provider_error' : code, message, provider_code }
+  return { code: code === 'unknown' ? 'provider_error' : code, message, provider_code }
 }
 
 const providerCode = ({ id, name }: Status): string => (name === '' ? String(id) : name)

@@ -36,14 +36,14 @@ export async function callApi(tools: ProviderTools, connection: Connection, path
 export const fieldsOf = (answer: HttpAnswer): Fields | null => (answer.kind === 'answer' ? parsedObject(answer.body) : null)
 
 /** Statuses after which Twilio may have taken the message all the same. */
-const doubtful = (status: number): boolean => status < 400 || status === 408 || (status >= 500 && status !== 503)
+const mayHaveTaken = (status: number): boolean => status < 400 || status === 408 || (status >= 500 && status !== 503)
 const retryAfterMaxMs = 3_600_000
 
 /** What an answer without success means for a hand-over. */
 export function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Twilio', answer)
   const { status, headers } = answer
-  if (doubtful(status)) return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
+  if (mayHaveTaken(status)) return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
   const fields = fieldsOf(answer)
   if (status === 503) return { kind: 'unavailable', provider_code: '503', message: 'Twilio is not available.' }
   const [code, said] = [fields?.['code'], fields?.['message']]

@@ -1,4 +1,4 @@
-/** Queues that wait: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, whose provider fails again and again, and of slow ones. What expires in them meanwhile is looked for. */
+/** Queues that are paused: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, whose provider fails again and again, and of slow ones. What expires in them meanwhile is looked for. */
 import { tenantOf } from '../../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../../contract/facts.ts'
 import { limits } from '../../../contract/limits.ts'
@@ -12,9 +12,9 @@ import type { Completion } from './completion.ts'
 import { queueOf } from './job.ts'
 import type { Sessions } from './sessions.ts'
 
-export interface HeldQueues {
+export interface PausedQueues {
   /** Parts queues into those whose messages may go out from here, or will never, and those whose channels are not up or not this process's. */
-  part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; held: DueQueue[] }>
+  part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; paused: DueQueue[] }>
   /** Claims what has expired in these queues; each is looked through at most once a second. */
   expired(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
@@ -24,29 +24,29 @@ const lookEveryMs = 1000
 const share = 20
 const rememberedMax = 10_000
 
-export interface HeldQueuesDeps {
+export interface PausedQueuesDeps {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly sessions: Sessions
   readonly circuits: Circuits
 }
 
-export function heldQueues({ platform: { pool, clock, process_id }, channels, sessions, circuits }: HeldQueuesDeps): HeldQueues {
+export function pausedQueues({ platform: { pool, clock, process_id }, channels, sessions, circuits }: PausedQueuesDeps): PausedQueues {
   const lookAgain_ms = new Map<string, number>()
   return {
     async part(due) {
       const states = await Promise.all(due.map((queue) => channels.find(tenantOf(queue), queue.channel_id)))
       const open: DueQueue[] = []
-      const held: DueQueue[] = []
+      const paused: DueQueue[] = []
       for (const [index, queue] of due.entries()) {
         const channel = states[index]!
         // on a deleted channel messages fail, whatever its provider does
         if (channel === null) circuits.forget(queue.channel_id)
-        const paused = (circuits.probeAt(queue.channel_id) ?? 0) > clock.now()
-        if (channel === null || (!paused && mayGo(channels, sessions, channel))) open.push(queue)
-        else held.push(queue)
+        const broken = (circuits.probeAt(queue.channel_id) ?? 0) > clock.now()
+        if (channel === null || (!broken && mayGo(channels, sessions, channel))) open.push(queue)
+        else paused.push(queue)
       }
-      return { open, held }
+      return { open, paused }
     },
     async expired(waiting, lease_until, rows_max) {
       const now = clock.now()
