@@ -1,50 +1,26 @@
-/** Keys as authentication last saw them: at most `limits.cache_ms` old, bounded, one look-up at a time for each key. */
+/** Keys as authentication last saw them, at most `limits.cache_ms` ago. */
 import { limits } from '../../contract/limits.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { lookupCache } from '../../lib/lookup-cache.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 
-const entriesMax = 20_000
-
-interface Entry {
-  readonly key: KeyFacts | null
-  readonly read_at: number
-}
+const cachedKeysMax = 20_000
 
 export interface KeyCache {
   readonly find: FindKey
-  /** Forgets everything, look-ups under way included. */
+  /** Forgets everything: at a change, and whenever one may have been missed. */
   forget(): void
 }
 
 /** `isKeyText` tells what can be a key at all; `lookUp` reads one from the database. */
 export function keyCache(clock: Clock, isKeyText: (text: string) => boolean, lookUp: (text: string) => Promise<KeyFacts | null>): KeyCache {
-  let entries = new Map<string, Entry>()
-  let waiting = new Map<string, Promise<KeyFacts | null>>()
-  const read = async (text: string, read_at: number): Promise<KeyFacts | null> => {
-    const [seen, mine] = [entries, waiting]
-    try {
-      const key = await lookUp(text)
-      // after `forget` this answer may be older than the change: it is used once and not kept
-      if (seen.size >= entriesMax) seen.delete(seen.keys().next().value!)
-      seen.set(text, { key, read_at })
-      return key
-    } finally {
-      mine.delete(text)
-    }
-  }
+  const cache = lookupCache<KeyFacts | null>(clock, { entries_max: cachedKeysMax, age_max_ms: limits.cache_ms })
   return {
     find(text) {
-      const entry = entries.get(text)
-      const now = clock.now()
-      if (entry !== undefined && now - entry.read_at < limits.cache_ms && now >= entry.read_at) return entry.key
-      let answer = waiting.get(text)
-      if (entry === undefined && answer === undefined && !isKeyText(text)) return null
-      if (answer === undefined) waiting.set(text, (answer = read(text, now)))
-      return answer
+      const known = cache.get(text)
+      if (known !== undefined) return known
+      return isKeyText(text) ? cache.read(text, () => lookUp(text)) : null
     },
-    forget() {
-      entries = new Map()
-      waiting = new Map()
-    },
+    forget: () => cache.forget(),
   }
 }

@@ -2,6 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
+import { lookupCache } from '../../lib/lookup-cache.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Connection } from './adapter.ts'
 import { webhookUrl } from './present.ts'
@@ -21,27 +22,17 @@ export interface ChannelCache {
 const cachedChannelsMax = 10_000
 
 export function channelCache({ pool, clock, secrets, settings }: Platform): ChannelCache {
-  const cache = new Map<string, { row: ChannelRow | null; until: number }>()
+  const cache = lookupCache<ChannelRow | null>(clock, { entries_max: cachedChannelsMax, age_max_ms: limits.cache_ms })
   const opened = new WeakMap<ChannelRow, Connection>()
-  // what was read before a change must not be remembered after it
-  let changes = 0
   return {
     async find(tenant, id) {
       if (tenant.mode === 'test') return findTestChannel(tenant, id)
       if (!isId('ch', id)) return null
       const key = `${tenant.account_id}|${id}`
       const known = cache.get(key)
-      if (known !== undefined && known.until > clock.now()) return known.row
-      const before = changes
-      const row = await store.findChannel(pool, tenant, id)
-      if (cache.size >= cachedChannelsMax) cache.clear()
-      if (before === changes) cache.set(key, { row, until: clock.now() + limits.cache_ms })
-      return row
+      return known === undefined ? await cache.read(key, () => store.findChannel(pool, tenant, id)) : await known
     },
-    forget() {
-      changes += 1
-      cache.clear()
-    },
+    forget: () => cache.forget(),
     connection(row) {
       const known = opened.get(row)
       if (known !== undefined) return known

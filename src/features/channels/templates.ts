@@ -3,6 +3,7 @@ import { tenantOf } from '../../contract/caller.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Template } from '../../contract/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
+import { lookupCache } from '../../lib/lookup-cache.ts'
 import type { Lane } from '../../lib/loop.ts'
 import { storable } from '../../lib/storable.ts'
 import { limits } from '../../contract/limits.ts'
@@ -52,28 +53,17 @@ const unknownTemplate: TemplateVerdict = { refusal: null, marketing: false }
 export function channelTemplates(deps: TemplateDeps) {
   const { platform, adapters } = deps
   const lane = templatesLane(deps)
-  const remembered = new Map<string, { readonly rows: readonly TemplateRow[]; readonly until: number }>()
+  const cache = lookupCache<readonly TemplateRow[]>(platform.clock, { entries_max: rememberedMax, age_max_ms: limits.cache_ms })
   const asking = asker(deps)
-  // what was read before a change must not be remembered after it
-  let changes = 0
 
   async function ofName(row: ChannelRow, name: string): Promise<readonly TemplateRow[]> {
     const key = `${row.id}|${name}`
-    const known = remembered.get(key)
-    if (known !== undefined && known.until > platform.clock.now()) return known.rows
-    const before = changes
-    const rows = await store.findTemplates(platform.pool, tenantOf(row), row.id, name)
-    if (remembered.size >= rememberedMax) remembered.clear()
-    if (before === changes) remembered.set(key, { rows, until: platform.clock.now() + limits.cache_ms })
-    return rows
+    return await (cache.get(key) ?? cache.read(key, () => store.findTemplates(platform.pool, tenantOf(row), row.id, name)))
   }
 
   return {
     lane,
-    forget(): void {
-      changes += 1
-      remembered.clear()
-    },
+    forget: (): void => cache.forget(),
     /** In one page: of a live channel from our copy, of a sandbox channel its samples. */
     async list(sql: Db, row: ChannelRow): Promise<Template[]> {
       const records = isTestChannel(row) ? testTemplates(row.type) : await store.listTemplates(sql, tenantOf(row), row.id)
@@ -98,7 +88,7 @@ export function channelTemplates(deps: TemplateDeps) {
       const answer = await asking(row, written.name)
       if (answer === 'unreachable' && rows.length === 0) refusal = notLookedUp(written)
       if (answer === 'asked') {
-        remembered.delete(`${row.id}|${written.name}`)
+        cache.forget(`${row.id}|${written.name}`)
         rows = await ofName(row, written.name)
         refusal = refusalOf(row.id, rows, written)
       }

@@ -1,0 +1,61 @@
+/** Answers of look-ups held for a moment: of bounded number and age, one look-up at a time for each key. */
+import type { Clock } from './clock.ts'
+
+export interface LookupCache<T> {
+  /** The answer that is held, or that a look-up under way will bring; undefined where there is neither. */
+  get(key: string): T | Promise<T> | undefined
+  /** Looks it up. A look-up that fails is not held. */
+  read(key: string, lookUp: () => Promise<T>): Promise<T>
+  /** Forgets one answer, or all. A look-up under way may have read what has changed since: who waits for it gets its answer, nobody else. */
+  forget(key?: string): void
+}
+
+export interface LookupCacheOptions {
+  readonly entries_max: number
+  /** Milliseconds since the look-up began. */
+  readonly age_max_ms: number
+}
+
+/** T is never undefined. */
+export function lookupCache<T>(clock: Clock, { entries_max, age_max_ms }: LookupCacheOptions): LookupCache<T> {
+  const entries = new Map<string, { readonly value: T; readonly read_at: number }>()
+  const underWay = new Map<string, Promise<T>>()
+
+  function keep(key: string, value: T, read_at: number): void {
+    entries.delete(key)
+    if (entries.size >= entries_max) entries.delete(entries.keys().next().value!)
+    entries.set(key, { value, read_at })
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      const now = clock.now()
+      if (entry !== undefined && now - entry.read_at < age_max_ms && now >= entry.read_at) return entry.value
+      return underWay.get(key)
+    },
+    read(key, lookUp) {
+      const read_at = clock.now()
+      const isCurrent = () => underWay.get(key) === answer
+      const answer = lookUp()
+        .then((value) => {
+          if (isCurrent()) keep(key, value, read_at)
+          return value
+        })
+        .finally(() => {
+          if (isCurrent()) underWay.delete(key)
+        })
+      underWay.set(key, answer)
+      return answer
+    },
+    forget(key) {
+      if (key === undefined) {
+        entries.clear()
+        underWay.clear()
+      } else {
+        entries.delete(key)
+        underWay.delete(key)
+      }
+    },
+  }
+}
