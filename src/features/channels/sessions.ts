@@ -49,7 +49,7 @@ interface Held {
   row: ChannelRow
   readonly held: HeldSession
   /** What of the link was last written, or found. */
-  told: ChannelRow['connection_status']
+  link: ChannelRow['connection_status']
 }
 
 interface State {
@@ -210,7 +210,7 @@ function begin(state: State, row: ChannelRow): Held {
   const { platform, channels } = state
   const one: Held = {
     row,
-    told: row.connection_status,
+    link: row.connection_status,
     held: heldSession({
       platform,
       open: channels.adapterOf(row)!.open!,
@@ -227,16 +227,16 @@ function begin(state: State, row: ChannelRow): Held {
 async function tellLinks(state: State): Promise<void> {
   const { platform, channels, sessions } = state
   for (const one of sessions.values()) {
-    if (one.row.connection_status !== one.told) {
+    if (one.row.connection_status !== one.link) {
       // somebody else says otherwise: a refused message, or a reconnect that was asked for
-      one.told = one.row.connection_status
+      one.link = one.row.connection_status
       one.held.retry()
       continue
     }
     const wanted = linkOf(one.held, platform.clock.now())
-    if (wanted === undefined || wanted === one.told) continue
+    if (wanted === undefined || wanted === one.link) continue
     await channels.setConnection(platform.pool, one.row, wanted)
-    one.told = wanted
+    one.link = wanted
     one.row = { ...one.row, connection_status: wanted }
   }
 }

@@ -5,7 +5,7 @@ import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { measureDepths } from './dispatch/store.ts'
 import { foldStatusCounts } from './queries/list-store.ts'
-import { forgetProviderRecords } from './receipts/store.ts'
+import { forgetProviderRecords } from './reports/store.ts'
 
 /** Providers repeat receipts for days; a month later nobody refers to a message any more. */
 const providerRecordsMs = 30 * 24 * 3600_000
