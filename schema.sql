@@ -294,6 +294,7 @@ create table dispatch_jobs (
   process_id text collate "C",
   attempts integer default 0 not null,
   doubtful boolean default false not null,
+  accepted_ids text[],
   constraint dispatch_jobs_pkey PRIMARY KEY (message_id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
 CREATE INDEX dispatch_jobs_free ON public.dispatch_jobs USING btree (queue, priority, due_at, message_id) WHERE (process_id IS NULL);

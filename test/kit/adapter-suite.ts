@@ -16,6 +16,7 @@
  *           unavailable: { why_not: 'Twilio has no answer that says so; what a network does is tried by the suite itself.' },
  *           unknown: { to: '+4915112345678', before: () => sim.hang() },
  *         },
+ *         several: { why_not: 'One call is one message.' },
  *         hostile: (url) => ({ tools: providerTools({ url }), connection }),
  *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, reports: [{ kind: 'receipt', … }] }] },
  *       }
@@ -44,6 +45,7 @@ export function adapterSuite(provider: Provider, start: Start): void {
   }
   tryDescription(provider, begin)
   tryOutcomes(provider, begin)
+  trySeveral(provider, begin)
   tryConnecting(provider, begin)
   tryNetwork(provider, begin)
   tryCallbacks(provider, begin)
@@ -103,6 +105,39 @@ function tryOutcomes(provider: Provider, begin: Start): void {
     const send = await sender(t, provider, samples)
 
     assertOutcome(await send({ to }, AbortSignal.abort(new Error('given up'))))
+  })
+}
+
+function trySeveral(provider: Provider, begin: Start): void {
+  test(`${provider.name} sends the rest alone of a message that was taken in part, whichever process repeats it`, async (t) => {
+    const samples = await begin(t)
+    const { several } = samples
+    if (left(several)) return t.skip(several.why_not)
+    several.breakAfterFirst('later')
+    const broken = await (await sender(t, provider, samples))(several.message)
+    const already_accepted = broken.kind === 'accepted' ? [] : [...(broken.provider_ids ?? [])]
+
+    const whole = await (await sender(t, provider, samples))({ ...several.message, attempt: 2, already_accepted })
+
+    assert.ok(['throttled', 'unavailable', 'unknown'].includes(broken.kind), JSON.stringify(broken))
+    assert.ok(already_accepted.length > 0, 'it tells what was taken')
+    assertOutcome(broken)
+    assert.ok(whole.kind === 'accepted', JSON.stringify(whole))
+    assert.deepEqual(whole.provider_ids.slice(0, already_accepted.length), already_accepted)
+    assert.deepEqual([whole.provider_ids.length, new Set(whole.provider_ids).size, several.taken()], [several.count, several.count, several.count])
+  })
+
+  test(`${provider.name} tells what was taken of a message of which the rest is refused`, async (t) => {
+    const samples = await begin(t)
+    const { several } = samples
+    if (left(several)) return t.skip(several.why_not)
+    several.breakAfterFirst('refused')
+
+    const outcome = await (await sender(t, provider, samples))(several.message)
+
+    assert.ok(outcome.kind === 'refused', JSON.stringify(outcome))
+    assert.deepEqual([outcome.provider_ids?.length, (outcome.provider_ids?.length ?? 0) < several.count], [several.taken(), true])
+    assertOutcome(outcome)
   })
 }
 

@@ -19,6 +19,10 @@ export interface OutboundMessage {
   readonly reply_to: string | null
   /** 1 for the first hand-over. */
   readonly attempt: number
+  /** ISO 8601: when it was handed over first, or may have been; null at a first hand-over of which nothing is written yet. */
+  readonly handed_over_at: string | null
+  /** The provider's ids of what it took of the message at earlier hand-overs (`provider_ids` of an outcome that was not `accepted`), in order: only the rest is sent. */
+  readonly already_accepted: readonly string[]
   /** ISO 8601; null: it never expires. */
   readonly expires_at: string | null
 }
@@ -95,8 +99,8 @@ export type Report = Receipt | InboundMessage | PreferenceReport | LinkReport | 
 
 /**
  * A provider's answer to one hand-over. `unavailable`: certainly not sent, repeat. `unknown`: perhaps sent, so repeating may
- * send twice. `accepted` carries one id per provider message that was made, and, for providers that never call back
- * (the sandbox), the reports to come after so many milliseconds.
+ * send twice. `accepted` carries one id per provider message that was made, those of earlier hand-overs included, and, for providers
+ * that never call back (the sandbox), the reports to come after so many milliseconds.
  */
 export type Outcome =
   | {
@@ -104,7 +108,7 @@ export type Outcome =
       readonly provider_ids: readonly [string, ...string[]]
       readonly reports?: readonly { readonly after_ms: number; readonly report: Receipt | InboundMessage }[]
     }
-  | {
+  | ({
       readonly kind: 'refused'
       readonly code: MessageErrorCode
       readonly provider_code: string | null
@@ -112,17 +116,25 @@ export type Outcome =
       readonly channel_lost?: boolean
       /** The provider says that the recipient has stopped everything from this sender, or marketing alone: it counts as an opt-out of that. */
       readonly opted_out?: 'everything' | 'marketing'
-    }
-  | {
+    } & PartlyTaken)
+  | ({
       readonly kind: 'throttled'
       readonly retry_after_ms?: number
       readonly provider_code: string | null
       readonly message: string
       /** What it amounts to where it does not end: after eight hand-overs the message is refused with it. Absent: repeated while the message is valid. */
       readonly if_lasting?: { readonly code: MessageErrorCode; readonly provider_code: string | null; readonly message: string }
-    }
-  | { readonly kind: 'unavailable'; readonly provider_code: string | null; readonly message: string }
-  | { readonly kind: 'unknown'; readonly message: string }
+    } & PartlyTaken)
+  | ({ readonly kind: 'unavailable'; readonly provider_code: string | null; readonly message: string } & PartlyTaken)
+  | ({ readonly kind: 'unknown'; readonly message: string } & PartlyTaken)
+
+/**
+ * Of a message that becomes several at the provider: the ids of those that it took before the outcome, which is that of the next one; `already_accepted`
+ * comes first. They are kept with the attempt, and what is repeated is the rest alone.
+ */
+interface PartlyTaken {
+  readonly provider_ids?: readonly string[]
+}
 
 export interface TemplateRecord {
   /** The provider's own id. */

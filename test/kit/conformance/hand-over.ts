@@ -17,6 +17,8 @@ export const messageOf = (connection: Connection, given: Partial<OutboundMessage
   content: { body: 'Hi' },
   reply_to: null,
   attempt: 1,
+  handed_over_at: null,
+  already_accepted: [],
   expires_at: null,
   ...given,
 })
@@ -44,6 +46,7 @@ export function assertOutcome(outcome: Outcome): void {
     }
     return
   }
+  for (const id of outcome.provider_ids ?? []) assert.ok(typeof id === 'string' && id !== '' && id.length <= 255, seen)
   assert.ok(typeof outcome.message === 'string' && outcome.message.trim() !== '' && outcome.message.length <= 1000, seen)
   if (outcome.kind !== 'unknown') assert.ok(outcome.provider_code === null || (typeof outcome.provider_code === 'string' && outcome.provider_code !== ''), seen)
   if (outcome.kind === 'refused') assert.ok(messageErrorCodes.includes(outcome.code), seen)

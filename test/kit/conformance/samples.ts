@@ -1,6 +1,6 @@
 /** What a provider gives the conformance suite: how it is reached, and how each of its promises is brought about. */
 import type { TestContext } from 'node:test'
-import type { Callback, Connection, MediaReference, Outcome, ProviderTools, Report } from '../../../src/features/channels/adapter.ts'
+import type { Callback, Connection, Outcome, MediaReference, OutboundMessage, ProviderTools, Report } from '../../../src/features/channels/adapter.ts'
 
 /** Left out, with the reason. */
 export interface Left {
@@ -16,6 +16,17 @@ export interface Provoked {
   readonly content?: { readonly type: string; readonly content: unknown }
   /** Fields that the outcome must have. */
   readonly expected?: Readonly<Record<string, unknown>>
+}
+
+/** A message that becomes several at the provider, which may take some of them alone. */
+export interface SeveralSample {
+  readonly message: Partial<OutboundMessage> & { readonly to: string }
+  /** How many it becomes. */
+  readonly count: number
+  /** The provider takes what the first call asks, and says this to the second: that it is to come again later, or that it is refused. */
+  readonly breakAfterFirst: (how: 'later' | 'refused') => void
+  /** How many messages it has taken. */
+  readonly taken: () => number
 }
 
 export interface CallbackSamples {
@@ -37,6 +48,7 @@ export interface AdapterSamples {
   /** The credentials as a person gives them, where `connection` has other hosts in them than real ones. Default: those of `connection`. */
   readonly given?: Readonly<Record<string, unknown>>
   readonly outcomes: Readonly<Record<Outcome['kind'], Provoked | readonly Provoked[] | Left>>
+  readonly several: SeveralSample | Left
   /** What calls this address instead of the provider; for providers that send over HTTP. */
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
   /** What connects to this port of 127.0.0.1 instead; for sessions over TCP. */

@@ -25,9 +25,9 @@ export interface Said {
 
 /**
  * `hang`: nothing until the other side gives up. `reset`: the connection is torn. `half`: a part of what was announced, then the connection is torn.
- * `endless`: never the end of a body. `lost`: what was asked is done, and the connection is torn before the answer.
+ * `endless`: never the end of a body. `lost`: what was asked is done, and the connection is torn before the answer. `pass`: nothing is odd about it.
  */
-export type Odd = Said | 'hang' | 'reset' | 'half' | 'endless' | 'lost'
+export type Odd = Said | 'pass' | 'hang' | 'reset' | 'half' | 'endless' | 'lost'
 
 export interface SimulatedHttp {
   readonly url: string
@@ -44,7 +44,7 @@ export async function simulatedHttp(t: TestContext, answer: (asked: Asked) => Sa
       const body = await buffer(request)
       const asked: Asked = { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body }
       const next = odd.shift()
-      if (next === undefined) return write(response, await answer(asked))
+      if (next === undefined || next === 'pass') return write(response, await answer(asked))
       if (next === 'lost') await answer(asked)
       writeOdd(response, next)
     })().catch(() => response.destroy())
@@ -64,7 +64,7 @@ function write(response: ServerResponse, { status = 200, headers = {}, body = ''
   response.end(isRaw ? body : JSON.stringify(body))
 }
 
-function writeOdd(response: ServerResponse, odd: Odd): void {
+function writeOdd(response: ServerResponse, odd: Exclude<Odd, 'pass'>): void {
   if (odd === 'hang') return
   if (odd === 'reset' || odd === 'lost') return void response.destroy()
   if (odd === 'half') {

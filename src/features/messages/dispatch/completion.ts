@@ -66,23 +66,38 @@ const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, Message
   channel_deleted: { code: 'channel_not_connected', message: 'The channel was deleted before its provider took the message.', provider_code: null },
 }
 
-/** Of one that may have been sent it is not said that it was not. */
-function errorOf(kind: keyof typeof errors, { doubtful }: Job): MessageRow['error'] {
+/** Of one that may have been sent it is not said that it was not, nor of one that went out in part. */
+function errorOf(kind: keyof typeof errors, { doubtful, accepted_ids = [] }: Job): MessageRow['error'] {
   const error = errors[kind]!
-  return doubtful ? { ...error, message: `${error.message} An earlier hand-over had no answer: the recipient may have it.` } : error
+  const message = partlyTaken(accepted_ids, error.message)
+  return { ...error, message: doubtful ? `${message} An earlier hand-over had no answer: the recipient may have it.` : message }
 }
+
+/** What the provider took of a message that it has not taken whole, at this and earlier hand-overs. */
+function takenOf({ job, outcome }: Completion): readonly string[] {
+  if (outcome.kind === 'accepted') return []
+  const [before, now] = [job.accepted_ids ?? [], 'provider_ids' in outcome ? (outcome.provider_ids ?? []) : []]
+  return now.length > before.length ? now : before
+}
+
+/** What became of the rest of a message that the provider took in part. */
+const partlyTaken = (accepted_ids: readonly string[], message: string): string =>
+  accepted_ids.length === 0 ? message : `${firstParts(accepted_ids)} went out, and the rest did not: ${message}`
+
+const firstParts = ({ length }: readonly string[]): string => (length === 1 ? 'Its first part' : `Its first ${length} parts`)
 
 /**
  * What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what, and so is one of which nobody
  * could tell often enough whether it was sent.
  */
 export function outcomeOf({ attempts }: Pick<Job, 'attempts'>, outcome: Outcome): Outcome {
-  if (outcome.kind === 'unknown' && attempts + 1 >= unknownsMax) return neverTold
+  const taken = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
+  if (outcome.kind === 'unknown' && attempts + 1 >= unknownsMax) return { ...neverTold, ...taken }
   if (outcome.kind !== 'throttled' || outcome.if_lasting === undefined || attempts + 1 < throttledMax) return outcome
-  return { kind: 'refused', ...outcome.if_lasting }
+  return { kind: 'refused', ...outcome.if_lasting, ...taken }
 }
 
-const neverTold: Outcome = {
+const neverTold: Outcome & { readonly kind: 'refused' } = {
   kind: 'refused',
   code: 'provider_error',
   provider_code: null,
@@ -102,7 +117,7 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
   const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(at_ms - completion.duration_ms) }
   if (outcome.kind === 'refused') {
     const { code, message, provider_code } = outcome
-    return [claim, { ...request, transition: 'refuse', error: { code, message, provider_code } }]
+    return [claim, { ...request, transition: 'refuse', error: { code, message: partlyTaken(takenOf(completion), message), provider_code } }]
   }
   if (outcome.kind !== 'accepted') return [claim]
   const receipts = immediateReceipts(completion).map(({ transition, error }) => ({ ...request, transition, ...(error === undefined ? {} : { error }) }))
@@ -115,19 +130,16 @@ function immediateReceipts({ outcome, instant }: HandedOver): Receipt[] {
   return (outcome.reports ?? []).flatMap(({ after_ms, report }) => (after_ms === 0 && report.kind === 'receipt' ? [report] : []))
 }
 
-export const referencesOf = ({ job: { row }, outcome, at_ms }: Completion): NewReference[] =>
-  outcome.kind !== 'accepted'
-    ? []
-    : outcome.provider_ids.map((provider_id, part) => ({
-        channel_id: row.channel_id,
-        provider_id,
-        account_id: row.account_id,
-        mode: row.mode,
-        message_id: row.id,
-        part,
-        parts: outcome.provider_ids.length,
-        created_at: isoTime(at_ms),
-      }))
+/** By which ids the provider knows the message. What it took of one that it has not taken whole are parts, of which at least one is to come. */
+export function referencesOf(completion: Completion): NewReference[] {
+  if (!wasHandedOver(completion)) return []
+  const { job, outcome, at_ms } = completion
+  const { channel_id, account_id, mode, id: message_id } = job.row
+  const whole = outcome.kind === 'accepted'
+  const provider_ids = whole ? outcome.provider_ids : takenOf(completion)
+  const parts = provider_ids.length + (whole ? 0 : 1)
+  return provider_ids.map((provider_id, part) => ({ channel_id, provider_id, account_id, mode, message_id, part, parts, created_at: isoTime(at_ms) }))
+}
 
 /** The reports that came with the answer and are applied later. */
 export function reportsOf(completion: Completion, ids: IdMaker): NewReport[] {
@@ -169,19 +181,33 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
       provider,
       outcome: outcome.kind,
       provider_code: 'provider_code' in outcome ? outcome.provider_code : null,
-      provider_message: 'message' in outcome ? outcome.message : null,
+      provider_message: 'message' in outcome ? messageOf(completion, outcome.message) : null,
       duration_ms,
       created_at: isoTime(at_ms),
     },
   ]
 }
 
-/** The job as it is given back for the next hand-over; the count of attempts goes with it, and whether the last one may have arrived. */
+/** What the provider said of a hand-over, and what of the message it had taken by then. */
+function messageOf(completion: Completion, said: string): string {
+  const taken = takenOf(completion)
+  return taken.length === 0 ? said : `${firstParts(taken)} went out before: ${said}`
+}
+
+/** The job as it is given back for the next hand-over, with the count of attempts, whether the last one may have arrived, and what was taken of the message. */
 export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const due_ms = nextDue(completion)
   if (due_ms === null) return []
   const { job, outcome } = completion
   // a question that was not answered leaves things as they were
   const asked = wasAsked(completion)
-  return [{ message_id: job.row.id, due_at: isoTime(due_ms), attempts: job.attempts + (asked ? 0 : 1), doubtful: asked || outcome.kind === 'unknown' }]
+  return [
+    {
+      message_id: job.row.id,
+      due_at: isoTime(due_ms),
+      attempts: job.attempts + (asked ? 0 : 1),
+      doubtful: asked || outcome.kind === 'unknown',
+      accepted_ids: takenOf(completion),
+    },
+  ]
 }

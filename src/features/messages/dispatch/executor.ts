@@ -241,8 +241,8 @@ async function send(
   }
 }
 
-async function outboundOf({ pool }: Platform, { row, attempts }: Job): Promise<OutboundMessage> {
-  const { id, channel_id, to, from, type, content, expires_at } = row
+async function outboundOf({ pool }: Platform, { row, attempts, accepted_ids = [] }: Job): Promise<OutboundMessage> {
+  const { id, channel_id, to, from, type, content, expires_at, sending_at: handed_over_at } = row
   const reply_to = row.reply_to === null ? null : await findProviderId(pool, tenantOf(row), channel_id, row.reply_to)
-  return { id, channel_id, to, from, type, content, reply_to, attempt: attempts + 1, expires_at }
+  return { id, channel_id, to, from, type, content, reply_to, attempt: attempts + 1, handed_over_at, already_accepted: accepted_ids, expires_at }
 }

@@ -11,6 +11,8 @@ export interface Job {
   readonly claimed: boolean
   /** Perhaps handed over already: nobody knows what came of the last time. */
   readonly doubtful: boolean
+  /** The provider's ids of what it took of the message at earlier hand-overs; absent: nothing. */
+  readonly accepted_ids?: readonly string[]
   /** When it was to go, in milliseconds since 1970. */
   readonly due_ms: number
   /** When the claim ends; nothing is handed over after it. */

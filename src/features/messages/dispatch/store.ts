@@ -30,6 +30,7 @@ export async function listDueQueues(sql: Db, at: string, after: string, queues_m
 export interface ClaimedRow extends MessageRow {
   job_attempts: number
   job_doubtful: boolean
+  job_accepted_ids: string[] | null
   job_due_at: string
 }
 
@@ -81,9 +82,9 @@ export async function claimExpired(
 const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: string; lease_until: string }) => sql`
   claimed as (
     update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
-    returning j.account_id, j.mode, j.message_id, j.attempts, j.doubtful, picked.due_at
+    returning j.account_id, j.mode, j.message_id, j.attempts, j.doubtful, j.accepted_ids, picked.due_at
   )
-  select m.*, c.attempts as job_attempts, c.doubtful as job_doubtful, c.due_at as job_due_at
+  select m.*, c.attempts as job_attempts, c.doubtful as job_doubtful, c.accepted_ids as job_accepted_ids, c.due_at as job_due_at
   from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
   order by c.due_at, m.id`
 
@@ -281,13 +282,15 @@ export interface ReturnedJob {
   readonly attempts: number
   /** The last hand-over may have arrived. */
   readonly doubtful: boolean
+  /** The provider's ids of what it took of the message so far. */
+  readonly accepted_ids: readonly string[]
 }
 
 /** Gives jobs back to be claimed again at their time. */
 export async function returnJobs(tx: Db, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, doubtful = t.doubtful, process_id = null
-    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int, doubtful boolean)
+    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, doubtful = t.doubtful, accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int, doubtful boolean, accepted_ids text[])
     where j.message_id = t.message_id`
 }

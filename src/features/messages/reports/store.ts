@@ -161,13 +161,16 @@ export async function keepReferences(tx: Db, named: readonly NamedReport[], at: 
 export const partSteps = ['accept', 'deliver', 'open'] as const
 export type PartStep = (typeof partSteps)[number]
 
-/** Notes what a receipt says of one part of a message, where that is more than was told; resolves to what is told of each part, null where nothing is. */
+/** Notes what a receipt says of one part of a message, where that is more than was told; resolves to what is told of each part, null where nothing is, and for those that are not handed over yet. */
 export async function raisePart(tx: Db, { channel_id, provider_id, message_id }: ReferenceRow, reported: Receipt['transition']): Promise<(PartStep | null)[]> {
   const steps = [...partSteps]
   await tx`
     update provider_references set status = ${reported} where channel_id = ${channel_id} and provider_id = ${provider_id}
       and (status is null or array_position(${steps}::text[], status) < array_position(${steps}::text[], ${reported}::text))`
-  const parts = await tx<{ status: PartStep | null }[]>`select status from provider_references where message_id = ${message_id} and parts > 1`
+  // while the message has a job, the rest of it is still to be handed over
+  const parts = await tx<{ status: PartStep | null }[]>`
+    select status from provider_references where message_id = ${message_id} and parts > 1
+    union all select null from dispatch_jobs where message_id = ${message_id}`
   return parts.map(({ status }) => status)
 }
 

@@ -28,6 +28,7 @@ adapterSuite(sandbox, () => ({
     unavailable: within,
     unknown: within,
   },
+  several: { why_not: 'One hand-over is one message.' },
   hostile: within,
   callbacks: { why_not: 'Its reports come with the hand-over.' },
 }))

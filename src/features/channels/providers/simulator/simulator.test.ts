@@ -30,6 +30,7 @@ adapterSuite(simulator, () => ({
     unavailable: { to: '+19995550022' },
     unknown: { to: '+19995550023' },
   },
+  several: { why_not: 'One hand-over is one message.' },
   hostile: { why_not: 'Nothing leaves the process.' },
   callbacks: {
     proof: 'content',

@@ -25,6 +25,7 @@ const connectionTo = ({ port }: { readonly port: number }, settings: object = {}
 
 adapterSuite(smpp, async (t) => {
   const sim = await smsc(t, { bindsMax: 100 })
+  let taken = 0
   return {
     tools: providerTools({ allowed_hosts: [sim.host] }),
     connection: connectionTo(sim),
@@ -39,6 +40,18 @@ adapterSuite(smpp, async (t) => {
       ],
       unavailable: { to, before: () => void (sim.answer = 0x08), expected: { provider_code: 'ESME_RSYSERR' } },
       unknown: { to, before: () => void (sim.answer = () => (setImmediate(sim.cut), null)) },
+    },
+    several: {
+      message: { to, content: { body: 'a'.repeat(400) } },
+      count: 3,
+      breakAfterFirst(how) {
+        sim.answer = (_, nth) => {
+          if (nth === 2) return how === 'later' ? 0x14 : 0x0b
+          taken += 1
+          return 0
+        }
+      },
+      taken: () => taken,
     },
     hostile: { why_not: 'It speaks SMPP over TCP.' },
     hostilePeer: (port) => ({ tools: providerTools({ allowed_hosts: [`127.0.0.1:${port}`] }), connection: connectionTo({ port }) }),
@@ -223,7 +236,8 @@ test('parts that were taken before the link died do not go again when the messag
 
   const first = await send(body)
   await session.ended
-  const second = await send(body, {}, never, await open())
+  const already_accepted = first.kind === 'accepted' ? [] : (first.provider_ids ?? [])
+  const second = await send(body, { already_accepted }, never, await open())
 
   assert.equal(first.kind, 'unknown')
   assert.deepEqual(second, { kind: 'accepted', provider_ids: ['1', '2', '3'] })

@@ -30,14 +30,14 @@ const udhIndicator = 0x40
 const wantsReceipt = 1
 
 /**
- * Sends the parts of a message that the SMSC has not taken yet, one after the other. What was taken of it is remembered until all is: when the hand-over is
- * repeated, taken parts do not go again. The reference that joins the parts comes from the message's id, so that parts which another process repeats are
+ * Sends the parts of a message that the SMSC has not taken yet, one after the other: when the hand-over is repeated, taken parts do not go again. What it says
+ * that it took when nobody waits for it any longer is remembered until then. The reference that joins the parts comes from the message's id, so that parts which another process repeats are
  * the same to the phone.
  */
 export async function submit(deps: SubmitDeps, message: OutboundMessage, signal: AbortSignal): Promise<Outcome> {
   const packets = packetsOf(deps.options, message)
   const { taken } = deps.memory
-  const ids = taken.get(message.id) ?? new Map<number, string>()
+  const ids = new Map([...message.already_accepted.entries(), ...(taken.get(message.id) ?? [])])
   for (const [index, fields] of packets.entries()) {
     if (ids.has(index)) continue
     const outcome = await submitPart(deps, fields, signal, (provider_id) => {
@@ -49,8 +49,7 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
     if (typeof outcome === 'string') ids.set(index, outcome)
     else {
       if (outcome.kind === 'refused') taken.delete(message.id)
-      else if (ids.size > 0) taken.set(message.id, ids)
-      return outcome
+      return ids.size === 0 || outcome.kind === 'accepted' ? outcome : { ...outcome, provider_ids: [...ids.values()] }
     }
   }
   taken.delete(message.id)

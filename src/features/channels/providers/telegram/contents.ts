@@ -9,6 +9,8 @@ import { vcardOf, type Card } from './vcard.ts'
 export interface Step {
   readonly method: string
   readonly parameters: Fields
+  /** How many messages it makes; absent: one. */
+  readonly messages?: number
 }
 
 interface Attachment {
@@ -102,7 +104,7 @@ function stepOfAlbum(chat: Fields, album: readonly Attachment[]): Step {
     return { method, parameters: { ...chat, [field]: first!.url, ...captionOf(first!) } }
   }
   const media = album.map((attachment) => ({ type: files[attachment.type][1], media: attachment.url, ...captionOf(attachment) }))
-  return { method: 'sendMediaGroup', parameters: { ...chat, media } }
+  return { method: 'sendMediaGroup', parameters: { ...chat, media }, messages: media.length }
 }
 
 /** Header, body and footer are one text; a file of a header takes it as its caption, where that is not too long. */

@@ -93,6 +93,17 @@ adapterSuite(telegramBot, async (t) => {
         { to: String(chat), before: () => sim.answerNext({ status: 502, body: { ok: false, error_code: 502, description: 'Bad Gateway' } }) },
       ],
     },
+    several: {
+      message: {
+        to: String(chat),
+        type: 'attachments',
+        content: ['image', 'video', 'document', 'audio'].map((type) => ({ type, url: 'https://example.com/1' })),
+      },
+      count: 4,
+      breakAfterFirst: (how) =>
+        sim.answerNext('pass', how === 'later' ? 'reset' : { status: 400, body: { ok: false, error_code: 400, description: 'Bad Request: x' } }),
+      taken: () => sim.sent.length,
+    },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     callbacks: {
       proof: 'sender',
@@ -149,33 +160,6 @@ test('files go by their kinds: neighbours as one album, each with its caption', 
   ])
   assert.deepEqual(outcome, { kind: 'accepted', provider_ids: sim.sent.map(({ id }) => id) })
   assert.equal(sim.sent.length, 5)
-})
-
-test('where a later part cannot go out, the message has failed and its first part is not sent again', async (t) => {
-  const { clock, sim, send } = await started(t)
-  const files = [
-    { type: 'image', url: 'https://example.com/1' },
-    { type: 'document', url: 'https://example.com/2' },
-  ]
-  const passed = { status: 200, body: { ok: true, result: { message_id: 5, chat: { id: chat } } } }
-  const busy = { status: 429, body: { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 3 } } }
-
-  sim.answerNext(passed, { status: 400, body: { ok: false, error_code: 400, description: 'Bad Request: failed to get HTTP URL content' } })
-  const broken = await send('attachments', files)
-  sim.answerNext(passed, busy)
-  const waiting = send('attachments', files)
-  await until('it to wait', () => clock.wakesAt().includes(clock.now() + 3000))
-  await clock.advance(3000)
-  const waited = await within('an outcome', waiting)
-  sim.answerNext(passed, 'reset')
-  const torn = await send('attachments', files)
-
-  assert.ok(broken.kind === 'accepted' && torn.kind === 'accepted')
-  assert.deepEqual(broken.provider_ids, [`${chat}:5`, 'unsent:msg_00000000000000000000000001'])
-  const report = broken.reports?.[0]?.report
-  assert.ok(report?.kind === 'receipt' && report.transition === 'fail' && report.error?.provider_code === '400')
-  assert.deepEqual(waited, { kind: 'accepted', provider_ids: [`${chat}:5`, sim.sent.at(-1)!.id] })
-  assert.equal(torn.reports?.length, 1)
 })
 
 test('buttons carry their ids, and their places where those are too long', async (t) => {

@@ -77,15 +77,9 @@ function outcomeOfParts(parts: readonly [Part, ...Part[]]): Outcome {
   const refused = parts.find(({ status }) => status !== '0')
   if (refused === undefined) return { kind: 'accepted', provider_ids: parts.map(({ id }) => id) as [string, ...string[]] }
   const outcome = refusal(refused.status, refused.said)
-  const taken = parts.filter(({ status }) => status === '0').length
-  if (taken === 0) return outcome
-  // what was taken is on its way: repeating the whole would send it twice
-  const sentence = outcome.kind === 'accepted' ? '' : outcome.message
-  return {
-    kind: 'refused',
-    code: outcome.kind === 'refused' ? outcome.code : 'provider_error',
-    provider_code: refused.status,
-    message: `Vonage took ${taken} of the ${parts.length} parts of the text alone: ${sentence}`,
-    ...(outcome.kind === 'refused' && outcome.channel_lost === true ? { channel_lost: true } : {}),
-  }
+  const taken = parts.filter(({ status }) => status === '0').map(({ id }) => id)
+  if (taken.length === 0 || outcome.kind === 'accepted') return outcome
+  // what was taken is on its way, and the rest cannot be sent by itself: repeating the whole would send it twice
+  if (outcome.kind === 'refused') return { ...outcome, provider_ids: taken }
+  return { kind: 'refused', code: 'provider_error', provider_code: refused.status, message: outcome.message, provider_ids: taken }
 }

@@ -5,39 +5,22 @@ import { callGraph, credentialsOf, segment, type GraphAnswer } from './api.ts'
 import { objectsAt, textAt } from './json.ts'
 import { callsOf, isWritten } from './contents.ts'
 
-/** Messages of several parts that are under way: what came through of one is not sent again when the rest is repeated by the same process. */
-const underWayMax = 1000
-
 /**
- * What sends. WhatsApp knows no idempotency and cannot be asked about a message: where no whole answer came the outcome is `unknown`, and the receipt, which
- * carries our own id, settles it.
+ * Hands a message over, one call for each of its parts. WhatsApp knows no idempotency and cannot be asked about a message: where no whole answer came the
+ * outcome is `unknown`, and the receipt, which carries our own id, settles it.
  */
-export function sender(tools: ProviderTools) {
-  const underWay = new Map<string, readonly string[]>()
-
-  return async (message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> => {
-    if (!isWritten(message.type))
-      return { kind: 'refused', code: 'provider_error', provider_code: null, message: `WhatsApp takes no messages of the type ${message.type}.` }
-    const credentials = credentialsOf(connection)
-    const path = `${segment(credentials.phone_number_id)}/messages`
-    const calls = callsOf(message)
-    const ids = [...(underWay.get(message.id) ?? [])]
-    underWay.delete(message.id)
-    for (const body of calls.slice(ids.length)) {
-      const outcome = outcomeOfAnswer(await callGraph(tools, credentials, { method: 'POST', path, body }, signal), message.attempt)
-      if (outcome.kind !== 'accepted') {
-        if (ids.length > 0 && outcome.kind !== 'refused') remember(underWay, message.id, ids)
-        return outcome
-      }
-      ids.push(outcome.provider_ids[0])
-    }
-    return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
+export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
+  if (!isWritten(message.type))
+    return { kind: 'refused', code: 'provider_error', provider_code: null, message: `WhatsApp takes no messages of the type ${message.type}.` }
+  const credentials = credentialsOf(connection)
+  const path = `${segment(credentials.phone_number_id)}/messages`
+  const ids = [...message.already_accepted]
+  for (const body of callsOf(message).slice(ids.length)) {
+    const outcome = outcomeOfAnswer(await callGraph(tools, credentials, { method: 'POST', path, body }, signal), message.attempt)
+    if (outcome.kind !== 'accepted') return ids.length === 0 ? outcome : { ...outcome, provider_ids: ids }
+    ids.push(outcome.provider_ids[0])
   }
-}
-
-function remember(underWay: Map<string, readonly string[]>, id: string, ids: readonly string[]): void {
-  if (underWay.size >= underWayMax) underWay.delete(underWay.keys().next().value!)
-  underWay.set(id, ids)
+  return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
 }
 
 function outcomeOfAnswer(answer: GraphAnswer, attempt: number): Outcome {

@@ -44,6 +44,8 @@ const message = (given: Partial<OutboundMessage> = {}): OutboundMessage => ({
   content: { body: 'Hi' },
   reply_to: null,
   attempt: 1,
+  handed_over_at: null,
+  already_accepted: [],
   expires_at: null,
   ...given,
 })
@@ -85,6 +87,16 @@ adapterSuite(whatsappCloud, async (t) => {
       throttled: { to: '+4915100000429', expected: { provider_code: '130429' } },
       unavailable: { to: '+4915100000500', expected: { provider_code: '131000' } },
       unknown: { to: '+4915100000502' },
+    },
+    several: {
+      message: {
+        to: '+4915112345678',
+        type: 'attachments',
+        content: ['a', 'b', 'c'].map((name) => ({ type: 'image', url: `https://example.com/${name}.jpg` })),
+      },
+      count: 3,
+      breakAfterFirst: (how) => own.trouble('/messages', 'none', how === 'later' ? { error: 130429, status: 429 } : { error: 131053 }),
+      taken: () => own.sent.length,
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     media: {
@@ -392,7 +404,8 @@ test('of several attachments those that came through are not sent again when the
   graph.trouble('/messages', 'none', { error: 130429, status: 429 })
 
   const outcome = await adapter.send!(several, connection, never)
-  const again = await adapter.send!({ ...several, attempt: 2 }, connection, never)
+  const already_accepted = outcome.kind === 'accepted' ? [] : (outcome.provider_ids ?? [])
+  const again = await adapter.send!({ ...several, attempt: 2, already_accepted }, connection, never)
 
   assert.deepEqual([nothing, outcome.kind, again.kind], [[], 'throttled', 'accepted'])
   assert.equal(again.kind === 'accepted' && again.provider_ids.length, 3)

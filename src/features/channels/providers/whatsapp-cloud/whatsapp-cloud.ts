@@ -5,7 +5,7 @@ import type { Provider } from '../../adapter.ts'
 import { handshake, receive } from './callbacks.ts'
 import { connect, register } from './connecting.ts'
 import { media } from './media.ts'
-import { sender } from './sending.ts'
+import { send } from './sending.ts'
 import { templates } from './templates.ts'
 
 const graphId = (title: string, description: string) => Type.String({ title, description, pattern: '^[0-9A-Za-z_]{1,64}$' })
@@ -39,7 +39,7 @@ export const whatsappCloud: Provider = {
   ],
   capabilities: (type) => capabilitiesOf[type],
   adapter: (tools) => ({
-    send: sender(tools),
+    send: (message, connection, signal) => send(tools, message, connection, signal),
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),
     handshake,
