@@ -221,10 +221,11 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports }: Ser
   ...webhookChores(platform),
 ]
 
-const invariantsOf = (platform: Platform, followers: Followers): Invariant[] => [
+const invariantsOf = (platform: Platform, followers: Followers, { media }: Services): Invariant[] => [
   ...billingInvariants,
   ...contactInvariants(platform),
   ...importInvariants,
+  ...media.invariants,
   ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
   ...webhookInvariants(platform),
 ]
@@ -257,7 +258,7 @@ export function buildApp(parts: AppParts): App {
     ingest: features.ingest,
     lanes,
     chores,
-    invariants: invariantsOf(platform, features.followers),
+    invariants: invariantsOf(platform, features.followers, services),
     lane(name) {
       const found = lanes.find((lane) => lane.name === name)
       if (found === undefined) throw new Error(`no lane is called ${name}; there are ${lanes.map((lane) => lane.name).join(', ')}`)
@@ -272,8 +273,7 @@ export function buildApp(parts: AppParts): App {
         await stopListening(server.server, connections, clock)
         await server.close()
       })
-      await limiter.close()
-      await platform.reads.close()
+      await Promise.all([limiter.close(), platform.reads.close()])
     },
   }
 }

@@ -91,8 +91,13 @@ function databaseMetrics(registers: Registry[]) {
   }
 }
 
-/** Of the database and of the time that it tells. */
+/** Of the database and of the time that it tells, and of files that came in. */
 const storageMetrics = (registers: Registry[]) => ({
+  media_overdue: new Gauge({
+    name: 'posthorn_media_overdue',
+    help: 'Files that came in whose retention is over and that could not be removed, as of the last hourly pass.',
+    registers,
+  }),
   clock_ahead: new Gauge({
     name: 'posthorn_clock_ahead_seconds',
     help: 'How far the clock has jumped ahead of what is believed, by which nothing ages out; 0 where it is believed.',

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
+import { mediaService } from '../../src/features/media/service.ts'
 import { claimMedia } from '../../src/features/media/store.ts'
 import { hmacHex } from '../../src/lib/hmac.ts'
 import { closing } from '../kit/closing.ts'
@@ -408,4 +409,76 @@ test('with a bucket, files are kept there, every request signed, and read and de
   assert.deepEqual(kept, [[true, 'image/png', true]])
   assert.deepEqual(left, [])
   assert.deepEqual([bucket.objects.size, bucket.refused], [0, []])
+})
+
+/** The media of this world as a process has them that was started with another bucket, or without one; `pass` is its hourly pass. */
+function withBucket({ platform, services, pool }: World, url: string | undefined) {
+  const changed = { ...platform, settings: { ...platform.settings, media_s3: url === undefined ? undefined : { ...s3Keys, url } } }
+  const media = mediaService(changed, services.channels)
+  return {
+    pass: () => media.chores.find(({ name }) => name === 'old media')!.run(),
+    breaches: async () => (await Promise.all(media.invariants.map(({ breaches }) => breaches(pool)))).flat(),
+    overdue: async () => (await platform.metrics.media_overdue.get()).values[0]!.value,
+    close: () => media.close(),
+  }
+}
+
+test('files in a bucket that is not configured any more are told of, and removed once it is configured again; in the end they are forgotten', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const [bucket, other] = [await s3Simulator(t), await s3Simulator(t)]
+  const { world, one } = await mailbox(t, [provider.host], { media_s3: { ...s3Keys, url: bucket.url }, media_retention_days: 1 })
+  for (let n = 0; n < 3; n++) await settled(world, (await one(provider.url)).content.attachments[0].url)
+  const [moved] = bucket.objects
+  const [none, another, same] = [undefined, other.url, bucket.url].map((url) => withBucket(world, url))
+  closing(t, async () => void (await Promise.all([none!, another!, same!].map((media) => media.close()))))
+
+  await world.clock.advance(day + 1)
+  await none!.pass()
+  const early = [await none!.overdue(), bucket.objects.size, await none!.breaches()]
+  await world.clock.advance(2 * day)
+  const late = await none!.breaches()
+  // the operator has begun to move its files over
+  other.objects.set(...moved!)
+  await another!.pass()
+  const partly = [await none!.overdue(), other.objects.size, /^2 files .* from the bucket http.* not configured any more/.test((await another!.breaches())[0]!)]
+  await world.clock.advance(day)
+  await same!.pass()
+  const back = [await none!.overdue(), bucket.objects.size, await same!.breaches()]
+
+  assert.deepEqual(early, [3, 3, []])
+  assert.match(
+    late.join(),
+    /^3 files that came in should have been removed from the bucket http.* by now\. It is not configured any more: set POSTHORN_MEDIA_S3_URL/,
+  )
+  assert.deepEqual(partly, [2, 0, true])
+  assert.deepEqual(back, [0, 1, []])
+
+  await settled(world, (await one(provider.url)).content.attachments[0].url)
+  await world.clock.advance(80 * day)
+  await none!.pass()
+  const kept = await none!.overdue()
+  await world.clock.advance(12 * day)
+  await none!.pass()
+  assert.deepEqual([kept, await none!.overdue(), bucket.objects.size], [1, 0, 2])
+  await world.invariants()
+})
+
+test('files whose removal fails hold up no others, and are tried again the day after', async (t) => {
+  const provider = await fileServer(t, servePicture)
+  const bucket = await s3Simulator(t)
+  const { world, one } = await mailbox(t, [provider.host], { media_s3: { ...s3Keys, url: bucket.url }, media_retention_days: 1 })
+  for (let n = 0; n < 3; n++) await settled(world, (await one(provider.url)).content.attachments[0].url)
+  const media = withBucket(world, bucket.url)
+  closing(t, () => media.close())
+  await world.clock.advance(day + 1)
+  bucket.failures.push(403)
+
+  await assert.rejects(media.pass(), /1 files that came in could not be removed/)
+  const left = bucket.objects.size
+  await media.pass()
+  const [unchanged, overdue] = [bucket.objects.size, await media.overdue()]
+  await world.clock.advance(day)
+  await media.pass()
+
+  assert.deepEqual([left, unchanged, overdue, bucket.objects.size, await media.overdue()], [1, 1, 1, 0, 0])
 })

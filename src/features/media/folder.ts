@@ -64,6 +64,7 @@ export function folderStorage(data_dir: string): Storage {
   const pathOf = (id: string) => join(folderOf(id), id)
   return {
     name: 'folder',
+    bucket: null,
     async keep(id, path) {
       await makeFolder(folderOf(id))
       await rename(path, pathOf(id))

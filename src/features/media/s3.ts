@@ -33,6 +33,7 @@ export function s3Storage(settings: S3Settings, http: HttpClient, clock: Clock):
   }
   return {
     name: 's3',
+    bucket: settings.url,
     async keep(id, path, bytes, content_type, signal) {
       const headers = await signed('PUT', id, await hashOf(path, signal), { 'content-type': content_type })
       const body = createReadStream(path)

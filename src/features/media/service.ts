@@ -16,7 +16,8 @@ import { s3Storage } from './s3.ts'
 import { NotKept, type Storage } from './storage.ts'
 import * as store from './store.ts'
 import type { MediaRow, NewMedia } from './store.ts'
-import { mediaChores, mediaCopier } from './worker.ts'
+import { mediaChores, mediaInvariants } from './retention.ts'
+import { mediaCopier } from './worker.ts'
 
 export { filesOfMessages, insertMedia, type NewMedia } from './store.ts'
 
@@ -47,6 +48,7 @@ export function mediaService(platform: Platform, channels: Pick<ChannelService, 
     open: openFile(platform, addresses, storageOf),
     lane: copier.lane,
     chores: mediaChores(platform, incoming, storageOf),
+    invariants: mediaInvariants(platform),
     async close() {
       await copier.stop()
       await storage.close()
@@ -138,7 +140,8 @@ async function readFile(platform: Platform, row: MediaRow, kept: Storage | undef
     return await kept.read(row.id, range, signal)
   } catch (error) {
     platform.log.error({ media_id: row.id, store: row.store }, `a file cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-    if (error instanceof NotKept) throw new Problem('resource_missing', 'The file is not on this machine. Its operator finds out more in the log.')
+    if (error instanceof NotKept)
+      throw new Problem('resource_missing', 'The file is not where it was kept. The operator of this installation finds out more in the log.')
     throw new Problem('upstream_unavailable', 'The storage of files cannot be reached. Try again with backoff.', {
       headers: { 'retry-after': retryAfterSeconds },
     })

@@ -4,6 +4,8 @@ import type { Range } from '../../platform/http/files.ts'
 
 export interface Storage {
   readonly name: 'folder' | 's3'
+  /** The address of the bucket; null for the folder. */
+  readonly bucket: string | null
   /** Takes a whole file over from where it was written, durably; the one that was there before is replaced. */
   keep(id: string, path: string, bytes: number, content_type: string, signal: AbortSignal): Promise<void>
   /** Rejects with a NotKept where it is not there. */

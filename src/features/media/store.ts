@@ -15,6 +15,8 @@ export interface MediaRow {
   attempts: number
   due_at: string
   store: 'folder' | 's3' | null
+  /** The address of the bucket, where it is in one. */
+  bucket: string | null
   content_type: string | null
   bytes: number | null
   created_at: string
@@ -85,6 +87,7 @@ export async function claimMedia(sql: Db, claim: Claim): Promise<MediaRow[]> {
 
 export interface Copied {
   readonly store: 'folder' | 's3'
+  readonly bucket: string | null
   readonly content_type: string
   readonly bytes: number
 }
@@ -100,7 +103,7 @@ export async function settleMedia(sql: Db, id: string, process_id: string, outco
   const failure = 'store' in outcome ? null : outcome.failure
   const rows = await sql`
     update media_files set status = ${copy === null ? 'failed' : 'copied'}, reference = null, process_id = null, claimed_until = null,
-      failure = ${failure}, store = ${copy?.store ?? null}, content_type = ${copy?.content_type ?? null}, bytes = ${copy?.bytes ?? null}
+      failure = ${failure}, store = ${copy?.store ?? null}, bucket = ${copy?.bucket ?? null}, content_type = ${copy?.content_type ?? null}, bytes = ${copy?.bytes ?? null}
     where id = ${id} and status = 'waiting' and process_id = ${process_id}
     returning id`
   return rows.length > 0
@@ -113,9 +116,23 @@ export async function postponeMedia(sql: Db, id: string, process_id: string, due
     where id = ${id} and status = 'waiting' and process_id = ${process_id}`
 }
 
-/** Files that came in before then, with what must be removed for them. */
-export const listOldMedia = async (sql: Db, before: string, rows_max: number): Promise<Pick<MediaRow, 'id' | 'store'>[]> =>
-  await sql<Pick<MediaRow, 'id' | 'store'>[]>`select id, store from media_files where created_at < ${before} order by created_at limit ${rows_max}`
+export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
+
+/** Files that came in before then, with what must be removed for them; without those whose removal was put off. */
+export const listOldMedia = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
+  await sql<OldMedia[]>`
+    select id, store, bucket, created_at from media_files where created_at < ${before} and (store is null or due_at <= ${now})
+    order by created_at limit ${rows_max}`
+
+/** Their removal is tried again then. */
+export async function deferRemoval(sql: Db, ids: readonly string[], until: string): Promise<void> {
+  await sql`update media_files set due_at = ${until} where id = any(${[...ids]}::text[]) and status = 'copied'`
+}
+
+/** How many files that came in before then are kept still, and where. */
+export const countMediaBefore = async (sql: Db, before: string): Promise<{ store: 'folder' | 's3'; bucket: string | null; files: number }[]> =>
+  await sql<{ store: 'folder' | 's3'; bucket: string | null; files: number }[]>`
+    select store, bucket, count(*)::integer as files from media_files where created_at < ${before} and status = 'copied' group by store, bucket order by store, bucket`
 
 export async function deleteMedia(sql: Db, ids: readonly string[]): Promise<void> {
   await sql`delete from media_files where id = any(${[...ids]}::text[])`

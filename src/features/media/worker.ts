@@ -3,8 +3,7 @@ import { withDeadline, isoTime } from '../../lib/clock.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
 import type { Lane } from '../../lib/loop.ts'
 import { limits } from '../../contract/limits.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
-import { untilDone } from '../../platform/chores.ts'
+import type { Platform } from '../../platform/platform.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { Incoming } from './folder.ts'
 import type { Storage } from './storage.ts'
@@ -29,7 +28,6 @@ const bytesMaxOf: Readonly<Record<string, number>> = {
   video: 100 * megabyte,
   document: 100 * megabyte,
 }
-const removedAtOnce = 200
 const failureLengthMax = 300
 
 export interface MediaWorkerDeps {
@@ -114,7 +112,7 @@ async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, 
       const content_type = contentType(told)
       const { path, bytes } = await incoming.write(row.id, untilAborted(chunks, signal), bytes_max, signal)
       await storage.keep(row.id, path, bytes, content_type, signal).finally(() => incoming.discard(path))
-      return { store: storage.name, content_type, bytes }
+      return { store: storage.name, bucket: storage.bucket, content_type, bytes }
     })
     await store.settleMedia(pool, row.id, process_id, copied)
   } catch (error) {
@@ -156,36 +154,8 @@ async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSig
 const contentType = (told: string): string =>
   /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,60}$/i.exec(told.split(';')[0]!.trim())?.[0].toLowerCase() ?? 'application/octet-stream'
 
-export const mediaChores = (platform: Platform, incoming: Incoming, storageOf: (name: 'folder' | 's3') => Storage | undefined): Chore[] => [
-  {
-    name: 'old media',
-    every_ms: 3600_000,
-    run: () => untilDone(platform.clock, removedAtOnce, () => removeOld(platform, storageOf)),
-  },
-  { name: 'unfinished media', every_ms: 600_000, run: () => discardUnfinished(platform, incoming) },
-]
-
-/** The file first: where its removal fails the row stays, and it is tried again. */
-async function removeOld(platform: Platform, storageOf: (name: 'folder' | 's3') => Storage | undefined): Promise<number> {
-  const before = isoTime(platform.ageing.now() - platform.settings.media_retention_days * 24 * 3600_000)
-  const old = await store.listOldMedia(platform.pool, before, removedAtOnce)
-  const removed: string[] = []
-  const failures: unknown[] = []
-  for (const { id, store: name } of old) {
-    try {
-      if (name !== null) await storageOf(name)?.remove(id)
-      removed.push(id)
-    } catch (error) {
-      failures.push(error)
-    }
-  }
-  await store.deleteMedia(platform.pool, removed)
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} files that came in could not be removed`)
-  return old.length
-}
-
 /** What processes that were killed had begun to write. */
-async function discardUnfinished({ pool }: Platform, incoming: Incoming): Promise<number> {
+export async function discardUnfinished({ pool }: Platform, incoming: Incoming): Promise<number> {
   const begun = await incoming.list()
   const waiting = await store.stillWaiting(
     pool,
