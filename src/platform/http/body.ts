@@ -20,17 +20,24 @@ const discardedBytesMax = 64 * 1024 * 1024
 export function readBody(request: IncomingMessage, bytesMax: number, room: BodyRoom, sender: string): Promise<Buffer> {
   const declared = request.headers['content-length']
   if (declared === '0' || (declared === undefined && request.headers['transfer-encoding'] === undefined)) return Promise.resolve(empty)
+  const length = Number(declared)
   return new Promise((resolve, reject) => {
-    let kept: Gathered | undefined = declared !== undefined && Number(declared) > bytesMax ? undefined : new Gathered()
+    let open = true
+    let kept: Gathered | undefined = length > bytesMax ? undefined : new Gathered()
     let size = 0
     let place: BodyPlace | undefined
-    const settle = (work: () => void) => {
-      request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+    // what comes after that is read and dropped
+    const close = () => {
+      open = false
       kept = undefined
       place?.leave()
-      work()
+    }
+    const refuse = (problem: Problem) => {
+      close()
+      reject(problem)
     }
     const onData = (chunk: Buffer) => {
+      if (!open) return
       size += chunk.length
       if (size > bytesMax) {
         kept = undefined
@@ -39,15 +46,20 @@ export function readBody(request: IncomingMessage, bytesMax: number, room: BodyR
       if (kept !== undefined) {
         kept.add(chunk)
         // nearly every body comes as one, and needs no room to wait in
-        if (size !== Number(declared)) place ??= room.enter(sender, (problem) => settle(() => reject(problem)))
+        if (size !== length) place ??= room.enter(sender, refuse)
         place?.grow(chunk.length)
-      } else if (size > discardedBytesMax) settle(() => reject(tooLarge(bytesMax)))
+      } else if (size > discardedBytesMax) refuse(tooLarge(bytesMax))
     }
     const onEnd = () => {
+      if (!open) return
       const whole = kept?.whole()
-      settle(() => (whole === undefined ? reject(tooLarge(bytesMax)) : resolve(whole)))
+      close()
+      if (whole === undefined) reject(tooLarge(bytesMax))
+      else resolve(whole)
     }
-    const onBroken = () => settle(() => reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.')))
+    const onBroken = () => {
+      if (open) refuse(new Problem('invalid_json', 'The body ended before it was complete. Send it again.'))
+    }
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
   })
 }

@@ -45,6 +45,8 @@ interface Connection {
   readonly neighbours: Holding | undefined
   /** Requests whose answer has not ended. */
   answering: number
+  /** Hears of the end of each answer. */
+  readonly answered: () => void
   /** The newest ones. */
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
@@ -171,7 +173,16 @@ export class Connections {
       return this.#refuse(socket, 'address', tooManyOfAddress(settings.address_connection_limit))
     }
     if (this.#all.open >= settings.connection_limit && !this.#makeRoom(this.#all)) return this.#refuse(socket, 'all', tooMany())
-    const connection: Connection = { socket, neighbours, answering: 0, request: undefined, response: undefined, restingSince: clock.now(), restingAt: 0 }
+    const connection: Connection = {
+      socket,
+      neighbours,
+      answering: 0,
+      answered: () => this.#answered(connection),
+      request: undefined,
+      response: undefined,
+      restingSince: clock.now(),
+      restingAt: 0,
+    }
     this.admitted++
     this.#open.set(socket, connection)
     for (const group of groupsOf(connection, this.#all)) {
@@ -193,7 +204,8 @@ export class Connections {
     const connection = this.#open.get(request.socket)
     if (connection === undefined) return
     if (connection.answering++ === 0) {
-      for (const group of groupsOf(connection, this.#all)) if (!group.silent.delete(connection)) group.resting.delete(connection)
+      beginIn(this.#all, connection)
+      if (connection.neighbours !== undefined) beginIn(connection.neighbours, connection)
     }
     if (this.#closing) {
       // of requests that were sent without waiting the last one closes the connection
@@ -202,14 +214,15 @@ export class Connections {
     }
     connection.request = request
     connection.response = response
-    response.once('close', () => this.#answered(connection))
+    response.on('close', connection.answered)
   }
 
   #answered(connection: Connection): void {
     if (--connection.answering > 0 || !this.#open.has(connection.socket)) return
     connection.restingSince = this.#platform.clock.now()
     connection.restingAt = connection.socket.bytesRead
-    for (const group of groupsOf(connection, this.#all)) group.resting.add(connection)
+    this.#all.resting.add(connection)
+    connection.neighbours?.resting.add(connection)
   }
 
   /** Closes the connection that is needed least: the one that has been silent for longest, or else the one that has been unused for longest. */
@@ -266,6 +279,11 @@ export class Connections {
     })
     void this.#platform.clock.sleep(this.#times.lingerMs, gone.signal).then(() => socket.destroy())
   }
+}
+
+/** A connection of the group neither is silent any more nor rests. */
+function beginIn(group: Holding, connection: Connection): void {
+  if (!group.silent.delete(connection)) group.resting.delete(connection)
 }
 
 const groupsOf = ({ neighbours }: Connection, all: Holding): readonly Holding[] => (neighbours === undefined ? [all] : [all, neighbours])

@@ -21,9 +21,6 @@ export function problemOf(error: unknown): Problem | undefined {
       'The request was ended in the database before it was done: it took too long, or an operator ended it. Repeat with backoff and the same Idempotency-Key.',
       { headers: retrySoon },
     )
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_BODY_TOO_LARGE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
-    return new Problem('invalid_json')
   return undefined
 }
 

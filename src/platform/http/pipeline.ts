@@ -190,7 +190,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   const { route } = prepared
   const takesBody = (route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true
   const isPost = route.method === 'POST'
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const read = takesBody
       ? bodyOf(prepared, request.raw, await readBody(request.raw, route.body_bytes_max ?? limits.body_bytes, pipeline.bodies, request.caller!.account_id))
       : undefined
@@ -212,7 +212,13 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
       throw misshapen
     }
     const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
-    return send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
+    send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
+  }
+  // a promise would have Fastify wait for what has been answered by the time it resolves
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    answer(request, reply).catch((error: unknown) =>
+      reply.send(error instanceof Error ? error : new Error('a handler threw what is no error', { cause: error })),
+    )
   }
 }
 
@@ -305,13 +311,13 @@ function ignoreUnknown(prepared: PreparedRoute, body: Record<string, unknown>, r
 }
 
 /** Answers; a status that the route does not declare is a bug, for its body would have no white list. */
-function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): FastifyReply {
+function send(route: Route, reply: FastifyReply, { status, body, headers }: Reply): void {
   const schema = route.replies[status]
   if (schema === undefined) throw new Error(`${route.method} ${route.path} answered ${status}, which it does not declare`)
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
-  if (status === 304 || schema === '') return reply.send()
+  if (status === 304 || schema === '') reply.send()
   // what a tenant put in is not for a browser to guess at
-  if (typeof schema === 'string') return reply.header('x-content-type-options', 'nosniff').type(schema).send(body)
-  return reply.send(body)
+  else if (typeof schema === 'string') reply.header('x-content-type-options', 'nosniff').type(schema).send(body)
+  else reply.send(body)
 }
