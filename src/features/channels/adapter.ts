@@ -42,8 +42,6 @@ export interface Receipt {
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
   /** For `fail`. */
   readonly error?: { readonly code: MessageErrorCode; readonly message: string; readonly provider_code: string | null }
-  /** ISO 8601, where the provider tells it. */
-  readonly occurred_at?: string
 }
 
 /** A message from a recipient. */

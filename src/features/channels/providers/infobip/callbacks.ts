@@ -34,7 +34,6 @@ function receiptOf(provider_id: string, result: Fields): Receipt[] {
   const status = statusOf(result['status'])
   const transition = status === null ? null : transitionOf(status)
   if (status === null || transition === null) return []
-  const occurred_at = timeOf(textOf(result['doneAt']))
   return [
     {
       kind: 'receipt',
@@ -43,17 +42,8 @@ function receiptOf(provider_id: string, result: Fields): Receipt[] {
       message_id: provider_id,
       transition,
       ...(transition === 'fail' ? { error: failure(status, statusOf(result['error'])) } : {}),
-      ...(occurred_at === undefined ? {} : { occurred_at }),
     },
   ]
-}
-
-/** `2026-01-31T09:30:07.000+0000`. */
-function timeOf(written: string): string | undefined {
-  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?:Z|([+-]\d\d):?(\d\d))$/.exec(written)
-  if (parts === null) return undefined
-  const ms = Date.parse(`${parts[1]}${parts[2] === undefined ? 'Z' : `${parts[2]}:${parts[3]}`}`)
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
 
 /** None for a message to another number of the account. */

@@ -79,24 +79,14 @@ function receiptsOf(provider_id: string, status: string, fields: ReadonlyMap<str
   const receipt = receiptOf(provider_id, status, fields.get('ErrorCode') ?? '')
   if (receipt === null) return []
   const message_id = query['message']
-  const occurred_at = doneAt(fields.get('RawDlrDoneDate'))
   const known = isId('msg', message_id ?? '') ? { message_id: message_id! } : {}
   const stopped = receipt.error?.provider_code === stoppedCode ? stopOf(provider_id, fields.get('To') ?? '') : []
-  return [{ ...receipt, ...known, ...(occurred_at === undefined ? {} : { occurred_at }) }, ...stopped]
+  return [{ ...receipt, ...known }, ...stopped]
 }
 
 /** Who has stopped everything; nobody where it is no phone. */
 const stopOf = (provider_id: string, from: string): Report[] =>
   isE164(from) ? [{ kind: 'preference', provider_id, from, marketing: 'stop', everything: true }] : []
-
-/** `YYMMDDhhmm`, in UTC. */
-function doneAt(written: string | undefined): string | undefined {
-  const parts = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(written ?? '')
-  if (parts === null) return undefined
-  const [, year, month, day, hour, minute] = parts
-  const ms = Date.parse(`20${year}-${month}-${day}T${hour}:${minute}:00Z`)
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
-}
 
 /** null for a message to another number, and from who is no phone. */
 function inboundOf(provider_id: string, fields: ReadonlyMap<string, string>, connection: Connection): InboundMessage | null {

@@ -82,7 +82,7 @@ function receiptOf(provider_id: string, fields: Fields): Receipt[] {
   const status = textOf(fields['status'])
   const transition = Object.hasOwn(transitions, status) ? transitions[status]! : undefined
   if (transition === undefined) return []
-  const [message_id, occurred_at] = [textOf(fields['client-ref']), timeOf(textOf(fields['message-timestamp']))]
+  const message_id = textOf(fields['client-ref'])
   return [
     {
       kind: 'receipt',
@@ -90,16 +90,8 @@ function receiptOf(provider_id: string, fields: Fields): Receipt[] {
       ...(message_id === '' ? {} : { message_id }),
       transition,
       ...(transition === 'fail' ? { error: failure(status, textOf(fields['err-code']).slice(0, 20)) } : {}),
-      ...(occurred_at === undefined ? {} : { occurred_at }),
     },
   ]
-}
-
-/** `2026-01-31 09:30:00`, in UTC. */
-function timeOf(written: string): string | undefined {
-  if (!/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d$/.test(written)) return undefined
-  const ms = Date.parse(`${written.replace(' ', 'T')}Z`)
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
 
 /** None for a message to another number of the account. */

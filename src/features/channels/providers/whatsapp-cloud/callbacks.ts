@@ -86,7 +86,6 @@ function readStatus({ reports, remarks }: Reading, status: Fields): void {
   const transition = Object.hasOwn(transitions, said) ? transitions[said] : undefined
   if (provider_id === undefined || transition === undefined) return void remarks.add(`A status changes nothing: ${wordAt(status, 'status')}.`)
   const message_id = textAt(status, 'biz_opaque_callback_data')
-  const occurred_at = timeOf(status)
   const error = transition === 'fail' ? graphErrorOf(objectsAt(status, 'errors')[0]) : null
   reports.push({
     kind: 'receipt',
@@ -94,10 +93,10 @@ function readStatus({ reports, remarks }: Reading, status: Fields): void {
     transition,
     ...(message_id !== undefined && ownId.test(message_id) ? { message_id } : {}),
     ...(transition === 'fail' ? { error: error === null ? unnamed : failureOf(error) } : {}),
-    ...(occurred_at === null ? {} : { occurred_at }),
   })
   if (error?.code !== marketingStopped) return
   const from = partyOf(textAt(status, 'recipient_id'), textAt(status, 'recipient_user_id'))
+  const occurred_at = timeOf(status)
   if (from !== null) reports.push({ kind: 'preference', provider_id, from, marketing: 'stop', ...(occurred_at === null ? {} : { occurred_at }) })
 }
 

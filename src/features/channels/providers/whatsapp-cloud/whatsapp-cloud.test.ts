@@ -116,7 +116,7 @@ adapterSuite(whatsappCloud, async (t) => {
           name: 'receipts and a stop of marketing',
           call: callback(changes([graph.messages({ statuses: [read, failed] })])),
           reports: [
-            { kind: 'receipt', provider_id: 'wamid.1', transition: 'open', message_id: id, occurred_at: statusTime },
+            { kind: 'receipt', provider_id: 'wamid.1', transition: 'open', message_id: id },
             {
               kind: 'receipt',
               provider_id: 'wamid.2',
@@ -126,9 +126,8 @@ adapterSuite(whatsappCloud, async (t) => {
                 message: 'The recipient has stopped marketing messages of this account. WhatsApp says: Stopped',
                 provider_code: '131050',
               },
-              occurred_at: statusTime,
             },
-            { kind: 'preference', provider_id: 'wamid.2', from: '+4915112345678', marketing: 'stop', occurred_at: '2025-06-15T23:27:53.000Z' },
+            { kind: 'preference', provider_id: 'wamid.2', from: '+4915112345678', marketing: 'stop', occurred_at: statusTime },
           ],
         },
         {
@@ -222,28 +221,27 @@ test('somebody without a number is told by the business-scoped id, and without e
   )
 })
 
-test('statuses are receipts: their time in seconds or milliseconds, our id where it is whole, and a failure with its meaning', () => {
+test('statuses are receipts: our id where it is whole, and a failure with its meaning', () => {
   const status = (said: string, more: object = {}) =>
     graph.messages({ statuses: [{ id: 'wamid.1', status: said, timestamp: '1750030073', recipient_id: '4915112345678', ...more }] })
   const error = { code: 131049, title: 'Not delivered', error_data: { details: 'To keep the ecosystem healthy.' } }
 
   const reports = reportsOf(
     status('sent', { biz_opaque_callback_data: id }),
-    status('delivered', { biz_opaque_callback_data: `${id}/1`, timestamp: 1750030073000 }),
-    status('read', { timestamp: 'soon' }),
+    status('delivered', { biz_opaque_callback_data: `${id}/1` }),
+    status('read'),
     status('played'),
     status('deleted'),
     status('failed', { errors: [error] }),
     status('failed', { errors: [] }),
   )
 
-  const at = statusTime
   const receipt = (transition: string, more: object) => ({ kind: 'receipt', provider_id: 'wamid.1', transition, ...more })
   assert.deepEqual(reports, [
-    receipt('accept', { message_id: id, occurred_at: at }),
-    receipt('deliver', { occurred_at: at }),
+    receipt('accept', { message_id: id }),
+    receipt('deliver', {}),
     receipt('open', {}),
-    receipt('open', { occurred_at: at }),
+    receipt('open', {}),
     receipt('fail', {
       error: {
         code: 'policy_violation',
@@ -251,11 +249,9 @@ test('statuses are receipts: their time in seconds or milliseconds, our id where
           'WhatsApp withheld it to keep the number of marketing messages to this recipient low. Do not send again today. WhatsApp says: To keep the ecosystem healthy.',
         provider_code: '131049',
       },
-      occurred_at: at,
     }),
     receipt('fail', {
       error: { code: 'provider_error', message: 'WhatsApp could not deliver it, and gives no reason.', provider_code: null },
-      occurred_at: at,
     }),
   ])
 })
@@ -280,6 +276,20 @@ test('a stop of marketing is told by a failure and by a preference, and its end 
       ['preference', ['+4915112345678', 'stop']],
       ['preference', ['+4915112345678', 'resume']],
     ],
+  )
+})
+
+test('a preference has its time, in seconds or milliseconds, where it is one', () => {
+  const preference = (timestamp: unknown) => ({
+    ...graph.messages({ user_preferences: [{ wa_id: '4915112345678', category: 'marketing_messages', value: 'stop', timestamp }] }),
+    field: 'user_preferences',
+  })
+
+  const reports = reportsOf(preference('1750030073'), preference(1750030073000), preference('soon'))
+
+  assert.deepEqual(
+    reports.map((report) => (report.kind === 'preference' ? report.occurred_at : report)),
+    [statusTime, statusTime, undefined],
   )
 })
 
