@@ -2,10 +2,10 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { smsc } from '../test/kit/simulators/smsc.ts'
-import { startWhatsapp, type WhatsappSimulator } from '../test/kit/simulators/whatsapp.ts'
 import { posthorn, thisCheckout } from './checkout.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, interleaved, median, type BenchOptions, type Figure, type Measurement } from './figures.ts'
+import { startGraph, type BenchGraph, type Teller } from './graph.ts'
 import { delivered, pathRound, paths, startPath, type PathService } from './rounds.ts'
 import { call, type Service } from './service.ts'
 
@@ -25,7 +25,6 @@ interface Told {
 interface Scene {
   readonly driver: Driver
   readonly subject: PathService
-  readonly graph: WhatsappSimulator
   readonly teller: Teller
   /** Live channels by their providers. */
   readonly channels: Readonly<Record<'smpp' | 'whatsapp' | 'simulated', string>>
@@ -37,8 +36,7 @@ export const channels: Measurement = {
   async run(options) {
     await using parts = new AsyncDisposableStack()
     const driver = parts.use(startDriver())
-    const graph = await startWhatsapp()
-    parts.defer(() => graph.close())
+    const graph = parts.use(await startGraph())
     graph.templates.push({ ...template, components: [{ type: 'BODY', text: 'Your parcel is on its way and arrives today.' }] })
     const centre = await smsc({ after: () => undefined })
     parts.defer(() => centre.close())
@@ -50,12 +48,12 @@ export const channels: Measurement = {
     const subject = parts.use(await startPath(paths.dispatch, { env }))
     await posthorn(thisCheckout, subject.service.env, ['prices', 'set', '--channel-type', 'whatsapp', '--amount-micros', '5000'])
     const connected = await connect(subject.service, graph, centre.port)
-    const teller = parts.use(startTeller(graph, hookOf(subject.service, connected.whatsapp)))
-    return await measure(options, { driver, subject, graph, teller, channels: connected })
+    const teller = parts.use(graph.tellTo(hookOf(subject.service, connected.whatsapp)))
+    return await measure(options, { driver, subject, teller, channels: connected })
   },
 }
 
-async function connect({ port, keys }: Service, graph: WhatsappSimulator, smscPort: number): Promise<Scene['channels']> {
+async function connect({ port, keys }: Service, graph: BenchGraph, smscPort: number): Promise<Scene['channels']> {
   const create = async (body: object) => (await call<{ id: string }>(port, keys[0]!, 'POST', '/v1/channels', { name: 'Bench', ...body })).id
   const credentials = { host: '127.0.0.1', port: smscPort, tls: false, system_id: 'shop', password: 'secret' }
   const settings = { max_messages_per_second: rate }
@@ -74,42 +72,6 @@ async function connect({ port, keys }: Service, graph: WhatsappSimulator, smscPo
 }
 
 const hookOf = ({ port }: Service, channel: string): string => `http://127.0.0.1:${port}/hooks/channels/${channel}`
-
-interface Teller extends AsyncDisposable {
-  /** While it is true, nothing is told. */
-  quiet: boolean
-  /** Tells of everything that was taken meanwhile, in one callback. */
-  tellAll(): Promise<void>
-}
-
-/** Tells that messages were sent and delivered, soon after they were taken and many at once, as Meta does. */
-function startTeller(graph: WhatsappSimulator, hook: string): Teller {
-  const ended = new AbortController()
-  let from = 0
-  const tell = async (statuses: readonly string[]) => {
-    const fresh = graph.sent.slice(from, from + told)
-    from += fresh.length
-    if (fresh.length === 0) return
-    const status = await graph.tell(hook, [graph.messages({ statuses: fresh.flatMap((one) => statuses.map((status) => graph.status(one, status))) })])
-    if (status !== 200) throw new Error(`a callback was answered ${status}`)
-  }
-  const teller: Teller = {
-    quiet: false,
-    tellAll: () => tell(['delivered']),
-    async [Symbol.asyncDispose]() {
-      ended.abort()
-      await running
-    },
-  }
-  const run = async () => {
-    while (!ended.signal.aborted) {
-      if (!teller.quiet) await tell(['sent', 'delivered'])
-      await delay(20)
-    }
-  }
-  const running = run()
-  return teller
-}
 
 async function measure({ quick, say }: BenchOptions, scene: Scene): Promise<{ figures: Figure[]; notes: string[] }> {
   const { driver, subject, channels: connected } = scene

@@ -1,7 +1,8 @@
 /** A receiver of webhooks, a process of its own: answers 200 at once, counts, and notes how old each event was. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { leanServer } from './lean-server.ts'
 
 export interface Received {
   readonly count: number
@@ -67,7 +68,10 @@ function receive(): (question: unknown) => unknown {
     if (count === 0) first = last
     count += 1
   }
-  const server = createServer({ noDelay: true }, (socket) => serveSocket(socket, onRequest)).listen(0, '127.0.0.1')
+  const server = leanServer((_head, body) => {
+    onRequest(body)
+    return answer
+  }).listen(0, '127.0.0.1')
   const listening = once(server, 'listening')
   return async (question) => {
     await listening
@@ -81,24 +85,6 @@ function receive(): (question: unknown) => unknown {
     const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
     return { count, seconds: (last - first) / 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
   }
-}
-
-function serveSocket(socket: Socket, onRequest: (body: Buffer) => void): void {
-  let bytes: Buffer = Buffer.alloc(0)
-  socket.on('error', () => undefined)
-  socket.on('data', (chunk) => {
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
-    for (;;) {
-      const end = bytes.indexOf('\r\n\r\n', 0, 'latin1')
-      if (end === -1) return
-      const head = bytes.toString('latin1', 0, end)
-      const length = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0)
-      if (bytes.length < end + 4 + length) return
-      onRequest(bytes.subarray(end + 4, end + 4 + length))
-      bytes = bytes.subarray(end + 4 + length)
-      socket.write(answer, 'latin1')
-    }
-  })
 }
 
 if (process.send !== undefined && process.argv[2] === 'child') {

@@ -1,0 +1,108 @@
+/**
+ * Meta's Graph API for measurements: the simulator of the tests behind a server that takes messages by itself and for little CPU, because both share the
+ * processors with what is measured. A message's token and recipient are looked at, its content is not: the tests do that.
+ */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startWhatsapp, type WhatsappSimulator } from '../test/kit/simulators/whatsapp.ts'
+import { leanResponse, leanServer } from './lean-server.ts'
+
+/** What callbacks tell of a message that was taken. */
+interface Taken {
+  readonly id: string
+  readonly to: string
+  readonly biz_opaque_callback_data: string | undefined
+}
+
+export interface BenchGraph extends AsyncDisposable, Pick<WhatsappSimulator, 'credentials' | 'templates'> {
+  readonly url: string
+  /** Tells this address that messages were sent and delivered, soon after they were taken and many at once, as Meta does. */
+  tellTo(hook: string): Teller
+}
+
+export interface Teller extends AsyncDisposable {
+  /** While it is true, nothing is told. */
+  quiet: boolean
+  /** Tells that everything was delivered that was taken and not told of, in one callback. */
+  tellAll(): Promise<void>
+}
+
+const toldMax = 1000
+const tellEveryMs = 20
+
+export async function startGraph(): Promise<BenchGraph> {
+  await using parts = new AsyncDisposableStack()
+  const simulator = await startWhatsapp()
+  parts.defer(() => simulator.close())
+  const taken: Taken[] = []
+  const url = await listen(parts, simulator, taken)
+  const made = parts.move()
+  return {
+    url,
+    credentials: simulator.credentials,
+    templates: simulator.templates,
+    tellTo: (hook) => startTeller((statuses) => tell(simulator, hook, taken.splice(0, toldMax), statuses)),
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
+  }
+}
+
+async function tell(simulator: WhatsappSimulator, hook: string, some: readonly Taken[], statuses: readonly string[]): Promise<void> {
+  if (some.length === 0) return
+  const told = some.flatMap(({ id, to, biz_opaque_callback_data }) =>
+    statuses.map((status) => ({ id, status, timestamp: '1750030073', recipient_id: to, biz_opaque_callback_data })),
+  )
+  const status = await simulator.tell(hook, [simulator.messages({ statuses: told })])
+  if (status !== 200) throw new Error(`a callback was answered ${status}`)
+}
+
+function startTeller(tellSome: (statuses: readonly string[]) => Promise<void>): Teller {
+  const ended = new AbortController()
+  const teller: Teller = {
+    quiet: false,
+    tellAll: () => tellSome(['delivered']),
+    async [Symbol.asyncDispose]() {
+      ended.abort()
+      await running
+    },
+  }
+  const run = async () => {
+    while (!ended.signal.aborted) {
+      if (!teller.quiet) await tellSome(['sent', 'delivered'])
+      await delay(tellEveryMs)
+    }
+  }
+  const running = run()
+  return teller
+}
+
+/** Resolves to the address of a server that takes messages, and asks the simulator for everything else. */
+async function listen(parts: AsyncDisposableStack, simulator: WhatsappSimulator, taken: Taken[]): Promise<string> {
+  const { access_token, phone_number_id } = simulator.credentials
+  const messages = new RegExp(String.raw`^POST /v\d+\.0/${phone_number_id}/messages HTTP`)
+  const bearer = new RegExp(`^authorization: Bearer ${access_token}$`, 'im')
+  let count = 0
+  const server = leanServer((head, body) => {
+    if (!messages.test(head) || !bearer.test(head)) return passOn(simulator.url, head)
+    const { to, biz_opaque_callback_data } = JSON.parse(body.toString()) as Omit<Taken, 'id'>
+    // as long as Meta's
+    const id = `wamid.HBgLMTIwMjU1NTAxMDAVAgARGBI${String(++count).padStart(24, '0')}`
+    taken.push({ id, to, biz_opaque_callback_data })
+    return leanResponse(
+      '200 OK',
+      JSON.stringify({ messaging_product: 'whatsapp', contacts: [{ input: to, wa_id: to }], messages: [{ id, message_status: 'accepted' }] }),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  parts.defer(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Asks the simulator; only without a body, as all calls are but that for messages. */
+async function passOn(url: string, head: string): Promise<string> {
+  const [method, path] = head.split(' ', 2)
+  const authorization = /^authorization: (.*)$/im.exec(head)?.[1]?.trim() ?? ''
+  const answer = await fetch(`${url}${path}`, { method: method!, headers: { authorization } })
+  return leanResponse(`${answer.status} ${answer.statusText}`, await answer.text())
+}
