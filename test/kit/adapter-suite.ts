@@ -22,7 +22,8 @@
  *       }
  *     })
  *
- * A promise that a provider has no way to be put to is left out by `{ why_not: 'a sentence' }`, never in silence: it shows as skipped, with its reason.
+ * What an adapter does not have is not tried: its `session`, `template`, `media` and `callbacks` are asked for where it has them. A promise that a provider has
+ * no way to be put to is left out by `{ why_not: 'a sentence' }`, never in silence: the reasons are printed below its promises.
  * What only this provider promises (its table of codes, its content types) is tried beside the suite, in the same file.
  */
 import assert from 'node:assert/strict'
@@ -33,7 +34,9 @@ import { tryDescription } from './conformance/description.ts'
 import { assertOutcome, letsNothingSlip, sender } from './conformance/hand-over.ts'
 import { tryMedia } from './conformance/media.ts'
 import { tryNetwork } from './conformance/network.ts'
-import { left, type AdapterSamples, type Provoked, type Start } from './conformance/samples.ts'
+import { left, type AdapterSamples, type Provoked, type SeveralSample, type Start } from './conformance/samples.ts'
+import { trySessions } from './conformance/sessions.ts'
+import { tryTemplates } from './conformance/templates.ts'
 
 export type { AdapterSamples, CallbackSamples, Left, Provoked, Start } from './conformance/samples.ts'
 
@@ -43,24 +46,35 @@ export function adapterSuite(provider: Provider, start: Start): void {
     t.after(() => samples.tools.http.close())
     return samples
   }
-  tryDescription(provider, begin)
-  tryOutcomes(provider, begin)
-  trySeveral(provider, begin)
-  tryConnecting(provider, begin)
-  tryNetwork(provider, begin)
-  tryCallbacks(provider, begin)
-  tryMedia(provider, begin)
+  test(`${provider.name} keeps the contract`, async (suite) => {
+    // looked at, to know which promises there are; each of them begins anew
+    const samples = await begin(suite)
+    await tryDescription(suite, provider, begin)
+    await tryOutcomes(suite, provider, begin, samples)
+    await trySeveral(suite, provider, begin, samples)
+    await tryConnecting(suite, provider, begin, samples)
+    await tryNetwork(suite, provider, begin, samples)
+    await trySessions(suite, provider, begin, samples)
+    await tryCallbacks(suite, provider, begin, samples)
+    await tryTemplates(suite, provider, begin, samples)
+    await tryMedia(suite, provider, begin, samples)
+    for (const why_not of reasonsOf(samples)) suite.diagnostic(`${provider.name}: ${why_not}`)
+  })
 }
 
+/** Why promises were left out. */
+const reasonsOf = ({ outcomes, wrongConnection, several, hostile }: AdapterSamples): Set<string> =>
+  new Set([...Object.values(outcomes), wrongConnection, several, hostile].flatMap((given) => (left(given) ? [given.why_not] : [])))
+
+const never = new AbortController().signal
 const kinds: readonly Outcome['kind'][] = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown']
 
-function tryOutcomes(provider: Provider, begin: Start): void {
+async function tryOutcomes(suite: TestContext, provider: Provider, begin: Start, { outcomes }: AdapterSamples): Promise<void> {
   for (const kind of kinds) {
-    test(`${provider.name} answers ${kind} as a value`, async (t) => {
+    if (left(outcomes[kind])) continue
+    await suite.test(`answers ${kind} as a value`, async (t) => {
       const samples = await begin(t)
-      const provoked = samples.outcomes[kind]
-      if (left(provoked)) return t.skip(provoked.why_not)
-      for (const { to, before, content, expected } of Array.isArray(provoked) ? provoked : [provoked]) {
+      for (const { to, before, content, expected } of provokedOf(samples, kind)) {
         await before?.()
         const send = await sender(t, provider, samples)
 
@@ -73,46 +87,47 @@ function tryOutcomes(provider: Provider, begin: Start): void {
     })
   }
 
-  test(`${provider.name} gives every message an id of its own`, async (t) => {
+  await suite.test('gives every message an id of its own', async (t) => {
     const samples = await begin(t)
-    const provoked = samples.outcomes.accepted
-    if (left(provoked)) return t.skip(provoked.why_not)
-    const [{ to, before, content }] = (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked]
+    const [{ to, before, content }] = provokedOf(samples, 'accepted')
     await before?.()
     const send = await sender(t, provider, samples)
 
-    const outcomes = await Promise.all(['1', '2'].map((end) => send({ to, ...content, id: `msg_0000000000000000000000000${end}` })))
+    const answers = await Promise.all(['1', '2'].map((end) => send({ to, ...content, id: `msg_0000000000000000000000000${end}` })))
 
-    const ids = outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.provider_ids : []))
+    const ids = answers.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.provider_ids : []))
     assert.ok(ids.length >= 2 && new Set(ids).size === ids.length, ids.join(', '))
   })
 
-  test(`${provider.name} has a value for whatever text`, async (t) => {
+  await suite.test('has a value for whatever text', async (t) => {
     const samples = await begin(t)
-    const provoked = samples.outcomes.accepted
-    if (left(provoked)) return t.skip(provoked.why_not)
-    const [{ to }] = (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked]
+    const [{ to }] = provokedOf(samples, 'accepted')
     const send = await sender(t, provider, samples)
     for (const body of ['x'.repeat(1600), '😀'.repeat(400), '\u0000', 'a\r\nb: c', '"\\\'<&>{{1}}%00', '€^{}[]~|\\', '\u202e\ufeff'])
       assertOutcome(await send({ to, content: { body } }))
   })
 
-  test(`${provider.name} gives up by its signal, and rejects nobody`, async (t) => {
+  await suite.test('gives up by its signal, and rejects nobody', async (t) => {
     const samples = await begin(t)
-    const provoked = samples.outcomes.accepted
-    if (left(provoked)) return t.skip(provoked.why_not)
-    const [{ to }] = (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked]
+    const [{ to }] = provokedOf(samples, 'accepted')
     const send = await sender(t, provider, samples)
 
     assertOutcome(await send({ to }, AbortSignal.abort(new Error('given up'))))
   })
 }
 
-function trySeveral(provider: Provider, begin: Start): void {
-  test(`${provider.name} sends the rest alone of a message that was taken in part, whichever process repeats it`, async (t) => {
+/** How an outcome is brought about, in one or several ways. */
+function provokedOf({ outcomes }: AdapterSamples, kind: Outcome['kind']): readonly [Provoked, ...Provoked[]] {
+  const provoked = outcomes[kind]
+  assert.ok(!left(provoked), `every provider can be brought to ${kind}`)
+  return (Array.isArray(provoked) ? provoked : [provoked]) as [Provoked, ...Provoked[]]
+}
+
+async function trySeveral(suite: TestContext, provider: Provider, begin: Start, given: AdapterSamples): Promise<void> {
+  if (left(given.several)) return
+  await suite.test(`sends the rest alone of a message that was taken in part, whichever process repeats it`, async (t) => {
     const samples = await begin(t)
-    const { several } = samples
-    if (left(several)) return t.skip(several.why_not)
+    const several = samples.several as SeveralSample
     several.breakAfterFirst('later')
     const broken = await (await sender(t, provider, samples))(several.message)
     const already_accepted = broken.kind === 'accepted' ? [] : [...(broken.provider_ids ?? [])]
@@ -127,10 +142,9 @@ function trySeveral(provider: Provider, begin: Start): void {
     assert.deepEqual([whole.provider_ids.length, new Set(whole.provider_ids).size, several.taken()], [several.count, several.count, several.count])
   })
 
-  test(`${provider.name} tells what was taken of a message of which the rest is refused`, async (t) => {
+  await suite.test(`tells what was taken of a message of which the rest is refused`, async (t) => {
     const samples = await begin(t)
-    const { several } = samples
-    if (left(several)) return t.skip(several.why_not)
+    const several = samples.several as SeveralSample
     several.breakAfterFirst('refused')
 
     const outcome = await (await sender(t, provider, samples))(several.message)
@@ -141,23 +155,28 @@ function trySeveral(provider: Provider, begin: Start): void {
   })
 }
 
-function tryConnecting(provider: Provider, begin: Start): void {
-  test(`${provider.name} takes credentials that are right and refuses others, with a sentence`, async (t) => {
+async function tryConnecting(suite: TestContext, provider: Provider, begin: Start, { tools, wrongConnection }: AdapterSamples): Promise<void> {
+  if (provider.adapter(tools).connect === undefined) return
+  await suite.test('takes credentials that are right', async (t) => {
     const samples = await begin(t)
-    const { connection, wrongConnection } = samples
-    const connect = provider.adapter(samples.tools).connect
-    if (connect === undefined) return t.skip('It has no credentials to try.')
-    const signal = new AbortController().signal
+    const adapter = provider.adapter(samples.tools)
 
-    const right = await connect(connection, signal)
+    const right = await adapter.connect!(samples.connection, never)
+
     assert.equal(right.kind, 'connected', JSON.stringify(right))
     if (provider.identifier === 'told') assert.ok(right.kind === 'connected' && (right.identifier ?? '') !== '')
-    assert.ok(['connected', 'refused', 'unavailable'].includes((await connect(connection, AbortSignal.abort())).kind))
-    if (left(wrongConnection)) return t.skip(wrongConnection.why_not)
-    const wrong = await connect(wrongConnection, signal)
+    assert.ok(['connected', 'refused', 'unavailable'].includes((await adapter.connect!(samples.connection, AbortSignal.abort())).kind))
+  })
+
+  if (left(wrongConnection)) return
+  await suite.test('refuses credentials that are wrong, with a sentence', async (t) => {
+    const samples = await begin(t)
+    const given = samples.wrongConnection as typeof wrongConnection
+
+    const wrong = await provider.adapter(samples.tools).connect!(given, never)
 
     assert.equal(wrong.kind, 'refused', JSON.stringify(wrong))
-    letsNothingSlip(provider, wrongConnection, wrong)
+    letsNothingSlip(provider, given, wrong)
     if (wrong.kind === 'refused') assert.match(wrong.message, /[.!?]$/)
   })
 }

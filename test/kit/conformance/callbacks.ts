@@ -1,8 +1,8 @@
 /** Callbacks of the conformance suite: each sample is read, whatever is forged is not, and nothing that anybody sends makes an adapter throw. */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { Adapter, Callback, Connection, Provider, Received } from '../../../src/features/channels/adapter.ts'
-import { left, type AdapterSamples, type CallbackSamples, type Start } from './samples.ts'
+import type { AdapterSamples, CallbackSamples, Start } from './samples.ts'
 import { assertReport } from './report.ts'
 
 interface Reading extends CallbackSamples {
@@ -16,19 +16,17 @@ const withQuery = (call: Callback, query: Readonly<Record<string, string>>): Cal
   return { ...call, query, url: `${call.url.split('?')[0]}${search === '' ? '' : `?${search}`}` }
 }
 
-export function tryCallbacks(provider: Provider, begin: Start): void {
-  const reading = async (t: TestContext): Promise<Reading | undefined> => {
-    const { callbacks, connection, tools }: AdapterSamples = await begin(t)
-    if (left(callbacks)) {
-      t.skip(callbacks.why_not)
-      return undefined
-    }
-    return { ...callbacks, connection, adapter: provider.adapter(tools) }
+export async function tryCallbacks(suite: TestContext, provider: Provider, begin: Start, { tools, callbacks }: AdapterSamples): Promise<void> {
+  const { receive, handshake } = provider.adapter(tools)
+  if (receive === undefined) return
+  assert.ok(callbacks !== undefined, 'a provider that calls back gives the suite callbacks')
+  const reading = async (t: TestContext): Promise<Reading> => {
+    const samples = await begin(t)
+    return { ...samples.callbacks!, connection: samples.connection, adapter: provider.adapter(samples.tools) }
   }
 
-  test(`${provider.name} reads each of its callbacks, twice the same`, async (t) => {
+  await suite.test(`reads each of its callbacks, twice the same`, async (t) => {
     const given = await reading(t)
-    if (given === undefined) return
     for (const { name, call, reports } of given.samples) {
       const read = given.adapter.receive!(call, given.connection)
       assert.deepEqual(read?.reports, reports, name)
@@ -38,9 +36,8 @@ export function tryCallbacks(provider: Provider, begin: Start): void {
     }
   })
 
-  test(`${provider.name} refuses a callback without a proof, and one with another's`, async (t) => {
+  await suite.test(`refuses a callback without a proof, and one with another's`, async (t) => {
     const given = await reading(t)
-    if (given === undefined) return
     for (const { name, call } of given.samples) {
       const read = (forged: Callback): Received | null => given.adapter.receive!(forged, given.connection)
       const unsigned: (whole: Callback) => Callback = given.unsigned ?? bare
@@ -55,9 +52,8 @@ export function tryCallbacks(provider: Provider, begin: Start): void {
     }
   })
 
-  test(`${provider.name} throws at no callback, signed or not, whatever it holds`, async (t) => {
+  await suite.test(`throws at no callback, signed or not, whatever it holds`, async (t) => {
     const given = await reading(t)
-    if (given === undefined) return
     for (const { name, call } of given.samples) {
       for (const odd of [...oddBodies(call), ...oddQueries(call)]) {
         for (const one of [odd, given.sign(odd)]) {
@@ -70,18 +66,17 @@ export function tryCallbacks(provider: Provider, begin: Start): void {
     }
   })
 
-  test(`${provider.name} shakes no hand that it does not know`, async (t) => {
+  if (handshake === undefined) return
+  await suite.test(`shakes no hand that it does not know`, async (t) => {
     const given = await reading(t)
-    if (given === undefined) return
-    if (given.adapter.handshake === undefined) return t.skip('It has no handshake.')
     const call: Callback = { ...given.samples[0]!.call, method: 'GET', headers: {}, body: bodyOf('') }
     const words = ['', 'x', 'wrong', '\u0000', 'x'.repeat(100_000)]
     for (const word of words) {
       const query = { 'hub.mode': 'subscribe', 'hub.verify_token': word, 'hub.challenge': '42', token: word, challenge: '42' }
-      assert.equal(given.adapter.handshake(withQuery(call, query), given.connection), null)
-      assert.equal(given.adapter.handshake(withQuery(call, query), { ...given.connection, credentials: {} }), null)
+      assert.equal(given.adapter.handshake!(withQuery(call, query), given.connection), null)
+      assert.equal(given.adapter.handshake!(withQuery(call, query), { ...given.connection, credentials: {} }), null)
     }
-    assert.equal(given.adapter.handshake(withQuery(call, {}), given.connection), null)
+    assert.equal(given.adapter.handshake!(withQuery(call, {}), given.connection), null)
   })
 }
 

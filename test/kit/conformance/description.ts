@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { TObject } from 'typebox'
 import { capabilitiesOf, channelTypes } from '../../../src/contract/resources/channel.ts'
 import { validator } from '../../../src/contract/validation.ts'
@@ -22,8 +22,8 @@ const secretName = /secret|token|password|api_key|private_key|^pin$/
 
 const fieldsOf = (schema: TObject): [string, Field][] => Object.entries(schema.properties)
 
-export function tryDescription(provider: Provider, begin: Start): void {
-  test(`${provider.name} describes itself completely`, () => {
+export async function tryDescription(suite: TestContext, provider: Provider, begin: Start): Promise<void> {
+  await suite.test(`describes itself completely`, () => {
     assert.match(provider.name, /^[a-z][a-z0-9_]*$/)
     assert.ok(provider.title !== '')
     assert.match(provider.about, sentence)
@@ -41,7 +41,7 @@ export function tryDescription(provider: Provider, begin: Start): void {
     }
   })
 
-  test(`${provider.name} tells of each field what it is called and where it is found, and which are secret`, () => {
+  await suite.test(`tells of each field what it is called and where it is found, and which are secret`, () => {
     for (const [name, field] of fieldsOf(provider.credentials)) {
       assert.ok((field.title ?? '') !== '', `credentials.${name} has no title`)
       assert.match(field.description ?? '', sentence, `credentials.${name}`)
@@ -54,7 +54,7 @@ export function tryDescription(provider: Provider, begin: Start): void {
     }
   })
 
-  test(`${provider.name} carries only what its channel types can carry`, () => {
+  await suite.test(`carries only what its channel types can carry`, () => {
     for (const type of provider.types) {
       for (const settings of [{}, { mms: true }]) {
         const able = provider.capabilities(type, settings)
@@ -68,7 +68,7 @@ export function tryDescription(provider: Provider, begin: Start): void {
     }
   })
 
-  test(`${provider.name} finds nothing wrong with right credentials, and answers wrong ones with the field and a sentence`, async (t) => {
+  await suite.test(`finds nothing wrong with right credentials, and answers wrong ones with the field and a sentence`, async (t) => {
     const { connection, given = connection.credentials } = await begin(t)
     const looked = (credentials: Readonly<Record<string, unknown>>) => provider.check?.({ type: connection.type, credentials, allowed_hosts: [] }) ?? []
 

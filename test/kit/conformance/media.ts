@@ -1,6 +1,6 @@
 /** Files that come in: whoever copies them must know which can never be had, and which may be had later. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { MediaReference, Provider } from '../../../src/features/channels/adapter.ts'
 import { PermanentError } from '../../../src/lib/permanent-error.ts'
 import { deafUrl } from '../hostile-server.ts'
@@ -11,12 +11,12 @@ import { left, type AdapterSamples, type Start } from './samples.ts'
 const bytesMax = 1024 * 1024
 const never = new AbortController().signal
 
-export function tryMedia(provider: Provider, begin: Start): void {
-  test(`${provider.name} fetches files, and tells those that can never be had from those that may be had later`, async (t) => {
+export async function tryMedia(suite: TestContext, provider: Provider, begin: Start, { tools, media }: AdapterSamples): Promise<void> {
+  if (provider.adapter(tools).media === undefined) return
+  assert.ok(media !== undefined, 'a provider with `media` gives the suite files to fetch')
+  await suite.test(`fetches files, and tells those that can never be had from those that may be had later`, async (t) => {
     const samples = await begin(t)
-    if (provider.adapter(samples.tools).media === undefined) return t.skip('It has no files.')
-    assert.ok(samples.media !== undefined, 'a provider with `media` gives the suite files to fetch')
-    const { kept, gone, passing } = samples.media
+    const { kept, gone, passing } = samples.media!
 
     assert.ok((await fetched(provider, samples, kept)) > 0)
     await t.test('a file that is larger than is taken', async () => assertLasting(provider, samples, await refusal(provider, samples, kept, 2), true))
@@ -27,9 +27,10 @@ export function tryMedia(provider: Provider, begin: Start): void {
         prepare()
         assertLasting(provider, samples, await refusal(provider, samples, kept), false)
       })
+    const { hostile } = samples
+    if (left(hostile)) return
     await t.test('nobody listens', async (each) => {
-      if (left(samples.hostile)) return each.skip(samples.hostile.why_not)
-      const away = { ...samples, ...samples.hostile(await deafUrl()) }
+      const away = { ...samples, ...hostile(await deafUrl()) }
       each.after(() => away.tools.http.close())
       // its address may be a part of what a file is known by
       const moved = Object.fromEntries(Object.entries(kept).map(([field, text]) => [field, text.replace(samples.tools.url, away.tools.url)]))

@@ -1,10 +1,20 @@
 /** What a hostile server may answer: every call of an adapter ends in a value, and none in a second message that nobody asked for. */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { Outcome, Provider } from '../../../src/features/channels/adapter.ts'
-import { left, type Start } from './samples.ts'
-import { deafUrl, echo, hostileAnswers, hostilePeer, hostilePeers, hostileRefusals, hostileServer, silence, type HostileServer } from '../hostile-server.ts'
+import { left, type AdapterSamples, type Start } from './samples.ts'
+import {
+  deafUrl,
+  echo,
+  hostileAnswers,
+  hostilePeer as startPeer,
+  hostilePeers,
+  hostileRefusals,
+  hostileServer,
+  silence,
+  type HostileServer,
+} from '../hostile-server.ts'
 import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
 import { assertOutcome, letsNothingSlip, messageOf } from './hand-over.ts'
@@ -14,24 +24,23 @@ const floodBytesMax = 32 * 1024 * 1024
 const never = new AbortController().signal
 const to = '+4915112345678'
 
-export function tryNetwork(provider: Provider, begin: Start): void {
-  test(`${provider.name} has a value for whatever a server answers`, async (t) => {
-    const { hostile } = await begin(t)
-    if (left(hostile)) return t.skip(hostile.why_not)
-    await t.test('nobody listens: it was certainly not sent', (each) => facesNobody(each, provider, begin))
-    for (const [name, answer] of Object.entries(hostileAnswers))
-      await t.test(`${name}: it does not know what became of the message`, (each) => facesNonsense(each, provider, begin, answer))
-    for (const [name, answer] of Object.entries(hostileRefusals)) await t.test(name, (each) => facesTrouble(each, provider, begin, answer))
-    await t.test('nothing at all: it gives up by its signal, and does not know', (each) => facesSilence(each, provider, begin))
-    await t.test('its own request: no secret of it slips', (each) => facesEcho(each, provider, begin))
-  })
+export async function tryNetwork(suite: TestContext, provider: Provider, begin: Start, { hostile, hostilePeer }: AdapterSamples): Promise<void> {
+  if (!left(hostile)) await suite.test('has a value for whatever a server answers', (t) => facesServers(t, provider, begin))
+  if (hostilePeer !== undefined) await suite.test('opens no session with a peer that speaks something else', (t) => facesPeers(t, provider, begin))
+}
 
-  test(`${provider.name} opens no session with a peer that speaks something else`, async (t) => {
-    const { hostilePeer: connecting } = await begin(t)
-    if (connecting === undefined) return t.skip('It has no sessions over TCP.')
-    for (const [name, treat] of Object.entries(hostilePeers)) await t.test(`a peer that ${name}`, (each) => facesPeer(each, provider, begin, treat))
-    await t.test('a peer that says nothing, until it is given up', (each) => facesPeer(each, provider, begin, () => undefined, true))
-  })
+async function facesServers(t: TestContext, provider: Provider, begin: Start): Promise<void> {
+  await t.test('nobody listens: it was certainly not sent', (each) => facesNobody(each, provider, begin))
+  for (const [name, answer] of Object.entries(hostileAnswers))
+    await t.test(`${name}: it does not know what became of the message`, (each) => facesNonsense(each, provider, begin, answer))
+  for (const [name, answer] of Object.entries(hostileRefusals)) await t.test(name, (each) => facesTrouble(each, provider, begin, answer))
+  await t.test('nothing at all: it gives up by its signal, and does not know', (each) => facesSilence(each, provider, begin))
+  await t.test('its own request: no secret of it slips', (each) => facesEcho(each, provider, begin))
+}
+
+async function facesPeers(t: TestContext, provider: Provider, begin: Start): Promise<void> {
+  for (const [name, treat] of Object.entries(hostilePeers)) await t.test(`a peer that ${name}`, (each) => facesPeer(each, provider, begin, treat))
+  await t.test('a peer that says nothing, until it is given up', (each) => facesPeer(each, provider, begin, () => undefined, true))
 }
 
 /** The adapter, calling a server that answers so; null: nobody listens. */
@@ -139,7 +148,7 @@ async function facesEcho(t: TestContext, provider: Provider, begin: Start): Prom
 
 async function facesPeer(t: TestContext, provider: Provider, begin: Start, treat: (socket: Socket) => void, giveUp = false): Promise<void> {
   const samples = await begin(t)
-  const peer = await hostilePeer(t, treat)
+  const peer = await startPeer(t, treat)
   const { tools, connection } = samples.hostilePeer!(peer.port)
   t.after(() => tools.http.close())
   const over = new AbortController()

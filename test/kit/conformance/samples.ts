@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test'
 import type { Callback, Connection, Outcome, MediaReference, OutboundMessage, ProviderTools, Report } from '../../../src/features/channels/adapter.ts'
 
-/** Left out, with the reason. */
+/** A promise that the provider has no way to be put to is left out, with the reason. */
 export interface Left {
   readonly why_not: string
 }
@@ -53,7 +53,12 @@ export interface AdapterSamples {
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left
   /** What connects to this port of 127.0.0.1 instead; for sessions over TCP. */
   readonly hostilePeer?: (port: number) => { readonly tools: ProviderTools; readonly connection: Connection }
-  readonly callbacks: CallbackSamples | Left
+  /** For adapters that are called back. */
+  readonly callbacks?: CallbackSamples
+  /** For adapters with sessions: a channel that needs one, and what makes the provider tell a message with this text over it. */
+  readonly session?: { readonly connection: Connection; readonly say: (body: string) => unknown }
+  /** For adapters with templates: the name of one of several that the simulator has. */
+  readonly template?: string
   /** For providers whose messages come with files. */
   readonly media?: MediaSamples
 }

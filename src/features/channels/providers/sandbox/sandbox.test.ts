@@ -30,7 +30,6 @@ adapterSuite(sandbox, () => ({
   },
   several: { why_not: 'One hand-over is one message.' },
   hostile: within,
-  callbacks: { why_not: 'Its reports come with the hand-over.' },
 }))
 
 test('sandbox gives the same message the same id', async (t) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
+import { simulatedHttp } from '../../../../../test/kit/simulators/http.ts'
 import { hmacHex } from '../../../../lib/hmac.ts'
 import type { Callback, Connection } from '../../adapter.ts'
 import { simulator } from './simulator.ts'
@@ -19,31 +20,39 @@ const connection = (credentials: Record<string, unknown>): Connection => ({
 const sign = (call: Callback): Callback => ({ ...call, headers: { 'x-simulator-signature': hmacHex('s3cret', call.body) } })
 const body = Buffer.from(JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p1', move: 'deliver' }, { kind: 'nonsense' }, null] }))
 
-adapterSuite(simulator, () => ({
-  tools: providerTools(),
-  connection: connection({ callback_secret: 's3cret' }),
-  wrongConnection: connection({ refuse: true }),
-  outcomes: {
-    accepted: { to: '+4915112345678' },
-    refused: { to: '+19995550001' },
-    throttled: { to: '+19995550021', expected: { retry_after_ms: 500 } },
-    unavailable: { to: '+19995550022' },
-    unknown: { to: '+19995550023' },
-  },
-  several: { why_not: 'One hand-over is one message.' },
-  hostile: { why_not: 'Nothing leaves the process.' },
-  callbacks: {
-    proof: 'content',
-    sign,
-    samples: [
-      {
-        name: 'a receipt among nonsense',
-        call: sign({ method: 'POST', url: connection({}).webhook_url, headers: {}, query: {}, body }),
-        reports: [{ kind: 'receipt', provider_id: 'p1', transition: 'deliver' }],
-      },
-    ],
-  },
-}))
+adapterSuite(simulator, async (t) => {
+  const files = await simulatedHttp(t, ({ path }) => (path === '/1' ? { body: 'a picture' } : { status: 404 }))
+  return {
+    tools: providerTools({ url: files.url }),
+    connection: connection({ callback_secret: 's3cret' }),
+    wrongConnection: connection({ refuse: true }),
+    outcomes: {
+      accepted: { to: '+4915112345678' },
+      refused: { to: '+19995550001' },
+      throttled: { to: '+19995550021', expected: { retry_after_ms: 500 } },
+      unavailable: { to: '+19995550022' },
+      unknown: { to: '+19995550023' },
+    },
+    several: { why_not: 'One hand-over is one message.' },
+    hostile: { why_not: 'Nothing leaves the process.' },
+    callbacks: {
+      proof: 'content',
+      sign,
+      samples: [
+        {
+          name: 'a receipt among nonsense',
+          call: sign({ method: 'POST', url: connection({}).webhook_url, headers: {}, query: {}, body }),
+          reports: [{ kind: 'receipt', provider_id: 'p1', transition: 'deliver' }],
+        },
+      ],
+    },
+    media: {
+      kept: { url: `${files.url}/1` },
+      gone: { 'a file that is not there': { url: `${files.url}/2` }, 'an address that is none': { url: '1' } },
+      passing: { trouble: () => files.answerNext({ status: 500 }), 'half an answer': () => files.answerNext('half') },
+    },
+  }
+})
 
 test('simulator gives the same message the same id', async (t) => {
   const tools = providerTools()

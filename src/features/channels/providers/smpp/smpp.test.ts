@@ -54,8 +54,8 @@ adapterSuite(smpp, async (t) => {
       taken: () => taken,
     },
     hostile: { why_not: 'It speaks SMPP over TCP.' },
+    session: { connection: connectionTo(sim), say: (body) => sim.deliver({ source: '4915112345678', bytes: Buffer.from(body) }) },
     hostilePeer: (port) => ({ tools: providerTools({ allowed_hosts: [`127.0.0.1:${port}`] }), connection: connectionTo({ port }) }),
-    callbacks: { why_not: 'What it tells comes over the session.' },
   }
 })
 

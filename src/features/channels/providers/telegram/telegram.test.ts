@@ -105,6 +105,7 @@ adapterSuite(telegramBot, async (t) => {
       taken: () => sim.sent.length,
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
+    session: { connection: polled, say: (body) => sim.say(chat, { text: body }) },
     callbacks: {
       proof: 'sender',
       sign: (call) => call,

@@ -76,6 +76,7 @@ adapterSuite(whatsappCloud, async (t) => {
   const own = await startWhatsapp()
   t.after(() => own.close())
   for (const [to, trouble] of refusals) own.refuse(to, trouble)
+  own.templates.push(...['offer', 'offer_2'].map((name) => ({ id: name, name, language: 'en_US', status: 'APPROVED', category: 'UTILITY', components: [] })))
   own.files.set('77', { mime_type: 'image/jpeg', body: Buffer.from('a picture') })
   return {
     tools: providerTools({ url: own.url }),
@@ -99,6 +100,7 @@ adapterSuite(whatsappCloud, async (t) => {
       taken: () => own.sent.length,
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
+    template: 'offer',
     media: {
       kept: { id: '77' },
       gone: { 'an id that WhatsApp does not know any more': { id: '78' } },

@@ -1,0 +1,59 @@
+/** Sessions of the conformance suite: they open with right credentials alone, tell what comes in, close when they are told, and may be opened again. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Provider, Report } from '../../../src/features/channels/adapter.ts'
+import { until, within } from '../waiting.ts'
+import { letsNothingSlip } from './hand-over.ts'
+import { assertReport } from './report.ts'
+import { left, type AdapterSamples, type Start } from './samples.ts'
+
+const never = new AbortController().signal
+
+export async function trySessions(suite: TestContext, provider: Provider, begin: Start, { tools, session, wrongConnection }: AdapterSamples): Promise<void> {
+  if (provider.adapter(tools).open === undefined) return
+  assert.ok(session !== undefined, 'a provider with sessions gives the suite one to open')
+
+  await suite.test('opens a session, tells what comes over it and closes it, and another one after it', async (t) => {
+    const samples = await begin(t)
+    const { connection, say } = samples.session!
+    const adapter = provider.adapter(samples.tools)
+    const told: Report[] = []
+    assert.equal(adapter.needsSession?.(connection), true)
+    for (let round = 0; round < 2; round++) {
+      const opened = await within(
+        'a session',
+        adapter.open!(connection, async (reports) => void told.push(...reports), never),
+      )
+      assert.ok(opened.kind === 'open', JSON.stringify(opened))
+      t.after(() => opened.session.close(AbortSignal.abort()))
+      const before = told.length
+      await say(`Hello ${round}`)
+      await until('what came to be told', () => told.length > before)
+      await within('the session to close', opened.session.close(never))
+      assert.equal((await within('its end', opened.session.ended)).refused, false)
+    }
+    for (const report of told) assertReport(report)
+  })
+
+  await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {
+    const samples = await begin(t)
+    const opening = provider.adapter(samples.tools).open!(samples.session!.connection, () => Promise.resolve(), AbortSignal.abort())
+
+    assert.equal((await within('an answer', opening)).kind, 'unavailable')
+  })
+
+  if (left(wrongConnection)) return
+  await suite.test('opens no session with credentials that are wrong, and says why', async (t) => {
+    const samples = await begin(t)
+    const wrong = { ...samples.session!.connection, credentials: (samples.wrongConnection as typeof wrongConnection).credentials }
+
+    const opened = await within(
+      'an answer',
+      provider.adapter(samples.tools).open!(wrong, () => Promise.resolve(), never),
+    )
+
+    assert.ok(opened.kind === 'refused', JSON.stringify(opened))
+    assert.match(opened.message, /[.!?]$/)
+    letsNothingSlip(provider, wrong, opened)
+  })
+}
