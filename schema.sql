@@ -373,6 +373,23 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
 
+create table inbound_parts (
+  account_id text collate "C" not null,
+  mode text not null,
+  channel_id text collate "C" not null,
+  sender text collate "C" not null,
+  reference text collate "C" not null,
+  total smallint not null,
+  parts json not null,
+  status text not null,
+  due_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint inbound_parts_pkey PRIMARY KEY (channel_id, sender, reference, total),
+  constraint inbound_parts_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint inbound_parts_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'joined'::text])))
+);
+CREATE INDEX inbound_parts_due ON public.inbound_parts USING btree (due_at);
+
 create table inbound_references (
   channel_id text collate "C" not null,
   account_id text collate "C" not null,

@@ -34,7 +34,7 @@ import { cancelForOptOut } from './features/messages/inbound/opt-out.ts'
 import { queueBound } from './features/messages/ingest/queue-bound.ts'
 import { messageChores } from './features/messages/chores.ts'
 import { providerIdCache } from './features/messages/dispatch/provider-ids.ts'
-import { reportsLane } from './features/messages/reports/reports.ts'
+import { reportLanes } from './features/messages/reports/reports.ts'
 import { messageRoutes } from './features/messages/routes.ts'
 import { messageService } from './features/messages/service.ts'
 import { followerLane, followersOf, type Follower, type Followers } from './features/messages/transitions/followers.ts'
@@ -184,7 +184,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
       sessions.lane,
       ...dispatch.lanes,
       ...channelLanes(platform, channels),
-      reportsLane({ platform, billing, followers, channels, media, contacts, providerIds }),
+      ...reportLanes({ platform, billing, followers, channels, media, contacts, providerIds }),
       media.lane,
       fanOutLane(platform, deliver.consumer),
       deliver.lane,

@@ -142,6 +142,44 @@ test('what people write comes in, in parts too, and STOP counts', async (t) => {
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'recipient_blocked'])
 })
 
+test('the parts of a text that different processes took are joined', async (t) => {
+  const { world, sim, received } = await connected(t)
+  const part = (number: number, text: string) => ({ esm_class: 0x40, bytes: Buffer.concat([Buffer.from([5, 0, 3, 9, 2, number]), Buffer.from(text)]) })
+  const holder = await startProcess(t, world, 'holder')
+  await holder.pass('sessions')
+  await until('a bind', () => sim.bound() === 1)
+
+  const first = await sim.deliver(part(1, 'Hello '))
+  await holder.kill()
+  sim.cut()
+  await pass(world, 12_000, world)
+  const second = await sim.deliver(part(2, 'world'))
+  await world.settle('reports')
+
+  assert.deepEqual([first, second], [0, 0])
+  assert.deepEqual(
+    (await received()).map(({ content }: { content: { text: { body: string } } }) => content.text.body),
+    ['Hello world'],
+  )
+})
+
+test('what is written to another number of the same account is taken from the SMSC and is not the channel’s', async (t) => {
+  const { world, sim, received } = await connected(t)
+  await world.settle()
+
+  const statuses = [
+    await sim.deliver({ bytes: Buffer.from('to another'), destination: '4915100000002' }),
+    await sim.deliver({ bytes: Buffer.from('to us'), destination: '015100000001' }),
+  ]
+  await world.settle()
+
+  assert.deepEqual(statuses, [0, 0])
+  assert.deepEqual(
+    (await received()).map(({ content }: { content: { text: { body: string } } }) => content.text.body),
+    ['to us'],
+  )
+})
+
 test('an SMSC that throttles gets the message later, and it does not fail', async (t) => {
   const { world, sim, hand, read, attempts } = await connected(t)
   sim.answer = 0x58

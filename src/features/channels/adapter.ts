@@ -58,6 +58,13 @@ export interface InboundMessage {
   readonly reply_to: string | null
   /** Of a `button_reply` whose button could not carry its id: its place in the message that it answers, from 0. Id and title are then that button's. */
   readonly button_index?: number
+  /** Which part of a longer text it is: parts of one text have its reference, and are joined as they come. */
+  readonly part?: { readonly reference: string; readonly total: number; /** From 1. */ readonly number: number }
+  /**
+   * Where it was written to, in the ways in which it may be an identifier, where that is not surely the channel's own: an account at the provider may have
+   * several. It is for the account's channel that is called so, else `ours`, or nobody's.
+   */
+  readonly to?: { readonly identifiers: readonly string[]; readonly otherwise: 'ours' | 'ignored' }
   /** Where the files of `attachments` are, by their place in it. */
   readonly media?: readonly { readonly index: number; readonly reference: MediaReference }[]
 }

@@ -70,6 +70,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     },
     /** The connected channel that a provider's callback names; the callback carries no tenant. */
     findForCallback: async (id: string): Promise<ChannelRow | null> => (isId('ch', id) ? await store.findAnyChannel(platform.pool, id) : null),
+    /** The channel of the same account, type and provider that has one of these identifiers, whatever another process has changed a moment ago. */
+    findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> => store.findByIdentifier(sql, row, identifiers),
     get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(cache, tenant, id),
     /** The channel as it stands, whatever another process has changed a moment ago. */
     read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),

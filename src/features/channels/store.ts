@@ -58,6 +58,19 @@ export async function channelExisted(sql: Db, { account_id, mode }: Tenant, id: 
   return rows.length > 0
 }
 
+/** The channel of this provider that has one of these identifiers; null where the tenant has none. */
+export async function findByIdentifier(
+  sql: Db,
+  { account_id, mode, type, provider }: Pick<ChannelRow, 'account_id' | 'mode' | 'type' | 'provider'>,
+  identifiers: readonly string[],
+): Promise<ChannelRow | null> {
+  const [channel] = await sql<ChannelRow[]>`
+    select * from channels
+    where account_id = ${account_id} and mode = ${mode} and type = ${type} and identifier = any(${[...identifiers]}::text[]) and provider = ${provider} and deleted_at is null
+    order by id limit 1`
+  return channel ?? null
+}
+
 /** True when any account of the installation has this sender connected. */
 export async function identifierTaken(sql: Db, type: string, identifier: string): Promise<boolean> {
   const rows = await sql`select 1 from channels where type = ${type} and identifier = ${identifier} and deleted_at is null`

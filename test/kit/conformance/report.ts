@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { inboundTypes, messageTypes } from '../../../src/contract/resources/channel.ts'
 import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
-import type { Report } from '../../../src/features/channels/adapter.ts'
+import type { InboundMessage, Report } from '../../../src/features/channels/adapter.ts'
 
 const known: readonly string[] = [...messageTypes, ...inboundTypes]
 
@@ -22,12 +22,7 @@ export function assertReport(report: Report): void {
       }
       return
     case 'inbound':
-      assert.ok(typeof report.from === 'string' && report.from !== '', seen)
-      assert.ok(known.includes(report.type), seen)
-      assert.ok(typeof report.content === 'object' && report.content !== null, seen)
-      assert.ok(report.profile_name === null || typeof report.profile_name === 'string', seen)
-      assert.ok(report.reply_to === null || typeof report.reply_to === 'string', seen)
-      for (const { index } of report.media ?? []) assert.ok(Array.isArray(report.content) && index >= 0 && index < report.content.length, seen)
+      assertInbound(report, seen)
       return
     case 'preference':
       assert.ok(typeof report.from === 'string' && report.from !== '' && ['stop', 'resume'].includes(report.marketing), seen)
@@ -41,4 +36,15 @@ export function assertReport(report: Report): void {
     default:
       assert.fail(`no kind of report: ${seen}`)
   }
+}
+
+function assertInbound(report: InboundMessage, seen: string): void {
+  assert.ok(typeof report.from === 'string' && report.from !== '', seen)
+  assert.ok(known.includes(report.type), seen)
+  assert.ok(typeof report.content === 'object' && report.content !== null, seen)
+  assert.ok(report.profile_name === null || typeof report.profile_name === 'string', seen)
+  assert.ok(report.reply_to === null || typeof report.reply_to === 'string', seen)
+  if (report.part !== undefined) assert.ok(report.part.total > 1 && report.part.number >= 1 && report.part.number <= report.part.total, seen)
+  if (report.to !== undefined) assert.ok(report.to.identifiers.length > 0 && ['ours', 'ignored'].includes(report.to.otherwise), seen)
+  for (const { index } of report.media ?? []) assert.ok(Array.isArray(report.content) && index >= 0 && index < report.content.length, seen)
 }

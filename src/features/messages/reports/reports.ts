@@ -4,11 +4,12 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { InboundMessage, LinkReport, PreferenceReport, Receipt } from '../../channels/adapter.ts'
-import type { ChannelService } from '../../channels/service.ts'
+import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { ProviderConsent } from '../../contacts/service.ts'
 import { endJobs } from '../dispatch/store.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import { storeInbound, type InboundDeps, type NewInbound, type StoredInbound } from '../inbound/inbound.ts'
+import { joinParts, partsLane, type ToldInbound } from '../inbound/parts.ts'
 import { withTappedButton } from '../inbound/tapped-button.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
@@ -54,7 +55,10 @@ interface Applied {
 }
 const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0 }
 
-export function reportsLane(deps: ReportDeps): Lane {
+/** Applies what providers told, and tells what of it waited for parts that did not come. */
+export const reportLanes = (deps: ReportDeps): Lane[] => [reportsLane(deps), partsLane(deps)]
+
+function reportsLane(deps: ReportDeps): Lane {
   const { platform } = deps
   return {
     name: 'reports',
@@ -286,15 +290,15 @@ async function requestsOfParts(tx: Db, receipts: readonly { reference: Reference
 }
 
 async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<StoredInbound> {
-  const inbound: NewInbound[] = []
-  for (const { account_id, mode, channel_id, report } of rows) {
-    const channel = await deps.channels.find({ account_id, mode }, channel_id)
+  const told: ToldInbound[] = []
+  for (const row of rows) {
+    const { account_id, mode, channel_id, report } = row
+    const channel = await findAddressee(deps, tx, row)
     const said = report as InboundMessage
-    const { from, profile_name, type, provider_id, media } = said
-    // a channel deleted since has nobody to tell
+    const { from, profile_name, type, provider_id, media, part } = said
     if (channel === null) continue
     const reply_to = said.reply_to === null ? null : await findMessageId(tx, channel_id, said.reply_to)
-    inbound.push({
+    const inbound: NewInbound = {
       account_id,
       mode,
       channel,
@@ -306,9 +310,21 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
       provider_id,
       reply_to,
       media,
-    })
+    }
+    told.push({ inbound, part })
   }
-  return await storeInbound(deps, tx, inbound)
+  return await storeInbound(deps, tx, await joinParts(tx, told, deps.platform.clock.now()))
+}
+
+/** The channel that a message from a recipient is for; null where it is nobody's: the channel was deleted since, or another sender is meant that no channel has. */
+async function findAddressee({ channels, platform }: ReportDeps, tx: Db, { account_id, mode, channel_id, report }: ReportRow): Promise<ChannelRow | null> {
+  const channel = await channels.find({ account_id, mode }, channel_id)
+  const { to } = report as InboundMessage
+  if (channel === null || to === undefined) return channel
+  const sibling = await channels.findSibling(tx, channel, to.identifiers)
+  if (sibling !== null || to.otherwise === 'ours') return sibling ?? channel
+  platform.log.info({ channel_id, provider: channel.provider }, 'a message to another sender, which is no channel of the account, is left out')
+  return null
 }
 
 /** The last word of each channel counts. */

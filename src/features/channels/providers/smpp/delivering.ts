@@ -1,7 +1,7 @@
 /** What an SMSC delivers: receipts and messages from recipients, answered once they are stored. */
 import type { Clock } from '../../../../lib/clock.ts'
 import type { Report, Tell } from '../../adapter.ts'
-import { idOf, inboundOf, readInbound, type InboundPart } from './inbound.ts'
+import { idOf, readInbound } from './inbound.ts'
 import type { Link } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
 import type { Options } from './options.ts'
@@ -23,7 +23,7 @@ export interface Deliveries {
   take(pdu: Pdu, bytes: Buffer, on: Link): void
   /** The connection is gone: what was answered last may not have been heard. */
   end(): void
-  /** Resolves when all is stored and answered; of messages in parts, what there is. */
+  /** Resolves when all is stored and answered. */
   finish(): Promise<void>
 }
 
@@ -39,7 +39,6 @@ interface State extends DeliveryDeps {
   /** The last ones that were answered. */
   readonly answered: Map<string, number>
   readonly paused: Set<Link>
-  readonly over: AbortController
 }
 
 const storedAtOnce = 200
@@ -49,23 +48,17 @@ const answeredMax = 1000
 /** What was answered so shortly before the connection went may not have been heard, and comes again within so long. */
 const doubtForMs = 5_000
 const comesAgainWithinMs = 10 * 60_000
-const lookForOverdueMs = 30_000
 
 export function deliveries(deps: DeliveryDeps): Deliveries {
-  const state: State = { ...deps, waiting: [], storing: undefined, answered: new Map(), paused: new Set(), over: new AbortController() }
-  void tellOverdue(state)
+  const state: State = { ...deps, waiting: [], storing: undefined, answered: new Map(), paused: new Set() }
   return {
     take: (pdu, bytes, on) => take(state, pdu, bytes, on),
     end() {
-      state.over.abort()
       const now = state.clock.now()
       for (const [packet, at_ms] of state.answered) if (now - at_ms <= doubtForMs) state.memory.doubtful.set(packet, now)
       bound(state.memory.doubtful, answeredMax)
     },
     async finish() {
-      state.over.abort()
-      const cut = state.memory.joining.overdue(true)
-      if (cut.length > 0) store(state, { reports: cut.map(inboundOf), bytes: Buffer.alloc(0), done: () => undefined })
       while (state.storing !== undefined) await state.storing
     },
   }
@@ -107,9 +100,9 @@ const receiptTypes = 0x3c
 function reportsOf(state: State, pdu: Pdu, bytes: Buffer): readonly Report[] {
   const isReceipt = (numberOf(pdu, 'esm_class') & receiptTypes) !== 0 || pdu['receipted_message_id'] !== undefined
   if (isReceipt) return receiptsOf(state, pdu)
-  const part = readInbound(pdu, state.options.alphabet, idOf(bytes, state.nonce))
+  const message = readInbound(pdu, state.options, idOf(bytes, state.nonce))
   // nobody's message is nothing to tell
-  return part.from === '' ? [] : state.memory.joining.add(part).map(inboundOf)
+  return message === null ? [] : [message]
 }
 
 /** The id is the one that the hand-over was answered with, where that is remembered; else the likeliest, with the others. */
@@ -153,16 +146,5 @@ async function stored({ tell }: State, batch: readonly Delivery[]): Promise<bool
     return true
   } catch {
     return false
-  }
-}
-
-/** Messages whose missing parts do not come are told with what there is. */
-async function tellOverdue(state: State): Promise<void> {
-  const { clock, memory, over } = state
-  for (;;) {
-    await clock.sleep(lookForOverdueMs, over.signal)
-    if (over.signal.aborted) return
-    const cut: readonly InboundPart[] = memory.joining.overdue()
-    if (cut.length > 0) store(state, { reports: cut.map(inboundOf), bytes: Buffer.alloc(0), done: () => undefined })
   }
 }

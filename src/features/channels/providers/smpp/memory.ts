@@ -1,6 +1,4 @@
-/** What a process remembers of a channel from one session to the next: what was half sent, half received, or perhaps not heard. All of it is bounded. */
-import type { Clock } from '../../../../lib/clock.ts'
-import { joining, type Joining } from './inbound.ts'
+/** What a process remembers of a channel from one session to the next: what was half sent, or perhaps not heard. All of it is bounded. */
 
 export interface ChannelMemory {
   /** Of messages of several parts that are not all taken yet: the id of each part that is, by the id of the message. */
@@ -9,10 +7,9 @@ export interface ChannelMemory {
   readonly ids: Set<string>
   /** Packets that were stored and answered, when the answer may not have arrived: they come again. */
   readonly doubtful: Map<string, number>
-  readonly joining: Joining
 }
 
-export const channelMemory = (clock: Pick<Clock, 'now'>): ChannelMemory => ({ taken: new Map(), ids: new Set(), doubtful: new Map(), joining: joining(clock) })
+export const channelMemory = (): ChannelMemory => ({ taken: new Map(), ids: new Set(), doubtful: new Map() })
 
 /** Drops the oldest of a collection beyond so many. */
 export function bound(collection: Map<string, unknown> | Set<string>, max: number): void {

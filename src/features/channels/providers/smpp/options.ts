@@ -119,6 +119,7 @@ export interface Options {
   readonly pair: boolean
   readonly window_size: number
   readonly enquire_every_ms: number
+  readonly identifier: string
   readonly source: { readonly address: string; readonly ton: number; readonly npi: number }
   readonly alphabet: 'gsm7' | 'latin1' | 'ascii'
   readonly long_messages: 'udh' | 'sar' | 'payload'
@@ -139,6 +140,7 @@ export function optionsOf(connection: Connection): Options {
     pair: given.bind_mode === 'transmitter_receiver',
     window_size: set.window_size ?? 10,
     enquire_every_ms: (set.enquire_link_seconds ?? 30) * 1000,
+    identifier: connection.identifier,
     source: sourceOf(connection.identifier, set.source_ton ?? null, set.source_npi ?? null),
     alphabet: (set.alphabet ?? 'gsm7') as Options['alphabet'],
     long_messages: (set.long_messages ?? 'udh') as Options['long_messages'],

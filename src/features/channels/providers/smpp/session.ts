@@ -152,10 +152,10 @@ async function bind({ clock, dial }: SessionTools, options: Options, command: st
 }
 
 /** The memories of channels, by their ids. */
-export function memories(clock: Clock): (channel_id: string) => ChannelMemory {
+export function memories(): (channel_id: string) => ChannelMemory {
   const known = new Map<string, ChannelMemory>()
   return (channel_id) => {
-    const found = known.get(channel_id) ?? channelMemory(clock)
+    const found = known.get(channel_id) ?? channelMemory()
     known.set(channel_id, found)
     return found
   }

@@ -9,6 +9,7 @@ import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { messageBody, packet, smsc, type Smsc, type SmscOptions } from '../../../../../test/kit/simulators/smsc.ts'
 import { until, within } from '../../../../../test/kit/waiting.ts'
 import type { Connection, InboundMessage, OutboundMessage, Receipt, Report } from '../../adapter.ts'
+import { otherAddressee } from './addressees.ts'
 import { smpp } from './smpp.ts'
 
 const never = new AbortController().signal
@@ -378,37 +379,56 @@ const part = (reference: Buffer, total: number, number: number, text: string) =>
   ]),
 })
 
-test('parts that come in are joined in any order; what is missing is told as a gap when it does not come', async (t) => {
-  const { sim, told, clock } = await linked(t)
+const sarPart = (reference: number, total: number, number: number) => ({
+  tlvs: [
+    [0x020c, Buffer.from([0, reference])],
+    [0x020e, Buffer.from([total])],
+    [0x020f, Buffer.from([number])],
+  ] as const,
+})
+
+test('parts that come in are told as parts, each stored before it is answered', async (t) => {
+  const { sim, told, storing } = await linked(t)
 
   await sim.deliver(part(Buffer.from([7]), 2, 2, 'world'))
-  await sim.deliver(part(Buffer.from([1, 0]), 2, 1, 'lost '))
-  await sim.deliver(part(Buffer.from([7]), 2, 1, 'Hello '))
-  await sim.deliver({
-    bytes: Buffer.from('x'),
-    tlvs: [
-      [0x020c, Buffer.from([0, 9])],
-      [0x020e, Buffer.from([2])],
-      [0x020f, Buffer.from([2])],
-    ],
-  })
-  await sim.deliver({
-    bytes: Buffer.from('y'),
-    tlvs: [
-      [0x020c, Buffer.from([0, 9])],
-      [0x020e, Buffer.from([2])],
-      [0x020f, Buffer.from([1])],
-    ],
-  })
-  const before = inboundOf(told)
-  for (let minutes = 0; minutes < 12; minutes++) await clock.advance(30_000)
-  await until('the gap to be told', () => told.length === 3)
+  await sim.deliver(part(Buffer.from([1, 0]), 2, 1, 'long '))
+  await sim.deliver({ bytes: Buffer.from('x'), ...sarPart(9, 3, 2) })
+  await sim.deliver({ bytes: Buffer.from('whole'), ...sarPart(9, 1, 1) })
+  await sim.deliver({ bytes: Buffer.from('whole'), ...sarPart(9, 2, 3) })
+  storing.fails = true
+  const refused = await sim.deliver(part(Buffer.from([7]), 2, 1, 'Hello '))
 
-  assert.deepEqual(before, [
-    [to, 'text', { body: 'Hello world' }],
-    [to, 'text', { body: 'yx' }],
-  ])
-  assert.deepEqual(inboundOf(told).at(-1), [to, 'text', { body: 'lost …' }])
+  const own = '4915100000001'
+  assert.deepEqual(
+    (told as InboundMessage[]).map(({ content, part: place }) => [content, place]),
+    [
+      [{ body: 'world' }, { reference: `${own} 7`, total: 2, number: 2 }],
+      [{ body: 'long ' }, { reference: `${own} 256`, total: 2, number: 1 }],
+      [{ body: 'x' }, { reference: `${own} 9`, total: 3, number: 2 }],
+      [{ body: 'whole' }, undefined],
+      [{ body: 'whole' }, undefined],
+    ],
+  )
+  assert.equal(refused, 0x64)
+})
+
+test('a destination is the channel, another one for sure, or one of which nobody can tell', () => {
+  const other = (identifier: string, destination: string, ton = 0) => otherAddressee(destination, ton, identifier)?.otherwise ?? 'ours for sure'
+  const number = '+4915100000001'
+
+  assert.deepEqual(
+    ['4915100000001', '+4915100000001', '004915100000001', '', 'ACME', '015100000001', '15100000001', '4711', '12345'].map((to) => other(number, to)),
+    ['ours for sure', 'ours for sure', 'ours for sure', 'ours for sure', 'ours for sure', 'ours', 'ours', 'ours', 'ours'],
+  )
+  assert.deepEqual(
+    [other(number, '4915100000002'), other(number, '015100000002'), other(number, '4916000000001', 1), other(number, '4916000000001')],
+    ['ignored', 'ignored', 'ignored', 'ours'],
+  )
+  // some countries are written with another digit before the number, or in the place of the country
+  assert.deepEqual([other('+79161234567', '89161234567'), other('+525512345678', '5215512345678', 1)], ['ours', 'ours'])
+  assert.deepEqual([other('12345', '54321'), other('12345', '4912345'), other('12345', '4915100000001', 1)], ['ignored', 'ours', 'ours'])
+  assert.equal(other('ACME', '4915100000001', 1), 'ours')
+  assert.deepEqual(otherAddressee('4915100000002', 1, number)?.identifiers, ['+4915100000002', '4915100000002'])
 })
 
 test('what cannot be stored is answered so that it comes again', async (t) => {

@@ -22,7 +22,7 @@ export const smpp: Provider = {
   check,
   adapter({ clock, dial }) {
     const tools = { clock, dial }
-    const memoryOf = memories(clock)
+    const memoryOf = memories()
     return {
       needsSession: () => true,
       connect: (connection, signal) => tryBind(tools, connection, signal),

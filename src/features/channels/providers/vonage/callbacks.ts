@@ -10,6 +10,8 @@ import { failure, transitions } from './codes.ts'
 
 type Fields = Readonly<Record<string, string>>
 
+/** As many as the header of a part can count. */
+const partsMax = 255
 /** More fields than Vonage sends. */
 const fieldsMax = 100
 
@@ -108,6 +110,16 @@ function inboundOf(provider_id: string, fields: Fields, { identifier }: Connecti
       type: readable ? 'text' : 'unsupported',
       content: readable ? { body: textOf(fields['text']) } : { provider_type: type.slice(0, 40) },
       reply_to: null,
+      ...(readable ? partOf(fields) : {}),
     },
   ]
 }
+
+/** Which part of a long text it is, where it is one. */
+function partOf(fields: Fields): Pick<InboundMessage, 'part'> {
+  const [reference, total, number] = [textOf(fields['concat-ref']), Number(fields['concat-total']), Number(fields['concat-part'])]
+  return reference !== '' && reference.length <= 50 && isPlace(total, number) ? { part: { reference, total, number } } : {}
+}
+
+const isPlace = (total: number, number: number): boolean =>
+  Number.isInteger(total) && Number.isInteger(number) && total > 1 && total <= partsMax && number >= 1 && number <= total
