@@ -1,6 +1,7 @@
 /** A provider's server at its worst: every way in which an HTTP answer can be nonsense, half, endless, late or none, each by its name. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import type { Outcome } from '../../src/features/channels/adapter.ts'
 import { closedPort, rawReceiver, respond, type Answer } from './raw-receiver.ts'
 
 const json = (status: number, body: string): Answer => respond(status, body, 'content-type: application/json\r\n')
@@ -26,16 +27,27 @@ export const hostileAnswers: Readonly<Record<string, Answer>> = {
   'a redirect to itself': respond(302, '', 'location: /\r\n'),
 }
 
-/** Statuses that tell of trouble in a form that no provider uses. */
-export const hostileRefusals: Readonly<Record<string, Answer>> = {
-  'a 500 of a proxy': respond(500, '<h1>Internal error</h1>', 'content-type: text/html\r\n'),
-  'a 503 without a body': respond(503),
-  'a 400 of a proxy': respond(400, '<h1>Bad request</h1>', 'content-type: text/html\r\n'),
-  'a 403 of a firewall': respond(403, 'blocked', 'content-type: text/plain\r\n'),
-  'a 404 without a body': respond(404),
-  'a 429 with nonsense': respond(429, 'null', 'content-type: application/json\r\nretry-after: soon\r\n'),
-  'a 429 until the end of time': respond(429, '{}', 'content-type: application/json\r\nretry-after: 99999999999999999999\r\n'),
-  'a 400 of wrong types': json(400, '{"error":{"code":{},"message":[]},"code":[],"message":7,"requestError":null,"description":{},"error_code":"x"}'),
+const page = (status: number): Answer => respond(status, `<h1>${status}</h1>`, 'content-type: text/html\r\n')
+
+/** Trouble told in a form that no provider uses, and what it says of a hand-over: a 4xx that it was not passed on, all else nothing. */
+export const foreignAnswers: Readonly<Record<string, readonly [Answer, Outcome['kind']]>> = {
+  'a 400 of a proxy': [page(400), 'unavailable'],
+  'a 401 of a proxy': [page(401), 'unavailable'],
+  'a 403 of a firewall': [respond(403, 'blocked', 'content-type: text/plain\r\n'), 'unavailable'],
+  'a 404 without a body': [respond(404), 'unavailable'],
+  'a 407 of a proxy': [page(407), 'unavailable'],
+  'a 408 of a proxy': [page(408), 'unknown'],
+  'a 413 in JSON': [json(413, '{"statusCode":413,"message":"too large"}'), 'unavailable'],
+  'a 400 of wrong types': [
+    json(400, '{"error":{"code":[],"message":[]},"code":[],"message":7,"requestError":null,"description":{},"error_code":"x","ok":false,"title":7}'),
+    'unavailable',
+  ],
+  'a 429 with nonsense': [respond(429, 'null', 'content-type: application/json\r\nretry-after: soon\r\n'), 'throttled'],
+  'a 429 until the end of time': [respond(429, '{}', 'content-type: application/json\r\nretry-after: 99999999999999999999\r\n'), 'throttled'],
+  'a 500 of a proxy': [page(500), 'unknown'],
+  'a 502 of a proxy': [page(502), 'unknown'],
+  'a 503 without a body': [respond(503), 'unknown'],
+  'a 504 in JSON': [json(504, '{"message":"Endpoint request timed out"}'), 'unknown'],
 }
 
 export interface HostileServer {

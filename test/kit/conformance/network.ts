@@ -7,10 +7,10 @@ import { left, type AdapterSamples, type Start } from './samples.ts'
 import {
   deafUrl,
   echo,
+  foreignAnswers,
   hostileAnswers,
   hostilePeer as startPeer,
   hostilePeers,
-  hostileRefusals,
   hostileServer,
   silence,
   type HostileServer,
@@ -33,7 +33,8 @@ async function facesServers(t: TestContext, provider: Provider, begin: Start): P
   await t.test('nobody listens: it was certainly not sent', (each) => facesNobody(each, provider, begin))
   for (const [name, answer] of Object.entries(hostileAnswers))
     await t.test(`${name}: it does not know what became of the message`, (each) => facesNonsense(each, provider, begin, answer))
-  for (const [name, answer] of Object.entries(hostileRefusals)) await t.test(name, (each) => facesTrouble(each, provider, begin, answer))
+  for (const [name, [answer, kind]] of Object.entries(foreignAnswers))
+    await t.test(`${name}: ${kind}`, (each) => facesTrouble(each, provider, begin, answer, kind))
   await t.test('nothing at all: it gives up by its signal, and does not know', (each) => facesSilence(each, provider, begin))
   await t.test('its own request: no secret of it slips', (each) => facesEcho(each, provider, begin))
 }
@@ -96,13 +97,14 @@ async function facesNonsense(t: TestContext, provider: Provider, begin: Start, a
   assert.ok(server!.flooded() < floodBytesMax, `${server!.flooded()} bytes were read`)
 }
 
-async function facesTrouble(t: TestContext, provider: Provider, begin: Start, answer: Answer): Promise<void> {
-  const { send, connect, register, ask, disconnect } = await facing(t, provider, begin, answer)
+async function facesTrouble(t: TestContext, provider: Provider, begin: Start, answer: Answer, kind: Outcome['kind']): Promise<void> {
+  const { server, send, connect, register, ask, disconnect } = await facing(t, provider, begin, answer)
 
   const outcome = await send()
 
-  assert.notEqual(outcome.kind, 'accepted')
+  assert.equal(outcome.kind, kind, JSON.stringify(outcome))
   assertOutcome(outcome)
+  assert.equal(server!.requests.length, 1, 'what may have arrived is not repeated by the adapter')
   assert.notEqual((await connect())?.kind, 'connected')
   assert.notEqual((await register())?.kind, 'connected')
   assertAskedAgain(await ask())

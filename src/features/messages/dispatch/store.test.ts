@@ -28,7 +28,7 @@ test('a take-over leaves alone a message that its process is writing after all, 
 
   const taken = await pool.begin(async (tx) => {
     await tx`update messages set status = 'sent' where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${busy}`
-    const { jobs } = await takeOverJobs(pool, followersOf(platform, []), { process_id: 'another', at, alive_since: at, jobs_max: 10 })
+    const { jobs } = await takeOverJobs(pool, followersOf(platform, []), { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 10 })
     await endJobs(tx, [busy])
     return jobs
   })
@@ -52,7 +52,7 @@ test('a take-over goes piece by piece, and tells which origins have changed', as
   const at = clock.iso()
   await leave(pool, [platform.ids('msg'), platform.ids('msg'), platform.ids('msg')], at, clock.iso(60_000))
   const followers = followersOf(platform, [testFollower().follower])
-  const take = () => takeOverJobs(pool, followers, { process_id: 'another', at, alive_since: at, jobs_max: 2 })
+  const take = () => takeOverJobs(pool, followers, { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 2 })
 
   const pieces = [await take(), await take(), await take()].map((piece) => ({ ...piece }))
 
@@ -61,4 +61,15 @@ test('a take-over goes piece by piece, and tells which origins have changed', as
     { jobs: 1, origin_types: ['api'] },
     { jobs: 0, origin_types: [] },
   ])
+})
+
+test('a message that is taken over may have been handed over from the beginning of its claim on, however late it is found', async (t) => {
+  const { pool, platform, clock } = await startPlatform(t)
+  await leave(pool, [platform.ids('msg')], clock.iso(), clock.iso(90_000))
+  const at = clock.iso(2 * 3600_000)
+
+  await takeOverJobs(pool, followersOf(platform, []), { process_id: 'another', at, alive_since: at, lease_ms: 60_000, jobs_max: 10 })
+
+  const [row] = await pool`select status, sending_at, updated_at from messages`
+  assert.deepEqual({ ...row }, { status: 'sending', sending_at: clock.iso(30_000), updated_at: at })
 })

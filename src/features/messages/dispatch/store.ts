@@ -102,14 +102,14 @@ export interface TakenOver {
 
 /**
  * Takes back what processes had claimed that have not been heard of since `alive_since`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
- * asked about where the provider can tell, else repeated: it is `sending` from here on, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
+ * asked about where the provider can tell, else repeated: it is `sending` from the beginning of its claim on, before which it was not handed over, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
  * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
  * that takes over tens of thousands would outlast the time that statements have.
  */
 export async function takeOverJobs(
   sql: Db,
   followers: Followers,
-  { process_id, at, alive_since, jobs_max }: { process_id: string; at: string; alive_since: string; jobs_max: number },
+  { process_id, at, alive_since, lease_ms, jobs_max }: { process_id: string; at: string; alive_since: string; lease_ms: number; jobs_max: number },
 ): Promise<TakenOver> {
   // which of them are followed only their rows tell
   const transitions =
@@ -125,16 +125,16 @@ export async function takeOverJobs(
         or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}))`
   const [row] = await sql<TakenOver[]>`
     with held as materialized (
-      select h.id from dispatch_jobs j cross join lateral (
+      select h.id, j.due_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
         select m.id from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id limit 1 for update skip locked
       ) h where ${left} limit ${jobs_max}
     ),
     taken as (
       update dispatch_jobs j set due_at = ${at}, process_id = null, doubtful = true from held where j.message_id = held.id and ${left}
-      returning j.account_id, j.mode, j.message_id
+      returning j.account_id, j.mode, j.message_id, least(held.claimed_at, ${at}) as claimed_at
     ),
     marked as (
-      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, ${at})), updated_at = greatest(m.updated_at, ${at}) from taken t
+      update messages m set status = 'sending', sending_at = coalesce(m.sending_at, greatest(m.updated_at, t.claimed_at)), updated_at = greatest(m.updated_at, ${at}) from taken t
       where m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.status = 'queued'
       returning m.account_id, m.mode, m.id, m.submission_key, m.origin_type, m.origin_id, m.updated_at
     )${transitions}

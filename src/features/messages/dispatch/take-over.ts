@@ -3,7 +3,7 @@ import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { TransitionDeps } from '../transitions/transitions.ts'
 import type { ChannelLeases } from './leases.ts'
-import type { Scheduler } from './scheduler.ts'
+import { leaseMs, type Scheduler } from './scheduler.ts'
 import { takeOverJobs } from './store.ts'
 
 export interface TakeOverDeps extends Pick<TransitionDeps, 'platform' | 'followers'> {
@@ -45,7 +45,7 @@ export function takeOver(deps: TakeOverDeps): TakeOver {
 
 async function takePieces({ platform, followers }: TakeOverDeps, now: number): Promise<number> {
   const { pool, process_id, log } = platform
-  const claim = { process_id, at: isoTime(now), alive_since: isoTime(now - limits.process_silent_ms), jobs_max: pieceMax }
+  const claim = { process_id, at: isoTime(now), alive_since: isoTime(now - limits.process_silent_ms), lease_ms: leaseMs, jobs_max: pieceMax }
   let taken = 0
   for (let piece = 1; piece <= piecesMax; piece++) {
     const { jobs, origin_types } = await takeOverJobs(pool, followers, claim)

@@ -5,6 +5,7 @@ import { isReachable } from '../../../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
 import { addressWithToken } from '../address-token.ts'
 import { withoutPlus } from '../bare-numbers.ts'
+import { outcomeOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
 import { outcomeOfNoAnswer } from '../no-answer.ts'
 import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'
@@ -46,12 +47,11 @@ function outcomeOf(answer: HttpAnswer, id: string): Outcome {
 function outcomeOfError(answer: Extract<HttpAnswer, { kind: 'answer' }>): Outcome {
   const { status, headers } = answer
   const code = errorCodeOf(answer)
-  if (status === 429) {
-    const seconds = Number(headers['retry-after'])
-    const wait = Number.isFinite(seconds) && seconds > 0 && seconds <= 3600 ? { retry_after_ms: seconds * 1000 } : {}
-    return { kind: 'throttled', provider_code: code ?? '429', message: 'More requests than the Infobip account may make at once.', ...wait }
-  }
-  if (code === null || status === 408 || status >= 500) return { kind: 'unknown', message: `Infobip answered ${status}, and may have taken the message.` }
+  if (code === null) return outcomeOfForeignAnswer('Infobip', answer)
+  if (status === 429)
+    return { kind: 'throttled', provider_code: code, message: 'More requests than the Infobip account may make at once.', ...retryAfterOf(headers) }
+  // it can be asked about the message
+  if (status < 400 || status === 408 || status >= 500) return { kind: 'unknown', message: `Infobip answered ${status}, and may have taken the message.` }
   if (status === 401 || status === 403)
     return {
       kind: 'refused',

@@ -87,7 +87,10 @@ adapterSuite(telegramBot, async (t) => {
         before: () => sim.refuse(7, 429, 'Too Many Requests: retry after 35', { retry_after: 35 }),
         expected: { retry_after_ms: 35_000, provider_code: '429' },
       },
-      unavailable: { to: String(chat), before: () => sim.answerNext({ status: 503 }) },
+      unavailable: {
+        to: String(chat),
+        before: () => sim.answerNext({ status: 503, body: { ok: false, error_code: 503, description: 'Service Unavailable' } }),
+      },
       unknown: [
         { to: String(chat), before: () => sim.answerNext('lost') },
         { to: String(chat), before: () => sim.answerNext({ status: 502, body: { ok: false, error_code: 502, description: 'Bad Gateway' } }) },

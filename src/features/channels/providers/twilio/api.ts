@@ -2,6 +2,7 @@
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
 import { parsedObject, type Fields } from '../../../../lib/json-fields.ts'
 import type { Connection, Outcome, ProviderTools } from '../../adapter.ts'
+import { outcomeOfForeignAnswer, retryAfterOf } from '../foreign-answer.ts'
 import { outcomeOfNoAnswer } from '../no-answer.ts'
 import { refusal } from './codes.ts'
 
@@ -35,19 +36,16 @@ export async function callApi(tools: ProviderTools, connection: Connection, path
 /** The object in the body of an answer; null where there is none. */
 export const fieldsOf = (answer: HttpAnswer): Fields | null => (answer.kind === 'answer' ? parsedObject(answer.body) : null)
 
-/** Statuses after which Twilio may have taken the message all the same. */
-const mayHaveTaken = (status: number): boolean => status < 400 || status === 408 || (status >= 500 && status !== 503)
-const retryAfterMaxMs = 3_600_000
-
-/** What an answer without success means for a hand-over. */
+/** What an answer without success means for a hand-over. Of its own errors only 503 says that nothing was done; after the others Twilio can be asked. */
 export function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Twilio', answer)
   const { status, headers } = answer
-  if (mayHaveTaken(status)) return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
-  const fields = fieldsOf(answer)
-  if (status === 503) return { kind: 'unavailable', provider_code: '503', message: 'Twilio is not available.' }
-  const [code, said] = [fields?.['code'], fields?.['message']]
-  const told = /^\d{1,6}$/.test(String(code)) ? String(code) : status === 401 ? '20003' : status === 429 ? '20429' : String(status)
-  const seconds = Number(headers['retry-after'])
-  return refusal(told, typeof said === 'string' ? said : '', seconds > 0 ? Math.min(seconds * 1000, retryAfterMaxMs) : undefined)
+  const { code, message: said } = fieldsOf(answer) ?? {}
+  if (!isCode(code)) return outcomeOfForeignAnswer('Twilio', answer)
+  if (status === 503) return { kind: 'unavailable', provider_code: String(code), message: 'Twilio is not available.' }
+  if (status < 400 || status === 408 || status >= 500)
+    return { kind: 'unknown', message: `Twilio answered ${status} without naming a message, and may have taken it.` }
+  return refusal(String(code), typeof said === 'string' ? said : '', retryAfterOf(headers).retry_after_ms)
 }
+
+const isCode = (code: unknown): code is number | string => (typeof code === 'number' || typeof code === 'string') && /^\d{1,6}$/.test(String(code))

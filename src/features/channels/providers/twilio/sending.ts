@@ -9,8 +9,8 @@ import { receiptOf } from './receipts.ts'
 /** Twilio's bounds of ValidityPeriod, in seconds. */
 const validitySecondsMin = 1
 const validitySecondsMax = 36_000
-/** How far back a message is looked for: a hand-over is asked about within minutes. */
-const askedMs = 10 * 60_000
+/** How far before its first hand-over a message is looked for: clocks differ. */
+const clocksDifferMs = 2 * 60_000
 const askedRows = 50
 /** Before the text of a trial account. */
 const trialPrefix = 'Sent from your Twilio trial account - '
@@ -66,7 +66,7 @@ function callbackOf({ url }: ProviderTools, message: OutboundMessage, { webhook_
 }
 
 /**
- * Among the last messages to the recipient: the one with this text from this sender. Not filtered by DateSent, which those that wait at Twilio do not
+ * Among the messages to the recipient since the hand-over: the one with this text from this sender. Not filtered by DateSent, which those that wait at Twilio do not
  * have yet. null where several could be it, where the list may not reach back far enough, or where Twilio refuses to list; `unknown` where no answer
  * of Twilio's came, so that it is asked again.
  */
@@ -78,7 +78,7 @@ export async function ask(tools: ProviderTools, message: OutboundMessage, connec
   if (refusesToList(answer)) return null
   const listed = answer.kind === 'answer' && answer.status === 200 ? fieldsOf(answer)?.['messages'] : undefined
   if (!Array.isArray(listed) || !listed.every(isMessage)) return { kind: 'unknown', message: 'Twilio did not list its messages.' }
-  const since_ms = tools.clock.now() - askedMs
+  const since_ms = (message.handed_over_at === null ? tools.clock.now() : Date.parse(message.handed_over_at)) - clocksDifferMs
   const rows: readonly Fields[] = listed
   const recent = rows.filter((row) => !(createdMs(row) < since_ms))
   const whole = rows.length < askedRows || recent.length < rows.length

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import type * as Webhooks from 'twilio/lib/webhooks/webhooks.js'
+import { isoTime } from '../../../../lib/clock.ts'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { closing } from '../../../../../test/kit/closing.ts'
@@ -103,7 +104,11 @@ adapterSuite(twilio, async (t) => {
           expected: { retry_after_ms: 7000, provider_code: '63018' },
         },
       ],
-      unavailable: { to: recipient, before: () => sim.answerNext({ status: 503 }), expected: { provider_code: '503' } },
+      unavailable: {
+        to: recipient,
+        before: () => sim.answerNext({ status: 503, body: { code: 20503, message: 'Service unavailable', status: 503 } }),
+        expected: { provider_code: '20503' },
+      },
       unknown: [
         { to: recipient, before: () => sim.answerNext('lost') },
         { to: recipient, before: () => sim.answerNext('half') },
@@ -217,8 +222,10 @@ test('what became of a message whose hand-over had no answer is told where it ca
   const once = await ask({ content: { body: 'Once' } })
   const twice = await ask({ content: { body: 'Twice' } })
   const never = await ask({ content: { body: 'Never' } })
-  clock.jump(11 * 60_000)
-  const long = await ask({ content: { body: 'Once' } })
+  const handed_over_at = isoTime(clock.now())
+  clock.jump(3 * 3600_000)
+  const long = await ask({ content: { body: 'Once' }, handed_over_at })
+  const before = await ask({ content: { body: 'Once' }, handed_over_at: isoTime(clock.now()) })
   for (let n = 0; n < 50; n++) await send({ content: { body: `More ${n}` } })
   const buried = await ask({ content: { body: 'Perhaps' } })
 
@@ -228,7 +235,7 @@ test('what became of a message whose hand-over had no answer is told where it ca
     once.reports?.map(({ report }) => report.kind === 'receipt' && report.transition),
     ['deliver'],
   )
-  assert.deepEqual([twice, never?.kind, long?.kind, buried], [null, 'unavailable', 'unavailable', null])
+  assert.deepEqual([twice, never?.kind, long?.kind, before?.kind, buried], [null, 'unavailable', 'accepted', 'unavailable', null])
 })
 
 test('whoever does not answer what became of a message is asked again, and a refusal to tell is the end of asking', async (t) => {

@@ -5,6 +5,7 @@ import { parsedObject } from '../../../../lib/json-fields.ts'
 import { isReachable } from '../../../../lib/public-address.ts'
 import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
 import { withoutPlus } from '../bare-numbers.ts'
+import { outcomeOfForeignAnswer } from '../foreign-answer.ts'
 import { outcomeOfNoAnswer } from '../no-answer.ts'
 import { callbackUrl } from './callbacks.ts'
 import { refusal } from './codes.ts'
@@ -49,13 +50,21 @@ interface Part {
 function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Vonage', answer)
   const { status, body } = answer
+  const parts = status >= 200 && status < 300 ? partsOf(body) : null
+  if (parts !== null) return outcomeOfParts(parts)
+  if (!isProblem(body)) return outcomeOfForeignAnswer('Vonage', answer)
   if (status === 401) return refusal('4', '')
   if (status === 429) return refusal('1', '')
   if (status >= 400 && status < 500 && status !== 408)
     return { kind: 'refused', code: 'provider_error', provider_code: String(status), message: `Vonage answered ${status} instead of taking the message.` }
-  const parts = status >= 200 && status < 300 ? partsOf(body) : null
-  if (parts === null) return { kind: 'unknown', message: `Vonage answered ${status} without a result, and may have taken the message.` }
-  return outcomeOfParts(parts)
+  // it cannot be asked, and does not say that nothing was done
+  return { kind: 'unknown', message: `Vonage answered ${status} without a result, and may have taken the message.` }
+}
+
+/** How Vonage writes errors of its HTTP side (https://developer.vonage.com/en/api-errors). */
+function isProblem(body: Buffer): boolean {
+  const { type, title, 'error-code-label': label, 'error-text': text } = parsedObject(body) ?? {}
+  return (typeof type === 'string' && typeof title === 'string') || typeof label === 'string' || typeof text === 'string'
 }
 
 /** The parts in an answer; null where it is none of Vonage's. */

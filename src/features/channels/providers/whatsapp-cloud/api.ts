@@ -1,5 +1,6 @@
 /** Calls of Meta's Graph API: one version of it, the token as bearer, and every answer as a value. */
 import type { Connection, ProviderTools } from '../../adapter.ts'
+import { kindOfForeignAnswer } from '../foreign-answer.ts'
 import { isObject, parsedObject } from '../../../../lib/json-fields.ts'
 
 const apiVersion = 'v23.0'
@@ -62,14 +63,17 @@ export async function callGraph({ http, url }: ProviderTools, credentials: Crede
   if (error !== null) return { kind: 'error', status, error: withoutSecrets(error, credentials) }
   if (status === 429) return { kind: 'error', status, error: { code: 429, subcode: null, message: 'Too many requests.', details: null } }
   if (body !== null && status >= 200 && status < 300) return { kind: 'ok', body }
-  return { kind: 'unknown', message: `WhatsApp's API answered ${status} with something that is not its own.` }
+  return {
+    kind: kindOfForeignAnswer(status) === 'unavailable' ? 'unsent' : 'unknown',
+    message: `WhatsApp's API answered ${status} with something that is not its own.`,
+  }
 }
 
 /** An error object of Graph's, in answers and in callbacks; null where it is none. */
 export function graphErrorOf(value: unknown): GraphError | null {
   if (!isObject(value)) return null
-  const code = Number(value['code'])
-  if (!Number.isInteger(code)) return null
+  const code = typeof value['code'] === 'string' ? Number(value['code']) : value['code']
+  if (typeof code !== 'number' || !Number.isInteger(code)) return null
   const data = value['error_data']
   const details = isObject(data) && typeof data['details'] === 'string' ? data['details'] : null
   const message = [value['message'], value['title']].find((text): text is string => typeof text === 'string') ?? ''

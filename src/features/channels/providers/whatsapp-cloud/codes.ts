@@ -3,8 +3,11 @@ import type { MessageErrorCode } from '../../../../contract/resources/message.ts
 import type { Outcome } from '../../adapter.ts'
 import type { GraphError } from './api.ts'
 
-/** `refuse`: it is not sent. `lose`: nothing can be sent on the channel. `throttle` and `retry`: later, within the message's validity. */
-type Effect = 'refuse' | 'lose' | 'throttle' | 'retry'
+/**
+ * `refuse`: it is not sent. `lose`: nothing can be sent on the channel. `throttle` and `retry`: it was not sent, and is later, within the message's validity.
+ * `doubt`: WhatsApp does not say whether it was sent; the receipt, which carries our id, may.
+ */
+type Effect = 'refuse' | 'lose' | 'throttle' | 'retry' | 'doubt'
 
 interface Meaning {
   readonly does: Effect
@@ -70,7 +73,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   130429: meaning('throttle', 'provider_error', 'The number sends more messages a second than its throughput.'),
   131056: meaning('throttle', 'provider_error', 'Too many messages to this one recipient in a short time.'),
   131057: meaning('throttle', 'provider_error', 'The account is in maintenance, as while its throughput is raised.'),
-  1: meaning('retry', 'provider_error', 'WhatsApp met an error of its own.'),
+  1: meaning('doubt', 'provider_error', 'WhatsApp met an error of its own.'),
   2: meaning('retry', 'provider_error', 'The service of WhatsApp is down for a while.'),
   131000: meaning('retry', 'provider_error', 'WhatsApp met an error of its own.'),
   131016: meaning('retry', 'provider_error', 'The service of WhatsApp is overloaded for a while.'),
@@ -94,7 +97,7 @@ function meaningOf({ code, subcode }: GraphError, status: number | null): Meanin
   const known = meanings[code] ?? (code >= 200 && code <= 299 ? permission : undefined)
   if (known !== undefined) return known
   if (status === 429) return meaning('throttle', 'provider_error', 'WhatsApp takes no more calls for a while.')
-  if (status !== null && status >= 500) return meaning('retry', 'provider_error', 'WhatsApp met an error of its own.')
+  if (status !== null && status >= 500) return meaning('doubt', 'provider_error', 'WhatsApp met an error of its own.')
   return meaning('refuse', 'provider_error', 'WhatsApp refused the message.')
 }
 
@@ -111,6 +114,7 @@ export function outcomeOf(error: GraphError, status: number, attempt: number): O
   const found = meaningOf(error, status)
   const said = { provider_code: String(error.code), message: told(found, error) }
   if (found.does === 'retry') return { kind: 'unavailable', ...said }
+  if (found.does === 'doubt') return { kind: 'unknown', message: said.message }
   if (found.does === 'throttle') {
     const wait = error.code === pairRate ? pairWaitsMs[Math.min(attempt, pairWaitsMs.length) - 1] : undefined
     const if_lasting = { code: found.code, ...said }
@@ -130,5 +134,5 @@ export function failureOf(error: GraphError): { readonly code: MessageErrorCode;
 export function refusalOf(error: GraphError, status: number): { readonly kind: 'refused' | 'unavailable'; readonly message: string } {
   const found = meaningOf(error, status)
   const message = `WhatsApp says: ${error.details ?? error.message} (code ${error.code}).`
-  return found.does === 'retry' || found.does === 'throttle' ? { kind: 'unavailable', message } : { kind: 'refused', message }
+  return ['retry', 'doubt', 'throttle'].includes(found.does) ? { kind: 'unavailable', message } : { kind: 'refused', message }
 }

@@ -1,0 +1,34 @@
+/**
+ * What an HTTP answer to a hand-over comes to that is not the provider's own: a page of a proxy, of a firewall or of a load balancer in between. The rule is
+ * one for all providers (docs/decisions/unknown-outcomes.md).
+ */
+import type { HttpAnswer } from '../../../lib/http-client.ts'
+import type { Outcome } from '../adapter.ts'
+
+type Answer = Extract<HttpAnswer, { kind: 'answer' }>
+
+const retryAfterMaxMs = 3_600_000
+
+/**
+ * A 4xx is said before anything is passed on: the provider never had the message, and has said nothing against it or the credentials, so it is repeated while it is valid.
+ * A 408, a 5xx, a redirect and a success may come after the provider took it: nobody knows.
+ */
+export function kindOfForeignAnswer(status: number): 'throttled' | 'unavailable' | 'unknown' {
+  if (status === 429) return 'throttled'
+  return status >= 400 && status < 500 && status !== 408 ? 'unavailable' : 'unknown'
+}
+
+/** `title` is the provider's, as people write it. */
+export function outcomeOfForeignAnswer(title: string, { status, headers }: Pick<Answer, 'status' | 'headers'>): Outcome {
+  const kind = kindOfForeignAnswer(status)
+  const provider_code = String(status)
+  if (kind === 'unknown') return { kind, message: `${title} may have taken the message: the answer was ${status}, and nothing of its own.` }
+  if (kind === 'unavailable') return { kind, provider_code, message: `${title} was not reached: something before it answered ${status}.` }
+  return { kind, provider_code, message: 'Too many requests at once.', ...retryAfterOf(headers) }
+}
+
+/** What `retry-after` says in seconds: an hour at most. */
+export function retryAfterOf(headers: Readonly<Record<string, string>>): { readonly retry_after_ms?: number } {
+  const seconds = Number(headers['retry-after'])
+  return seconds > 0 ? { retry_after_ms: Math.min(seconds * 1000, retryAfterMaxMs) } : {}
+}
