@@ -1,4 +1,5 @@
 const size = 256
+const kept = 128 * 1024
 let buffer = Buffer.allocUnsafe(size)
 
 const messages = 'BCcDdEFfHPpQSX'.split('').reduce((acc, x) => {
@@ -53,9 +54,10 @@ const b = Object.assign(reset, messages, {
   },
   end(at = 1) {
     buffer.writeUInt32BE(b.i - at, at)
-    const out = buffer.subarray(0, b.i)
+    const out = Buffer.from(buffer.subarray(0, b.i))
     b.i = 0
-    buffer = Buffer.allocUnsafe(size)
+    if (buffer.length > kept)
+      buffer = Buffer.allocUnsafe(size)
     return out
   }
 })
