@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises'
 import type { TSchema } from 'typebox'
 import type { Provider } from '../features/channels/adapter.ts'
-import { nearest } from '../lib/nearest.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import type { Terminal } from './program.ts'
 
@@ -36,7 +35,6 @@ export async function creationOf(given: Given, offered: readonly Provider[], ask
   const identifier = known ?? (await identifierOf(provider, interactive))
   const name = given.name ?? textOf(file, 'name') ?? (await interactive?.({ text: `Name of the channel [${provider.title}]: `, hidden: false }))?.trim()
   const credentials = (file['credentials'] as Fields | undefined) ?? (await askedCredentials(provider, interactive))
-  refuseUnknown(provider, credentials)
   const settings = file['settings'] as Fields | undefined
   return {
     type,
@@ -103,17 +101,6 @@ async function askedCredentials(provider: Provider, ask: Terminal['ask']): Promi
     if (answer !== '') credentials[name] = valueOf(schema, answer)
   }
   return credentials
-}
-
-/** A field that is misspelt would be kept, and never used. */
-function refuseUnknown(provider: Provider, credentials: Fields): void {
-  const names = Object.keys(provider.credentials.properties)
-  const unknown = Object.keys(credentials).find((name) => !names.includes(name))
-  if (unknown === undefined) return
-  const meant = nearest(unknown, names)
-  throw new OperatorError(
-    `${JSON.stringify(unknown.slice(0, 40))} is no credential of ${provider.title}.${meant === undefined ? '' : ` Did you mean ${meant}?`} It takes ${names.join(', ')}.`,
-  )
 }
 
 export const isSecret = (schema: TSchema): boolean => (schema as { format?: string }).format === 'password'

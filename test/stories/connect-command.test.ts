@@ -131,7 +131,10 @@ test('with a file nothing is asked; what is wrong is told at once, and never a w
   for (const at of [4, 5]) assert.match(refusals[at]!.err, /holds no JSON object/)
   assert.match(refusals[8]!.err, /There is no provider "pigeon"\. Use one of /)
   assert.match(refusals[9]!.err, /Say which provider: --provider /)
-  assert.match(refusals[11]!.err, /"callback_secert" is no credential of Simulator\. Did you mean callback_secret\? It takes refuse, callback_secret\./)
+  assert.match(
+    refusals[11]!.err,
+    /`credentials\.callback_secert` is not known to Simulator\. Did you mean `callback_secret`\? It takes refuse, callback_secret\./,
+  )
   assert.match(refusals[10]!.err, /Give the credentials: --file/)
   assert.deepEqual([connected.code, connected.json.name, connected.json.settings.max_messages_per_second], [0, 'Alerts', 5])
   assert.deepEqual([connected.json.object, connected.json.test_message, connected.json.guide], ['channel', null, null])

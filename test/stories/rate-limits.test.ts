@@ -33,6 +33,7 @@ test('the request over the limit is refused until the second that the first one 
   ])
   assert.equal(third.body.error.code, 'rate_limit_exceeded')
   assert.equal(third.body.error.type, 'rate_limit_error')
+  assert.match(third.body.error.message, /^The key sends more than 2 requests a second to this operation/)
 })
 
 test('keys, methods and operations have a bucket each; unknown paths share one', async (t) => {

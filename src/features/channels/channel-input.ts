@@ -1,7 +1,8 @@
 /** What a caller writes of a channel, looked at before its provider is asked. Pure. */
 import type { Detail } from '../../contract/errors.ts'
 import { isPhoneChannel, type ChannelType } from '../../contract/resources/channel.ts'
-import { validator } from '../../contract/validation.ts'
+import { join, validator } from '../../contract/validation.ts'
+import { nearest } from '../../lib/nearest.ts'
 import type { Provider } from './adapter.ts'
 
 const phone = /^\+[1-9]\d{6,14}$/
@@ -25,8 +26,41 @@ export const wrongSender = (provider: Provider, type: ChannelType, identifier: s
     ? [{ param: 'identifier', code: 'missing_field', message: `Give the identifier of the sender: ${provider.title} does not tell it.` }]
     : wrongIdentifier(type, identifier)
 
-/** What is wrong with settings that every provider knows. */
-export function wrongSettings(given: Record<string, unknown> | undefined): Detail[] {
+/** What is wrong with credentials: a field that nobody reads is a misspelt one, so it comes before what is missing. */
+export const wrongCredentials = (provider: Provider, given: Record<string, unknown>): Detail[] => [
+  ...(isOpen(provider.credentials) ? [] : unknownFields('credentials', given, Object.keys(provider.credentials.properties), provider)),
+  ...validator(provider.credentials)(given, 'credentials'),
+]
+
+/** A schema that says so takes whatever it is given. */
+const isOpen = (schema: object): boolean => 'additionalProperties' in schema && schema.additionalProperties === true
+
+/** What is wrong with settings; none given are right. */
+export const wrongSettings = (provider: Provider | undefined, given: Record<string, unknown> | undefined): Detail[] => [
+  ...(provider === undefined || given === undefined
+    ? []
+    : unknownFields('settings', given, [...sharedSettings, ...Object.keys(provider.settings?.properties ?? {})], provider)),
+  ...wrongSharedSettings(given),
+  ...(provider?.settings === undefined || given === undefined ? [] : validator(provider.settings)(given, 'settings')),
+]
+
+/** Those that every provider knows. */
+const sharedSettings = ['max_messages_per_second', 'mms']
+/** So many are named; of a longer name nothing is guessed. */
+const unknownNamedMax = 10
+const nameLengthMax = 80
+
+function unknownFields(base: 'credentials' | 'settings', given: Record<string, unknown>, known: readonly string[], { title }: Provider): Detail[] {
+  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  return unknown.slice(0, unknownNamedMax).map((name) => {
+    const param = join(base, name)
+    const meant = name.length > nameLengthMax ? undefined : nearest(name, known)
+    const guess = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
+    return { param, code: 'unknown_field', message: `\`${param}\` is not known to ${title}.${guess} It takes ${known.join(', ')}.` }
+  })
+}
+
+function wrongSharedSettings(given: Record<string, unknown> | undefined): Detail[] {
   const rate = given?.['max_messages_per_second'] ?? 1
   const failures: Detail[] = []
   if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 1 || rate > 100_000)
@@ -39,10 +73,6 @@ export function wrongSettings(given: Record<string, unknown> | undefined): Detai
     failures.push({ param: 'settings.mms', code: 'invalid_type', message: 'Give true where the sender can carry attachments, else false.' })
   return failures
 }
-
-/** What is wrong with settings that the provider knows; those that nobody knows are kept as they are. */
-export const wrongOwnSettings = ({ settings }: Provider, given: Record<string, unknown> | undefined): Detail[] =>
-  settings === undefined || given === undefined ? [] : validator(settings)(given, 'settings')
 
 /** Messages a second where the settings of a channel say nothing. */
 export const defaultRate: Readonly<Record<ChannelType, number>> = { whatsapp: 80, sms: 30, telegram: 30 }

@@ -155,15 +155,39 @@ test('settings of the provider are checked at creation and at a change, and chan
   const { create, update, refusal } = await pigeons(t, connected('+4915112345678'))
 
   const wrong = await refusal(create({ settings: { rings: 'many' } }))
-  const channel = await create({ settings: { rings: 2, colour: 'grey' } })
+  const channel = await create({ settings: { rings: 2 } })
   const refused = await refusal(update(channel.id, { settings: { rings: 0 } }))
   const changed = await update(channel.id, { settings: { rings: 3, mms: true } })
   const renamed = await update(channel.id, { name: 'Tower' })
 
   assert.deepEqual([wrong.code, wrong.param, refused.param], ['parameter_invalid', 'settings.rings', 'settings.rings'])
-  assert.deepEqual(channel.settings, { rings: 2, colour: 'grey', max_messages_per_second: 30 })
+  assert.deepEqual(channel.settings, { rings: 2, max_messages_per_second: 30 })
   assert.deepEqual([changed.settings, changed.capabilities], [{ rings: 3, mms: true, max_messages_per_second: 30 }, ['text', 'attachments']])
   assert.deepEqual([renamed.name, renamed.settings, renamed.capabilities], ['Tower', changed.settings, changed.capabilities])
+})
+
+test('a field of credentials or settings that nobody knows is refused, with the one that was probably meant', async (t) => {
+  const { create, update, refusal } = await pigeons(t, connected('+4915112345678'))
+
+  const misspelt = await refusal(create({ credentials: { tokken: 'x' }, settings: { ring: 1, max_message_per_second: 5 } }))
+  const channel = await create()
+  const changed = await refusal(update(channel.id, { settings: { colour: 'grey' } }))
+  const renewed = await refusal(update(channel.id, { credentials: { token: 'y', '': 1, ['x'.repeat(5000)]: 2 } }))
+
+  assert.deepEqual([misspelt.code, misspelt.param], ['parameter_invalid', 'credentials.tokken'])
+  assert.deepEqual(
+    misspelt.details?.map(({ param, code }) => [param, code]),
+    [
+      ['credentials.tokken', 'unknown_field'],
+      ['credentials.token', 'missing_field'],
+      ['settings.ring', 'unknown_field'],
+      ['settings.max_message_per_second', 'unknown_field'],
+    ],
+  )
+  assert.match(misspelt.message, /^`credentials\.tokken` is not known to .*\. Did you mean `token`\? It takes .*token/)
+  assert.match(misspelt.details?.[3]?.message ?? '', /Did you mean `max_messages_per_second`\?/)
+  assert.deepEqual([changed.param, /Did you mean/.test(changed.message)], ['settings.colour', false])
+  assert.deepEqual([renewed.param, renewed.details?.length], ['credentials[""]', 2])
 })
 
 test('what was set up with the provider is taken back where the channel does not come to be after all', async (t) => {

@@ -3,7 +3,6 @@ import { tenantOf, type Tenant } from '../../contract/caller.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
-import { validator } from '../../contract/validation.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
@@ -11,7 +10,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, Connection, Provider, TemplateRecord } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
-import { withRate, wrongOwnSettings, wrongSender, wrongSettings } from './channel-input.ts'
+import { withRate, wrongCredentials, wrongSender, wrongSettings } from './channel-input.ts'
 import { chooseProvider, madeCredentials, tryConnection } from './connecting.ts'
 import { channelObject, webhookUrl } from './present.ts'
 import { isSessionHeld } from './sessions-store.ts'
@@ -108,9 +107,8 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
 function refuseWrong({ settings }: Platform, provider: Provider, type: ChannelType, creation: ChannelCreation): void {
   const failures = [
     ...wrongSender(provider, type, creation.identifier),
-    ...validator(provider.credentials)(creation.credentials, 'credentials'),
-    ...wrongSettings(creation.settings),
-    ...wrongOwnSettings(provider, creation.settings),
+    ...wrongCredentials(provider, creation.credentials),
+    ...wrongSettings(provider, creation.settings),
   ]
   const wrong =
     failures.length > 0 ? failures : (provider.check?.({ type, credentials: creation.credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
@@ -154,9 +152,8 @@ export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
 function refuseWrongChange({ settings }: Platform, { type }: ChannelRow, provider: Provider | undefined, change: ChannelUpdate): void {
   const { credentials } = change
   const failures = [
-    ...wrongSettings(change.settings),
-    ...(provider === undefined ? [] : wrongOwnSettings(provider, change.settings)),
-    ...(provider === undefined || credentials === undefined ? [] : validator(provider.credentials)(credentials, 'credentials')),
+    ...wrongSettings(provider, change.settings),
+    ...(provider === undefined || credentials === undefined ? [] : wrongCredentials(provider, credentials)),
   ]
   const wrong =
     failures.length > 0 || credentials === undefined

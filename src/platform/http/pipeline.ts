@@ -124,10 +124,13 @@ function afterLimit(
   reply.header('ratelimit-reset', verdict.reset_s)
   if (!verdict.allowed) {
     reply.header('retry-after', verdict.reset_s)
-    done(new Problem('rate_limit_exceeded'))
+    done(new Problem('rate_limit_exceeded', overLimit(limit)))
   } else if (prepared === undefined) done(unknownRoute(request))
   else done(forbidden(prepared.route, key))
 }
+
+const overLimit = (limit: number): string =>
+  `The key sends more than ${limit} requests a second to this operation, which is as many as it may. Wait the seconds of Retry-After, then repeat; nothing was processed or charged.`
 
 /** The 404 of a path or method that no operation has. */
 export const unknownRoute = (request: FastifyRequest): Problem =>

@@ -21,28 +21,25 @@ export const infobip: Provider = {
   about: 'SMS through the SMS API of Infobip.',
   types: ['sms'],
   offered: 'always',
-  credentials: Type.Object(
-    {
-      base_url: Type.String({
-        title: 'Base URL',
-        minLength: 1,
-        maxLength: 255,
-        description: 'On the first page of the Infobip portal, with https:// before it. Each account has its own.',
-      }),
-      api_key: Type.String({
-        title: 'API key',
-        format: 'password',
-        minLength: 1,
-        maxLength: 200,
-        pattern: '^[!-~]+$',
-        description: 'In the Infobip portal under Developer Tools, API Keys. It must be allowed to send SMS and to read their logs.',
-      }),
-      verify_token: verifyToken(
-        'The word by which callbacks are known, for Infobip signs none: the address for inbound messages in the Infobip portal ends in ?token= and this word. Left out, one is made and shown once.',
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  credentials: Type.Object({
+    base_url: Type.String({
+      title: 'Base URL',
+      minLength: 1,
+      maxLength: 255,
+      description: 'On the first page of the Infobip portal, with https:// before it. Each account has its own.',
+    }),
+    api_key: Type.String({
+      title: 'API key',
+      format: 'password',
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[!-~]+$',
+      description: 'In the Infobip portal under Developer Tools, API Keys. It must be allowed to send SMS and to read their logs.',
+    }),
+    verify_token: verifyToken(
+      'The word by which callbacks are known, for Infobip signs none: the address for inbound messages in the Infobip portal ends in ?token= and this word. Left out, one is made and shown once.',
+    ),
+  }),
   identifier: 'given',
   guide: 'infobip',
   limits: [

@@ -98,6 +98,10 @@ export const simulator: Provider = {
       }),
     ),
   }),
+  settings: Type.Object({
+    offline: Type.Optional(Type.Boolean({ title: 'Offline', description: 'The simulated provider is out of reach.', default: false })),
+    latency_ms: Type.Optional(Type.Integer({ title: 'Latency', description: 'So many milliseconds pass before it answers.', minimum: 0, default: 0 })),
+  }),
   identifier: 'given',
   capabilities: (type, settings) => (type === 'sms' && settings['mms'] === true ? ['text', 'attachments'] : capabilitiesOf[type]),
   adapter: ({ clock, http }) => ({

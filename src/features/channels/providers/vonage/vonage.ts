@@ -12,38 +12,35 @@ export const vonage: Provider = {
   about: 'SMS through the SMS API of Vonage, formerly Nexmo.',
   types: ['sms'],
   offered: 'always',
-  credentials: Type.Object(
-    {
-      api_key: Type.String({
-        title: 'API key',
-        format: 'password',
-        minLength: 1,
-        maxLength: 100,
-        description: 'In the Vonage dashboard under API Settings, at the top of the page.',
-      }),
-      api_secret: Type.String({
-        title: 'API secret',
+  credentials: Type.Object({
+    api_key: Type.String({
+      title: 'API key',
+      format: 'password',
+      minLength: 1,
+      maxLength: 100,
+      description: 'In the Vonage dashboard under API Settings, at the top of the page.',
+    }),
+    api_secret: Type.String({
+      title: 'API secret',
+      format: 'password',
+      minLength: 1,
+      maxLength: 200,
+      description: 'In the Vonage dashboard under API Settings, beside the key.',
+    }),
+    signature_secret: Type.Optional(
+      Type.String({
+        title: 'Signature secret',
         format: 'password',
         minLength: 1,
         maxLength: 200,
-        description: 'In the Vonage dashboard under API Settings, beside the key.',
+        description:
+          'In the Vonage dashboard under API Settings, where Vonage signs the webhooks of your account; choose the algorithm SHA-256 HMAC. Callbacks without a right signature are refused then. Leave it out where webhooks are not signed.',
       }),
-      signature_secret: Type.Optional(
-        Type.String({
-          title: 'Signature secret',
-          format: 'password',
-          minLength: 1,
-          maxLength: 200,
-          description:
-            'In the Vonage dashboard under API Settings, where Vonage signs the webhooks of your account; choose the algorithm SHA-256 HMAC. Callbacks without a right signature are refused then. Leave it out where webhooks are not signed.',
-        }),
-      ),
-      verify_token: verifyToken(
-        'The word by which callbacks without a signature are known: the address for inbound messages in the Vonage dashboard ends in ?token= and this word. Left out, one is made and shown once.',
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    verify_token: verifyToken(
+      'The word by which callbacks without a signature are known: the address for inbound messages in the Vonage dashboard ends in ?token= and this word. Left out, one is made and shown once.',
+    ),
+  }),
   identifier: 'given',
   url: { setting: 'POSTHORN_VONAGE_URL', fallback: 'https://rest.nexmo.com', about: 'Address of the Vonage SMS API.' },
   guide: 'vonage',
