@@ -204,7 +204,7 @@ export interface Session {
   readonly useful_max?: number
   /** Resolves when the session has ended by itself, with a sentence; `refused`: its credentials are not taken any more. */
   readonly ended: Promise<{ readonly refused: boolean; readonly message: string }>
-  /** Ends it in an orderly way: what is under way is awaited for as long as `signal` lets it. */
+  /** Ends it in an orderly way: nothing more is sent, and what is under way is awaited for as long as `signal` lets it; then the link ends at once. */
   close(signal: AbortSignal): Promise<void>
 }
 
@@ -259,12 +259,13 @@ export interface Adapter {
     bytes_max: number,
     signal: AbortSignal,
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
-  /** Whether a channel needs a session, and `open` with it. */
+  /** Whether a channel needs a session, and `open` with it. `isOwn` is asked before anything is sent: false once another process may open one. */
   needsSession?(connection: Connection): boolean
   open?(
     connection: Connection,
     tell: Tell,
     signal: AbortSignal,
+    isOwn?: () => boolean,
   ): Promise<{ readonly kind: 'open'; readonly session: Session } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
 }
 

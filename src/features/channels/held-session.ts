@@ -15,8 +15,8 @@ export interface HeldSession {
   settled(): Promise<void>
   /** Opens it anew, at once: somebody knows better how it stands. */
   retry(): void
-  /** Closes it for good; what is under way is awaited for a few seconds. Never rejects. */
-  stop(): Promise<void>
+  /** Closes it for good; what is under way is awaited for a few seconds, and until `by_ms` (milliseconds since 1970) at most: it is closed then. Never rejects. */
+  stop(by_ms: number): Promise<void>
 }
 
 export interface HeldSessionDeps {
@@ -24,6 +24,8 @@ export interface HeldSessionDeps {
   readonly open: NonNullable<Adapter['open']>
   readonly connection: Connection
   readonly tell: Tell
+  /** Whether this process is sure that the session is its own: nothing is sent else. */
+  readonly isOwn: () => boolean
   /** Called whenever it opened or ended. */
   changed(): void
 }
@@ -42,6 +44,8 @@ interface State extends HeldSessionDeps {
   /** The attempt under way. */
   opening: Promise<void>
   readonly stopping: AbortController
+  /** Nothing is awaited any more. */
+  readonly over: AbortController
   /** Ends the session or the wait for the next one. */
   again: AbortController
 }
@@ -53,6 +57,7 @@ export function heldSession(deps: HeldSessionDeps): HeldSession {
     failures: 0,
     opening: Promise.resolve(),
     stopping: new AbortController(),
+    over: new AbortController(),
     again: new AbortController(),
   }
   const kept = keep(state).catch((error: unknown) =>
@@ -66,9 +71,15 @@ export function heldSession(deps: HeldSessionDeps): HeldSession {
       if (state.standing.kind === 'down') state.standing = { kind: 'down', since_ms: deps.platform.clock.now(), refused: false }
       state.again.abort()
     },
-    async stop() {
+    async stop(by_ms) {
+      const closed = new AbortController()
+      const { clock } = deps.platform
+      const left_ms = by_ms - clock.now()
+      if (left_ms <= 0) state.over.abort()
+      else void clock.sleep(left_ms, closed.signal).then(() => state.over.abort())
       state.stopping.abort()
       await kept
+      closed.abort()
     },
   }
 }
@@ -110,8 +121,8 @@ async function openOnce(state: State): Promise<Session | undefined> {
 }
 
 /** As the adapter opens it; one that opens after its time is closed again. */
-async function openWithin({ open, connection, tell }: State, signal: AbortSignal): ReturnType<NonNullable<Adapter['open']>> {
-  const opening = open(connection, tell, signal)
+async function openWithin({ open, connection, tell, isOwn }: State, signal: AbortSignal): ReturnType<NonNullable<Adapter['open']>> {
+  const opening = open(connection, tell, signal, isOwn)
   const given = await Promise.race([opening, aborted(signal)])
   if (given !== undefined) return given
   void opening.then((late) => (late.kind === 'open' ? late.session.close(signal) : undefined)).catch(() => undefined) // nobody waits for it any more
@@ -120,16 +131,17 @@ async function openWithin({ open, connection, tell }: State, signal: AbortSignal
 
 /** Resolves when the session has ended, or was to end. */
 async function whileOpen(state: State, session: Session): Promise<void> {
-  const { platform, connection, stopping, again } = state
-  const over = new AbortController()
-  const ended = await Promise.race([session.ended, aborted(AbortSignal.any([stopping.signal, again.signal]), over.signal)])
-  over.abort()
+  const { platform, connection, stopping, again, over } = state
+  const unawaited = new AbortController()
+  const ended = await Promise.race([session.ended, aborted(AbortSignal.any([stopping.signal, again.signal]), unawaited.signal)])
+  unawaited.abort()
   if (ended !== undefined) return fall(state, ended.refused, ended.message)
   // nothing goes through it from here on
   fall(state, false, 'It is closed.')
-  await withDeadline(platform.clock, closeTimeoutMs, (deadline) => Promise.race([session.close(deadline), aborted(deadline)])).catch((error: unknown) =>
-    platform.log.warn({ err: error, channel_id: connection.channel_id }, 'a session could not be closed in order'),
-  )
+  await withDeadline(platform.clock, closeTimeoutMs, async (deadline) => {
+    const signal = AbortSignal.any([deadline, over.signal])
+    await Promise.race([session.close(signal), aborted(signal)])
+  }).catch((error: unknown) => platform.log.warn({ err: error, channel_id: connection.channel_id }, 'a session could not be closed in order'))
 }
 
 function fall(state: State, refused: boolean, message: string): void {

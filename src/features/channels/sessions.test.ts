@@ -14,6 +14,10 @@ interface Opened {
   readonly by: string
   readonly settings: unknown
   closed: boolean
+  /** When it was opened, and closed; milliseconds since 1970. */
+  readonly opened_ms: number
+  closed_ms?: number
+  readonly isOwn: () => boolean
   readonly tell: Tell
   end(refused?: boolean): void
 }
@@ -42,6 +46,8 @@ async function sessionsWorld(t: TestContext, channels = 1) {
   const opened: Opened[] = []
   const attempts: string[] = []
   const answer: { kind: 'open' | 'refused' | 'unavailable' } = { kind: 'open' }
+  /** Whether a session closes by itself, or only when nobody waits for that any more. */
+  const closing: { hangs: boolean } = { hangs: false }
   const told: string[] = []
   const kept: string[] = []
 
@@ -49,7 +55,7 @@ async function sessionsWorld(t: TestContext, channels = 1) {
     const own: Platform = { ...platform, process_id: name, ...more }
     const adapter: Adapter = {
       needsSession: () => true,
-      open: async (connection, tell) => {
+      open: async (connection, tell, _signal, isOwn) => {
         attempts.push(name)
         if (answer.kind !== 'open') return { kind: answer.kind, message: 'Not now.' }
         const ended = Promise.withResolvers<Awaited<Session['ended']>>()
@@ -58,6 +64,8 @@ async function sessionsWorld(t: TestContext, channels = 1) {
           by: name,
           settings: connection.settings,
           closed: false,
+          opened_ms: clock.now(),
+          isOwn: isOwn!,
           tell,
           end: (refused = false) => {
             one.closed = true
@@ -65,7 +73,12 @@ async function sessionsWorld(t: TestContext, channels = 1) {
           },
         }
         opened.push(one)
-        return { kind: 'open', session: { ended: ended.promise, close: async () => void (one.closed = true) } }
+        const close = async (signal: AbortSignal) => {
+          if (closing.hangs && !signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          one.closed = true
+          one.closed_ms = clock.now()
+        }
+        return { kind: 'open', session: { ended: ended.promise, close } }
       },
     }
     const sessions = channelSessions(
@@ -84,7 +97,10 @@ async function sessionsWorld(t: TestContext, channels = 1) {
       },
       async (channel, reports, raw) => void kept.push(`${channel.id} ${reports.length} ${Buffer.from(raw).toString()}`),
     )
-    t.after(() => sessions.stop())
+    t.after(() => {
+      closing.hangs = false
+      return sessions.stop()
+    })
     return {
       ...sessions,
       tick: () => sessions.lane.tick(),
@@ -96,7 +112,7 @@ async function sessionsWorld(t: TestContext, channels = 1) {
   }
   const standing = () => opened.filter(({ closed }) => !closed)
   const change = (set: Partial<ChannelRow>) => updateChannel(pool, { account_id: 'acc_1' as never, mode: 'live' }, 'ch_1', set as never)
-  return { ...world, start, opened, standing, attempts, answer, told, kept, change, row: async () => (await findAnyChannel(pool, 'ch_1'))! }
+  return { ...world, start, opened, standing, attempts, answer, closing, told, kept, change, row: async () => (await findAnyChannel(pool, 'ch_1'))! }
 }
 
 /** Time goes on in steps that heartbeats and leases outlast. */
@@ -190,6 +206,67 @@ test('the session of a process that hangs goes to another, and the one that hung
   assert.equal(a.find('ch_1'), undefined)
 })
 
+test('a session that does not close in order is closed before the lease on it ends, and nothing is sent meanwhile', async (t) => {
+  const world = await sessionsWorld(t)
+  const [a, b] = [world.start('a'), world.start('b')]
+  await Promise.all([a.beat(), b.beat()])
+  await a.tick()
+  const [first] = world.opened as [Opened]
+  const leased_ms = world.clock.now()
+  world.closing.hangs = true
+
+  const seen: unknown[] = []
+  for (let second = 1; second <= 12; second++) {
+    await passTime(world, 1000, b)
+    seen.push([a.find('ch_1') !== undefined, first.isOwn(), first.closed])
+  }
+
+  const [sending, closing, closed] = [
+    [true, true, false],
+    [false, false, false],
+    [false, false, true],
+  ]
+  assert.deepEqual(seen, [...Array(6).fill(sending), ...Array(2).fill(closing), ...Array(4).fill(closed)])
+  assert.equal(first.closed_ms, leased_ms + 9000)
+  assert.deepEqual(
+    world.opened.map(({ by, opened_ms }) => [by, opened_ms > first.closed_ms!]),
+    [
+      ['a', false],
+      ['b', true],
+    ],
+  )
+})
+
+test('a process that stops when it could not renew for a while closes its sessions before the leases end', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  await a.beat()
+  await a.tick()
+  const leased_ms = world.clock.now()
+  world.closing.hangs = true
+
+  await world.clock.advance(6000)
+  const stopped = a.stop()
+  await passTime(world, 6000)
+  await stopped
+
+  assert.equal(world.opened[0]!.closed_ms, leased_ms + 9000)
+})
+
+test('a process whose heartbeat is late keeps the sessions whose leases it renews', async (t) => {
+  const world = await sessionsWorld(t)
+  const [a, b] = [world.start('a'), world.start('b')]
+  await Promise.all([a.beat(), b.beat()])
+  await a.tick()
+
+  await passTime(world, 30_000, b, { ...a, beat: () => Promise.resolve() })
+
+  assert.deepEqual(
+    world.opened.map(({ by }) => by),
+    ['a'],
+  )
+})
+
 test('a clock that jumps, back or ahead, costs a process no session', async (t) => {
   const world = await sessionsWorld(t)
   const a = world.start('a')
@@ -213,6 +290,7 @@ test('a process that finds its lease with another closes the session', async (t)
   const a = world.start('a')
   await a.beat()
   await a.tick()
+  world.closing.hangs = true
 
   await world.pool`update channel_sessions set process_id = 'b'`
   await world.pool`insert into processes (id, roles, started_at, beat_at) values ('b', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`

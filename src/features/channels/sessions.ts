@@ -8,7 +8,7 @@ import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, Connection, Report, Session } from './adapter.ts'
 import { heldSession, type HeldSession } from './held-session.ts'
-import { countSessions, leaseSessions, listActive, listUnheld, releaseSessions, type SessionLook } from './sessions-store.ts'
+import { countSessions, leaseSessions, listActive, listUnheld, releaseSessions } from './sessions-store.ts'
 import type { ChannelRow } from './store.ts'
 
 /** What keeping sessions needs of channels. */
@@ -33,8 +33,12 @@ export interface ChannelSessions {
 
 const lookEveryMs = 1000
 const leaseMs = 10_000
-/** Trusted for so long after it was asked for: less than what lets another process take it. */
-const trustedForMs = Math.min(leaseMs, limits.process_silent_ms) - 2000
+/** Trusted for so long after it was asked for: what is left is for closing. */
+const trustedForMs = leaseMs - 3000
+/** So long before another process may open a session ours is closed, whether in order or not. */
+const closedBeforeMs = 1000
+/** A session that is closed while its lease is good may take so long. */
+const closeWithinMs = 5000
 const renewEveryMs = 2000
 /** A process takes a few at a time, so that others that start with it take theirs. */
 const takenAtOnce = 5
@@ -59,6 +63,8 @@ interface State {
   readonly sessions: Map<string, Held>
   /** Until when this process is sure of the leases that it holds: they are renewed together. */
   sure_until_ms: number
+  /** When another process may take them. */
+  leased_until_ms: number
   renewed_ms: number
   /** Behind which channel unheld ones are looked for next. */
   cursor: string
@@ -73,6 +79,7 @@ export function channelSessions(platform: Platform, channels: SessionChannels, k
     keep,
     sessions: new Map(),
     sure_until_ms: 0,
+    leased_until_ms: 0,
     renewed_ms: 0,
     cursor: '',
     watching: new AbortController(),
@@ -82,7 +89,7 @@ export function channelSessions(platform: Platform, channels: SessionChannels, k
     lane: { name: 'sessions', idle_ms: lookEveryMs, tick: () => tick(state) },
     find(channel_id) {
       const standing = state.sessions.get(channel_id)?.held.standing()
-      return standing?.kind === 'open' && platform.clock.now() < state.sure_until_ms ? standing.session : undefined
+      return standing?.kind === 'open' && isSure(state) ? standing.session : undefined
     },
     async stop() {
       state.stopping = true
@@ -92,11 +99,7 @@ export function channelSessions(platform: Platform, channels: SessionChannels, k
   }
 }
 
-const lookOf = ({ platform }: State, now_ms: number): SessionLook => ({
-  process_id: platform.process_id,
-  at: isoTime(now_ms),
-  alive_since: isoTime(now_ms - limits.process_silent_ms),
-})
+const isSure = ({ platform, sure_until_ms }: State): boolean => platform.clock.now() < sure_until_ms
 
 async function tick(state: State): Promise<number> {
   if (state.stopping) return 0
@@ -118,12 +121,14 @@ async function renew(state: State): Promise<void> {
 /** Leases what this process holds and these channels; a session whose lease another process has is closed. Resolves to the channels whose leases it has. */
 async function lease(state: State, now: number, more: readonly string[]): Promise<Set<string>> {
   const { platform, sessions } = state
-  const leased = await leaseSessions(platform.pool, [...sessions.keys(), ...more], lookOf(state, now), isoTime(now + leaseMs))
+  const times = { at: isoTime(now), lease_until: isoTime(now + leaseMs) }
+  const leased = await leaseSessions(platform.pool, [...sessions.keys(), ...more], platform.process_id, times)
   const lost = [...sessions.keys()].filter((id) => !leased.has(id))
   beSure(state, now)
   if (lost.length > 0) {
     platform.log.warn({ channels: lost }, 'another process holds the sessions of channels that this one held; they are closed')
-    await patiently(state, close(state, lost))
+    // it may have been opened elsewhere already
+    await patiently(state, close(state, lost, now))
   }
   return leased
 }
@@ -136,6 +141,7 @@ function beSure(state: State, began_ms: number): void {
   const { clock, log } = state.platform
   state.renewed_ms = began_ms
   state.sure_until_ms = began_ms + trustedForMs
+  state.leased_until_ms = began_ms + leaseMs
   state.watching.abort()
   const watching = new AbortController()
   state.watching = watching
@@ -179,12 +185,11 @@ function isChanged({ channels }: State, before: ChannelRow, now: ChannelRow): bo
 async function take(state: State): Promise<Held[]> {
   const { platform, channels, sessions } = state
   const now = platform.clock.now()
-  const look = lookOf(state, now)
-  const unheld = await listUnheld(platform.pool, channels.sessionProviders(), look, state.cursor, pageRows)
+  const unheld = await listUnheld(platform.pool, channels.sessionProviders(), isoTime(now), state.cursor, pageRows)
   state.cursor = unheld.length === pageRows ? unheld.at(-1)!.id : ''
   const wanting = unheld.filter((row) => !sessions.has(row.id) && needsSession(state, row))
   if (wanting.length === 0) return []
-  const { held, workers } = await countSessions(platform.pool, look)
+  const { held, workers } = await countSessions(platform.pool, isoTime(now), isoTime(now - limits.process_silent_ms))
   const share = Math.min(heldMax, Math.ceil((held + wanting.length) / Math.max(1, workers)))
   const wanted = wanting.slice(0, Math.max(0, Math.min(takenAtOnce, share - sessions.size)))
   if (sessions.size >= heldMax) platform.log.error({ held: sessions.size, waiting: wanting.length }, 'channels wait for a session; start more worker processes')
@@ -216,6 +221,7 @@ function begin(state: State, row: ChannelRow): Held {
       open: channels.adapterOf(row)!.open!,
       connection: channels.connection(row),
       tell: (reports, raw, ignored) => state.keep(row, reports, raw, ignored),
+      isOwn: () => isSure(state),
       changed: () => platform.wake('sessions', 'dispatch'),
     }),
   }
@@ -258,11 +264,13 @@ async function letGo(state: State, channel_ids: readonly string[]): Promise<void
   notify('sessions')
 }
 
-async function close({ sessions }: State, channel_ids: readonly string[]): Promise<void> {
+/** Until `by_ms`: before another process may open them. */
+async function close({ platform, sessions, leased_until_ms }: State, channel_ids: readonly string[], by_ms?: number): Promise<void> {
+  const last_ms = by_ms ?? Math.min(platform.clock.now() + closeWithinMs, leased_until_ms - closedBeforeMs)
   const closing = channel_ids.flatMap((id) => {
     const one = sessions.get(id)
     sessions.delete(id)
-    return one === undefined ? [] : [one.held.stop()]
+    return one === undefined ? [] : [one.held.stop(last_ms)]
   })
   await Promise.all(closing)
 }

@@ -1,6 +1,5 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
 import { tenantOf, type Tenant } from '../../contract/caller.ts'
-import { limits } from '../../contract/limits.ts'
 import { invalid, missing, Problem } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
@@ -244,12 +243,10 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
   return await setConnection(deps, sql, row, 'connected')
 }
 
-/** Whether a living process holds the channel's session, and it stands as far as is known. */
+/** Whether a process holds the channel's session, and it stands as far as is known. */
 async function hasSession({ platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<boolean> {
-  const now = platform.clock.now()
-  const look = { at: isoTime(now), alive_since: isoTime(now - limits.process_silent_ms) }
   const row = await store.findChannel(sql, tenant, id)
-  return row?.connection_status === 'connected' && (await isSessionHeld(sql, id, look))
+  return row?.connection_status === 'connected' && (await isSessionHeld(sql, id, isoTime(platform.clock.now())))
 }
 
 /** Writes a changed link and its event; an unchanged one writes nothing. */

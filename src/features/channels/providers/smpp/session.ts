@@ -37,18 +37,24 @@ export async function tryBind(tools: SessionTools, connection: Connection, signa
   return { kind: 'connected' }
 }
 
+export interface SessionWanted {
+  readonly tools: SessionTools
+  readonly connection: Connection
+  readonly memory: ChannelMemory
+  readonly tell: Tell
+  /** As the adapter's `open` is given it. */
+  readonly isOwn: (() => boolean) | undefined
+}
+
 export async function openSession(
-  tools: SessionTools,
-  connection: Connection,
-  memory: ChannelMemory,
-  tell: Tell,
+  { tools, connection, memory, tell, isOwn = () => true }: SessionWanted,
   signal: AbortSignal,
 ): Promise<{ kind: 'open'; session: Session } | Refusal> {
   const options = optionsOf(connection)
   const { clock } = tools
   const told = deliveries({ clock, options, memory, tell, nonce: randomBytes(8).toString('hex') })
   const opened = await bindAll(tools, options, told.take, signal)
-  if (opened.kind === 'bound') return { kind: 'open', session: sessionOver({ clock, options, memory, tell, told, links: opened.links }) }
+  if (opened.kind === 'bound') return { kind: 'open', session: sessionOver({ clock, options, memory, tell, isOwn, told, links: opened.links }) }
   told.end()
   return opened
 }
@@ -58,12 +64,13 @@ interface SessionParts {
   readonly options: Options
   readonly memory: ChannelMemory
   readonly tell: Tell
+  readonly isOwn: () => boolean
   readonly told: Deliveries
   /** The first one sends. */
   readonly links: readonly Link[]
 }
 
-function sessionOver({ clock, options, memory, tell, told, links }: SessionParts): Session {
+function sessionOver({ clock, options, memory, tell, isOwn, told, links }: SessionParts): Session {
   const sending = new Set<Promise<unknown>>()
   const closing = new AbortController()
   const ended = Promise.race(links.map((one) => one.ended)).then((message) => {
@@ -76,7 +83,7 @@ function sessionOver({ clock, options, memory, tell, told, links }: SessionParts
     options,
     memory,
     window: window(clock, options.window_size),
-    link: () => (closing.signal.aborted || links[0]!.isEnded() ? null : links[0]!),
+    link: () => (closing.signal.aborted || !isOwn() || links[0]!.isEnded() ? null : links[0]!),
     tookLate: (message_id, provider_id) =>
       // should it not be stored, the repeated hand-over still finds that it was taken
       void tell([{ kind: 'receipt', provider_id, message_id, transition: 'accept' }], Buffer.alloc(0)).catch(() => undefined),

@@ -74,6 +74,7 @@ async function linked(t: TestContext, { settings, credentials, smsc: options }: 
   const told: Report[] = []
   const raw: Uint8Array[] = []
   const storing: { fails: boolean } = { fails: false }
+  const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
   const open = async () => {
     const opened = await adapter.open!(
@@ -84,6 +85,7 @@ async function linked(t: TestContext, { settings, credentials, smsc: options }: 
         raw.push(bytes)
       },
       never,
+      () => lease.own,
     )
     if (opened.kind !== 'open') throw new Error(opened.message)
     t.after(() => opened.session.close(AbortSignal.abort()))
@@ -92,7 +94,7 @@ async function linked(t: TestContext, { settings, credentials, smsc: options }: 
   const session = await open()
   const send = (body: string, more: Partial<OutboundMessage> = {}, signal = never, by = session) =>
     by.send!(messageOf(connection, { to, content: { body }, ...more }), signal)
-  return { sim, clock, session, open, send, told, raw, storing }
+  return { sim, clock, session, open, send, told, raw, storing, lease }
 }
 
 const bodyOf = ({ bytes, esm_class }: Smsc['submitted'][number]) => ((esm_class & 0x40) === 0 ? bytes : bytes.subarray(bytes[0]! + 1))
@@ -206,6 +208,22 @@ test('no more messages wait for an answer than the window lets', async (t) => {
 
   assert.deepEqual((await Promise.all(three)).map(({ kind }) => kind).toSorted(), ['unavailable', 'unknown', 'unknown'])
   assert.equal(sim.submitted.length, 2)
+})
+
+test('what waits for the window, or for the parts before it, is not sent once another process may be bound', async (t) => {
+  const { sim, send, lease } = await linked(t, { settings: { window_size: 1 } })
+  sim.answer = () => {
+    lease.own = false
+    return 0
+  }
+
+  const outcomes = await Promise.all([send('a'.repeat(200), { id: 'msg_1' }), send('Hi', { id: 'msg_2' })])
+
+  assert.deepEqual(
+    outcomes.map(({ kind }) => kind),
+    ['unavailable', 'unavailable'],
+  )
+  assert.equal(sim.submitted.length, 1)
 })
 
 test('a throttled SMSC is left alone for a second, then two, until it takes something', async (t) => {
