@@ -40,8 +40,7 @@ const exempt: Readonly<Record<string, string>> = {
   'test/stories/billing-processes.test.ts': 'the pages of a list end',
   'test/stories/webhook-endpoints.test.ts': 'the pages of a list end',
   'test/stories/followers.test.ts': 'looks while work is under way that is bounded itself',
-  'test/simulation/messages.test.ts': 'kills after a seeded number of turns',
-  'test/simulation/providers.test.ts': 'kills after a seeded number of turns',
+  'test/simulation/processes.ts': 'kills after a seeded number of turns',
 }
 
 test('no test sleeps, and none waits without a bound', () => {

@@ -8,9 +8,10 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../kit/api.ts'
 import { testFollower, type TestFollower } from '../kit/follower.ts'
-import { startProcess, type WorldProcess } from '../kit/process.ts'
+import { startProcess } from '../kit/process.ts'
 import { seeded, type Random } from '../kit/random.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,2,3,4,5,6').split(',')
 const steps = 60
@@ -98,17 +99,15 @@ interface Scene {
 async function simulate(t: TestContext, { world, counting, random, shop, trial, channel }: Scene) {
   const sent: Sent[] = []
   const reports = new Map<string, object>()
-  let born = 0
-  let deaths = 0
-  const newProcess = () => startProcess(t, world, `process ${++born}`)
+  let repeats = 0
   /** A pass may wait for time to pass: where nothing else happens, it does. */
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, momentMs)
-  const processes: WorldProcess[] = [await newProcess(), await newProcess()]
+  const processes = await simulatedProcesses({ world, random, lanes, stepsMs: [10, 200, 3000, 20_000], start: (name) => startProcess(t, world, name) })
 
   const post = async (one: Sent) => {
     const body = { channel: one.account === shop ? channel : 'ch_test_sms', to: one.to, type: 'text', text: { body: 'Hello' } }
     const answer = await random
-      .pick(processes)
+      .pick(processes.all)
       .api(one.account.key)
       .post('/v1/messages', body, { 'idempotency-key': one.key })
       .catch(() => undefined)
@@ -129,43 +128,20 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
     sent.push(...fresh)
     await Promise.all(fresh.map(post))
   }
-  const pass = (process: WorldProcess, lane: string) =>
-    process.app
-      .lane(lane)
-      .tick()
-      .catch(() => 0)
-  const work = async () => {
-    await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(processes), random.pick(lanes))))
-  }
-  const killOne = async () => {
-    const at = random.below(processes.length)
-    const dying = processes[at]!
-    processes[at] = await newProcess()
-    const passes = lanes.map((lane) => pass(dying, lane))
-    for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
-    await dying.kill()
-    // what the dead was doing may wait for a time that never comes: nobody waits for it
-    void Promise.all(passes)
-    deaths += 1
-  }
-  const letTimePass = async () => {
-    await world.clock.advance(random.pick([10, 200, 3000, 20_000]))
-    await Promise.all(processes.map((process) => pass(process, 'heartbeat')))
-  }
   /** What providers told is told again, later and in another order. */
   const repeatReports = async () => {
     for (const row of await world.pool<{ id: string }[]>`select * from provider_reports`) reports.set(row.id, row)
     const again = random
       .shuffle([...reports.values()])
       .slice(0, 5)
-      .map((row) => ({ ...row, id: `again_${born}_${random.below(1e9)}`, due_at: world.clock.iso(random.below(1000)), attempts: 0 }))
+      .map((row) => ({ ...row, id: `again_${repeats++}_${random.below(1e9)}`, due_at: world.clock.iso(random.below(1000)), attempts: 0 }))
     for (const row of again)
       await world.pool`insert into provider_reports select * from json_populate_record(null::provider_reports, ${JSON.stringify(row)}::text::json)`
   }
   const optOut = async () => {
     const from = random.pick(['+4915112345601', '+4915112345602'])
     await random
-      .pick(processes)
+      .pick(processes.all)
       .api(trial.key)
       .post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from, type: 'text', text: { body: random.pick(['STOP', 'START', 'Hello']) } })
       .catch(() => undefined)
@@ -173,11 +149,12 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
   const repeatRequest = async () => {
     if (sent.length > 0) await Promise.all([random.pick(sent), random.pick(sent)].map(post))
   }
+  const { work, killOne, letTimePass } = processes
   const whole = [sendSome, sendSome, sendSome, work, work, work, work, work, letTimePass, letTimePass, repeatReports, optOut, repeatRequest, killOne]
 
   return {
     world,
-    deaths: () => deaths,
+    deaths: () => processes.deaths(),
     miscounted: () => counting.wrong(world.pool),
     behind: () => counting.behind(world.pool),
     step: () => whileTimePasses(random.pick(whole)),
@@ -187,12 +164,12 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
       for (let pass_ = 0, idle = 0; idle < 3; pass_++) {
         assert.ok(pass_ < passesMax, 'the lanes find no rest')
         await world.clock.advance(15_000)
-        for (const process of processes) await process.app.lane('heartbeat').tick()
+        for (const process of processes.all) await process.app.lane('heartbeat').tick()
         let jobs = 0
-        for (const process of processes) {
+        for (const process of processes.all) {
           for (const lane of ['dispatch', 'reports', 'follow-test']) jobs += await whileTimePasses(() => process.app.lane(lane).tick())
           // retries go on for hours: what is at hand in memory comes to rest, what is queued need not
-          for (const lane of ['fan-out', 'deliver']) await whileTimePasses(() => pass(process, lane))
+          for (const lane of ['fan-out', 'deliver']) await whileTimePasses(() => processes.pass(process, lane))
         }
         const [waiting] = await world.pool<{ rows: number }[]>`
           select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) + (select count(*) from webhook_handoffs) as rows`
@@ -204,7 +181,7 @@ async function simulate(t: TestContext, { world, counting, random, shop, trial, 
       const ended: { id: string; to: string; status: string; may: readonly string[] }[] = []
       for (const { account, to, id } of sent) {
         if (id === undefined) continue
-        const message = (await processes[0]!.api(account.key).get(`/v1/messages/${id}`)).body
+        const message = (await processes.all[0]!.api(account.key).get(`/v1/messages/${id}`)).body
         ended.push({ id, to, status: message.status, may: (account === shop ? live : sandbox)[to]! })
       }
       return ended

@@ -10,6 +10,7 @@ import { startProcess, type WorldProcess } from '../kit/process.ts'
 import { seeded } from '../kit/random.ts'
 import { accepted, providerIdOf, scriptedProvider, unavailable, unknown, type Answer, type ScriptedProvider } from '../kit/scripted-provider.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import { simulatedProcesses } from './processes.ts'
 
 const seeds = (process.env['POSTHORN_PROVIDER_SEEDS'] ?? '1,3,5').split(',')
 const steps = 60
@@ -156,16 +157,8 @@ async function mortalProcess(t: TestContext, { world, scripted }: Scene, name: s
 async function simulate(t: TestContext, scene: Scene) {
   const { world, shop, channel, scripted, provider, random } = scene
   const sent = new Map<string, string>()
-  const life = { born: 0, deaths: 0 }
-  const newProcess = () => mortalProcess(t, scene, `process ${++life.born}`)
-  const processes: WorldProcess[] = [await newProcess(), await newProcess()]
+  const processes = await simulatedProcesses({ world, random, lanes, stepsMs: [10, 500, 5000, 31_000], start: (name) => mortalProcess(t, scene, name) })
   const whileTimePasses = <T>(work: () => Promise<T>) => world.rest.whileTimePasses(work, 100)
-  const pass = (process: WorldProcess, lane: string) =>
-    process.app
-      .lane(lane)
-      .tick()
-      .catch(() => 0)
-
   const sendSome = async () => {
     const messages = Array.from({ length: 1 + random.below(12) }, () => ({
       channel,
@@ -173,32 +166,16 @@ async function simulate(t: TestContext, scene: Scene) {
       type: 'text',
       text: { body: 'Hello' },
     }))
-    const { body } = await random.pick(processes).api(shop.key).post('/v1/messages/batch', { messages })
+    const { body } = await random.pick(processes.all).api(shop.key).post('/v1/messages/batch', { messages })
     for (const [at, item] of (body.data as { message?: { id: string } }[]).entries())
       if (item.message !== undefined) sent.set(item.message.id, messages[at]!.to)
   }
-  const work = async () => {
-    await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(processes), random.pick(lanes))))
-  }
   const callBack = async (count: number) => {
     const reports = provider.takeReceipts(count)
-    const answer = await fetch(`${random.pick(processes).base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) })
+    const answer = await fetch(`${random.pick(processes.all).base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) })
     assert.equal(answer.status, 200)
   }
-  const killOne = async () => {
-    const at = random.below(processes.length)
-    const dying = processes[at]!
-    processes[at] = await newProcess()
-    const passes = lanes.map((lane) => pass(dying, lane))
-    for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
-    await dying.kill()
-    void Promise.all(passes)
-    life.deaths += 1
-  }
-  const letTimePass = async () => {
-    await world.clock.advance(random.pick([10, 500, 5000, 31_000]))
-    await Promise.all(processes.map((process) => pass(process, 'heartbeat')))
-  }
+  const { work, killOne, letTimePass } = processes
   const whole = [sendSome, sendSome, work, work, work, work, work, letTimePass, letTimePass, () => callBack(1 + random.below(4)), killOne]
 
   return {
@@ -210,8 +187,8 @@ async function simulate(t: TestContext, scene: Scene) {
       for (let passes = 0, idle = 0; idle < 3; passes++) {
         assert.ok(passes < passesMax, 'the lanes find no rest')
         await world.clock.advance(15_000)
-        for (const process of processes) await process.app.lane('heartbeat').tick()
-        for (const process of processes) for (const lane of lanes) await whileTimePasses(() => pass(process, lane))
+        for (const process of processes.all) await process.app.lane('heartbeat').tick()
+        for (const process of processes.all) for (const lane of lanes) await whileTimePasses(() => processes.pass(process, lane))
         await whileTimePasses(() => callBack(1000))
         const [waiting] = await world.pool<{ rows: number }[]>`select (select count(*) from dispatch_jobs) + (select count(*) from provider_reports) as rows`
         idle = waiting!.rows === 0 ? idle + 1 : 0
@@ -233,6 +210,6 @@ async function simulate(t: TestContext, scene: Scene) {
       return row!.rows
     },
     spent: async () => creditMicros - ((await shop.api.get('/v1/balance')).body.wallet_micros as number),
-    told: () => `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.asked.length} questions, ${life.deaths} deaths`,
+    told: () => `${sent.size} messages, ${scripted.sent.length} hand-overs, ${scripted.asked.length} questions, ${processes.deaths()} deaths`,
   }
 }

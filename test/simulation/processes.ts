@@ -1,0 +1,60 @@
+/** The processes of a simulation: two that work on one database in any order, one of which is killed now and then while it works, and another one started. */
+import type { WorldProcess } from '../kit/process.ts'
+import type { Random } from '../kit/random.ts'
+import type { World } from '../kit/world.ts'
+
+export interface SimulatedProcesses {
+  /** Those that are alive. */
+  readonly all: readonly WorldProcess[]
+  /** One pass of a lane; one that fails is none. */
+  pass(process: WorldProcess, lane: string): Promise<number>
+  /** Some passes at once, of any process and lane. */
+  readonly work: () => Promise<void>
+  /** Kills one in the midst of a pass of every lane; another one has begun before. */
+  readonly killOne: () => Promise<void>
+  readonly letTimePass: () => Promise<void>
+  deaths(): number
+}
+
+export interface SimulatedParts {
+  readonly world: World
+  readonly random: Random
+  readonly lanes: readonly string[]
+  /** By how much the clock goes on, one of them at a time. */
+  readonly stepsMs: readonly number[]
+  readonly start: (name: string) => Promise<WorldProcess>
+}
+
+export async function simulatedProcesses({ world, random, lanes, stepsMs, start }: SimulatedParts): Promise<SimulatedProcesses> {
+  const life = { born: 0, deaths: 0 }
+  const begin = () => start(`process ${++life.born}`)
+  const all: WorldProcess[] = [await begin(), await begin()]
+  const pass = (process: WorldProcess, lane: string): Promise<number> =>
+    process.app
+      .lane(lane)
+      .tick()
+      .catch(() => 0)
+  return {
+    all,
+    pass,
+    async work() {
+      await Promise.all(Array.from({ length: 1 + random.below(4) }, () => pass(random.pick(all), random.pick(lanes))))
+    },
+    async killOne() {
+      const at = random.below(all.length)
+      const dying = all[at]!
+      all[at] = await begin()
+      const passes = lanes.map((lane) => pass(dying, lane))
+      for (let turns = random.below(8); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
+      await dying.kill()
+      // what the dead was doing may wait for a time that never comes: nobody waits for it
+      void Promise.all(passes)
+      life.deaths += 1
+    },
+    async letTimePass() {
+      await world.clock.advance(random.pick(stepsMs))
+      await Promise.all(all.map((process) => pass(process, 'heartbeat')))
+    },
+    deaths: () => life.deaths,
+  }
+}
