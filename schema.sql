@@ -82,6 +82,7 @@ create table channels (
   created_at timestamp with time zone not null,
   templates_due_at timestamp with time zone,
   templates_read_at timestamp with time zone,
+  link_tried_at timestamp with time zone,
   constraint channels_pkey PRIMARY KEY (id),
   constraint channels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint channels_connection_status_check CHECK ((connection_status = ANY (ARRAY['connecting'::text, 'connected'::text, 'disconnected'::text]))),

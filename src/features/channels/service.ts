@@ -24,6 +24,7 @@ import {
   reconnectChannel,
   removeChannel,
   setConnection,
+  tryLink,
   updateChannel,
   type ChannelCreation,
   type ChannelDeps,
@@ -88,8 +89,10 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     create: (sql: Db, caller: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation),
     update: (sql: Db, tenant: Tenant, id: string, change: ChannelUpdate): Promise<Channel> => updateChannel(deps, sql, tenant, id, change),
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeChannel(deps, sql, tenant, id),
-    /** Tries the channel's link again; answers the channel once it is connected. */
+    /** Tries the channel's link for somebody who asks for it; answers the channel once it is connected. */
     reconnect: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => reconnectChannel(deps, sql, tenant, id),
+    /** As `reconnect`, by the service itself: nobody says that its provider answers again. */
+    tryLink: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => tryLink(deps, sql, tenant, id),
     /** Writes a changed link and its event; an unchanged one writes nothing. */
     setConnection: (sql: Db, row: ChannelRow, connection_status: 'connected' | 'disconnected'): Promise<Channel> =>
       setConnection(deps, sql, row, connection_status),

@@ -19,10 +19,12 @@ export interface ChannelRow {
   /** Sealed; opened by the service alone. */
   credentials: string
   deleted_at: string | null
+  /** When somebody last had its link tried, or gave it other credentials, and it stood; null: never since it was connected. */
+  link_tried_at: string | null
   created_at: string
 }
 
-export async function insertChannel(sql: Db, row: Omit<ChannelRow, 'deleted_at'>): Promise<ChannelRow> {
+export async function insertChannel(sql: Db, row: Omit<ChannelRow, 'deleted_at' | 'link_tried_at'>): Promise<ChannelRow> {
   const [channel] = await sql<ChannelRow[]>`
     insert into channels (account_id, mode, id, type, provider, name, identifier, status, connection_status, capabilities, settings, credentials, created_at)
     values (${row.account_id}, ${row.mode}, ${row.id}, ${row.type}, ${row.provider}, ${row.name}, ${row.identifier}, ${row.status}, ${row.connection_status},
@@ -82,8 +84,9 @@ export interface ChannelChange {
   status?: 'active' | 'disabled'
   settings?: Record<string, unknown>
   capabilities?: readonly string[]
-  /** Sealed. */
+  /** Sealed; they were tried at `link_tried_at`. */
   credentials?: string
+  link_tried_at?: string
 }
 
 /** Changes what is given; null when the channel is gone. */
@@ -94,7 +97,8 @@ export async function updateChannel(sql: Db, { account_id, mode }: Tenant, id: s
       status = coalesce(${change.status ?? null}, status),
       settings = coalesce(${change.settings === undefined ? null : JSON.stringify(change.settings)}::text::json, settings),
       capabilities = coalesce(${change.capabilities === undefined ? null : [...change.capabilities]}::text[], capabilities),
-      credentials = coalesce(${change.credentials ?? null}, credentials)
+      credentials = coalesce(${change.credentials ?? null}, credentials),
+      link_tried_at = coalesce(${change.link_tried_at ?? null}, link_tried_at)
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null
     returning *`
   return channel ?? null
@@ -112,6 +116,11 @@ export async function changeConnection(
     where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null and connection_status <> ${connection_status}
     returning *`
   return channel ?? null
+}
+
+/** Notes that somebody had the channel's link tried, and that it stood. */
+export async function markLinkTried(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<void> {
+  await sql`update channels set link_tried_at = ${at} where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
 }
 
 /** Replaces the sealed credentials, unless they were replaced meanwhile. */

@@ -49,5 +49,6 @@ const testChannel = (tenant: Tenant, type: ChannelType): ChannelRow => ({
   settings: {},
   credentials: '',
   deleted_at: null,
+  link_tried_at: null,
   created_at: standingSince,
 })

@@ -47,11 +47,11 @@ test('a lost link has its turn, however many others are lost before it and stay 
     insert into channels (account_id, mode, id, type, provider, name, identifier, status, connection_status, capabilities, settings, credentials, created_at)
     select 'acc_1', 'live', 'ch_' || n, 'sms', 'away', 'Shop', '+' || n, 'active', 'disconnected', '{text}', '{}', '', ${clock.iso()} from generate_series(10001, 10600) n`
   const tried = new Set<string>()
-  const reconnect = async (_sql: unknown, _tenant: unknown, id: string) => {
+  const tryLink = async (_sql: unknown, _tenant: unknown, id: string) => {
     tried.add(id)
     throw new Error('out of reach')
   }
-  const [lane] = channelLanes(platform, { reconnect, needsSession: () => false, templatesLane: undefined } as unknown as ChannelService)
+  const [lane] = channelLanes(platform, { tryLink, needsSession: () => false, templatesLane: undefined } as unknown as ChannelService)
 
   for (let second = 0; second < 120; second++) {
     await lane!.tick()

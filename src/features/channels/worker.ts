@@ -56,7 +56,7 @@ interface Wait {
 }
 
 /** Tries lost links again until they stand; a link that stands again is told as `channel.connected`. Sessions are opened again by whoever holds them. */
-function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'reconnect' | 'needsSession'>): Lane {
+function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelService, 'tryLink' | 'needsSession'>): Lane {
   let waits = new Map<string, Wait>()
   // behind which channel lost ones are looked for next: however many there are, each has its turn
   let cursor = ''
@@ -75,7 +75,7 @@ function reconnectLane({ pool, clock, log }: Platform, channels: Pick<ChannelSer
     const failures = (waits.get(row.id)?.failures ?? 0) + 1
     const wait_ms = Math.min(firstWaitMs * 2 ** Math.min(failures, 10), waitMaxMs)
     try {
-      await channels.reconnect(pool, tenant, row.id)
+      await channels.tryLink(pool, tenant, row.id)
       const now = clock.now()
       waits.set(row.id, { failures, next_ms: now + wait_ms, unsteady_until_ms: now + steadyMs })
       return true

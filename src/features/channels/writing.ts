@@ -140,7 +140,7 @@ export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     const written = await store.updateChannel(tx, tenant, id, {
       ...plain,
       ...(rate === undefined ? {} : { settings: rate, capabilities: provider?.capabilities(row.type, rate) ?? row.capabilities }),
-      ...(credentials === undefined ? {} : { credentials }),
+      ...(credentials === undefined ? {} : { credentials, link_tried_at: isoTime(platform.clock.now()) }),
     })
     if (written === null) throw missing('channel', id)
     return credentials === undefined ? channelObject(written, platform.settings.base_url) : await setConnection(deps, tx, written, 'connected')
@@ -227,11 +227,19 @@ async function takeBack(
   }
 }
 
+/** Tries the channel's link because somebody asks for it: what waits for its provider to answer goes on at once (behaviour: channels 4.3). */
+export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
+  const channel = await tryLink(deps, sql, tenant, id)
+  await store.markLinkTried(sql, tenant, id, isoTime(deps.platform.clock.now()))
+  publishChange(deps)
+  return channel
+}
+
 /**
  * Tries the channel's link again, also where it counts as connected; answers the channel once it is. What fails changes nothing: a session that stands goes
  * on (behaviour: channels 4.3, 4.4).
  */
-export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
+export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
   const { provider, adapter } = getConnectable(deps, row)
   const { clock, secrets } = deps.platform

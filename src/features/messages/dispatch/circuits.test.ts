@@ -9,28 +9,34 @@ function failing(times: number) {
   const woken: string[] = []
   const made = circuits({ log: pino({ level: 'silent' }), wake: (...lanes) => void woken.push(...lanes) })
   for (let n = 0; n < times; n++) made.note(row, { kind: n % 2 === 0 ? 'unavailable' : 'unknown' }, 0, 0)
-  return { made, woken }
+  /** How many of the wanted go at that time. */
+  const go = (channel_id: string, now: number, wanted: number) => {
+    const may = made.allows(channel_id, now, wanted)
+    if (may > 0) made.begins(channel_id, now)
+    return may
+  }
+  return { made, woken, go }
 }
 
 test('after ten failures in a row one message goes now and then, and the first answer lets all go', () => {
-  const { made, woken } = failing(10)
-  const granted = [0, 999, 1000, 1001, 2999, 3000, 6999, 7000].map((now) => made.take('ch_1', now, 5))
+  const { made, woken, go } = failing(10)
+  const granted = [0, 999, 1000, 1001, 2999, 3000, 6999, 7000].map((now) => go('ch_1', now, 5))
   made.note(row, { kind: 'throttled' }, 7000, 7001)
 
   assert.deepEqual(granted, [0, 0, 1, 0, 0, 1, 0, 1])
-  assert.deepEqual([made.take('ch_1', 7001, 5), made.isOpen('ch_1'), woken], [5, false, ['dispatch']])
+  assert.deepEqual([go('ch_1', 7001, 5), made.isOpen('ch_1'), woken], [5, false, ['dispatch']])
 })
 
 test('probes are at most half a minute apart, and another channel is none of it', () => {
-  const { made } = failing(10)
+  const { made, go } = failing(10)
   let last = 0
   for (let n = 0; n < 20; n++) {
     last = made.probeAt('ch_1')!
-    made.take('ch_1', last, 1)
+    go('ch_1', last, 1)
   }
 
   assert.equal(made.probeAt('ch_1')! - last, 30_000)
-  assert.deepEqual([made.take('ch_2', 0, 7), made.probeAt('ch_2')], [7, null])
+  assert.deepEqual([go('ch_2', 0, 7), made.probeAt('ch_2')], [7, null])
 })
 
 test('an answer among failures begins the count anew', () => {
@@ -52,10 +58,32 @@ test('a provider is out of reach when it failed for half a minute without a succ
 })
 
 test('after refused credentials, and when a lost link is back, one message goes first', () => {
-  const { made } = failing(0)
+  const { made, go } = failing(0)
   made.note(row, { kind: 'refused', channel_lost: true }, 0, 0)
-  const afterRefusal = [made.take('ch_1', 0, 5), made.take('ch_1', 0, 5)]
+  const afterRefusal = [go('ch_1', 0, 5), go('ch_1', 0, 5)]
   made.linkLost('ch_1', 500)
 
-  assert.deepEqual([...afterRefusal, made.take('ch_1', 500, 5), made.outOfReach(60_000)], [1, 0, 1, []])
+  assert.deepEqual([...afterRefusal, go('ch_1', 500, 5), made.outOfReach(60_000)], [1, 0, 1, []])
+})
+
+test('probes take by turns what waits longest and what came last, and one that was not handed over is none', () => {
+  const { made, go } = failing(10)
+  const choices = [1000, 3000, 7000].map((now) => (go('ch_1', now, 1), made.choice('ch_1')))
+  const before = [made.probeAt('ch_1'), go('ch_1', 7001, 1)]
+  made.notHandedOver('ch_1', 7001)
+
+  assert.deepEqual(choices, ['newest', 'oldest', 'newest'])
+  assert.deepEqual([...before, made.choice('ch_1'), go('ch_1', 7001, 1), made.probeAt('ch_1')], [15_000, 0, 'oldest', 1, 15_001])
+})
+
+test('a link that somebody tried lets the next probe go at once, each time that it is tried, and nothing where the circuit is closed', () => {
+  const { made, go } = failing(10)
+  for (const now of [1000, 3000, 7000, 15_000]) go('ch_1', now, 1)
+  made.linkTried('ch_1', 0, 16_000)
+  const earlier = go('ch_1', 16_000, 5)
+  const granted = [20_000, 20_001, 20_002].map((now) => (made.linkTried('ch_1', 19_000, now), go('ch_1', now, 5)))
+  made.linkTried('ch_1', 20_500, 20_600)
+  made.linkTried('ch_2', 20_500, 20_600)
+
+  assert.deepEqual([earlier, granted, go('ch_1', 20_600, 5), go('ch_2', 20_600, 5)], [0, [1, 0, 0], 1, 5])
 })

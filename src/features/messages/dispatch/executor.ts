@@ -95,6 +95,12 @@ async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void>
   }
 }
 
+/** Ends a job that was to go; where it was a probe, another may go in its place. */
+function endInstead(deps: ExecutorDeps, job: Job, kind: Ended['outcome']['kind']): void {
+  if (job.row.mode === 'live') deps.circuits.notHandedOver(job.row.channel_id, deps.platform.clock.now())
+  end(deps, job, kind)
+}
+
 /** Sorts out what must not be handed over. */
 async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[]> {
   const { platform, channels, rates } = deps
@@ -106,15 +112,15 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   for (const job of jobs) {
     const channel = await channels.find(tenantOf(job.row), job.row.channel_id)
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
-    if (told.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) end(deps, job, 'gone')
-    else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) end(deps, job, 'expired')
-    else if (blocked.has(job.row.id)) end(deps, job, 'blocked')
+    if (told.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) endInstead(deps, job, 'gone')
+    else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) endInstead(deps, job, 'expired')
+    else if (blocked.has(job.row.id)) endInstead(deps, job, 'blocked')
     else if (channel === null) endOfDeleted(deps, job)
     else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job, channel })
   }
   // they wait in the table until the channel is up again, or for the process that holds its session
-  await giveBack(platform, down, now)
+  await giveBack(platform, down)
   for (const job of down) {
     deps.jobs.end(job)
     deps.circuits.linkLost(job.row.channel_id, now)
@@ -162,7 +168,7 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
     slow.map(({ job }) => ({ job, at_ms })),
   )
   const gone = new Set(slow.flatMap(({ job }) => (written.has(job.row.id) ? [] : [job])))
-  for (const job of gone) end(deps, job, 'gone')
+  for (const job of gone) endInstead(deps, job, 'gone')
   return ready.filter(({ job }) => !gone.has(job))
 }
 

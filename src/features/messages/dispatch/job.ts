@@ -17,6 +17,8 @@ export interface Job {
   readonly due_ms: number
   /** When the claim ends; nothing is handed over after it. */
   readonly lease_until_ms: number
+  /** Chosen to go first while its channel's circuit is open. */
+  readonly probe?: true
 }
 
 /** Messages of one account and channel wait in one queue. */

@@ -38,9 +38,9 @@ export const linksLane = (deps: LinksDeps): Lane => ({
 })
 
 function measure({ platform: { metrics }, circuits, jobs }: LinksDeps): void {
-  const [open, running] = [circuits.open(), jobs.runningByType()]
+  const [open, running] = [Map.groupBy(circuits.allOpen(), ({ channel_type }) => channel_type), jobs.runningByType()]
   for (const channel_type of channelTypes) {
-    metrics.circuits_open.set({ channel_type }, open.get(channel_type) ?? 0)
+    metrics.circuits_open.set({ channel_type }, open.get(channel_type)?.length ?? 0)
     metrics.hand_overs.set({ channel_type }, running.get(channel_type) ?? 0)
   }
 }
@@ -60,7 +60,7 @@ async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Fai
   }
   try {
     // whoever holds a session knows best how it stands
-    if (!channels.needsSession(channel)) await channels.reconnect(pool, tenantOf(failing), channel_id)
+    if (!channels.needsSession(channel)) await channels.tryLink(pool, tenantOf(failing), channel_id)
   } catch (error) {
     if (isDown(error)) {
       log.warn({ err: error, channel_id, failures: failing.failures }, 'the provider of a channel has been out of reach for half a minute')

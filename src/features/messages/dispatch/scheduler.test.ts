@@ -1,7 +1,7 @@
 /** What the scheduler promises of the memory of a process: who gets into it, who goes out of it, and what becomes of the rest. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { startWorld } from '../../../../test/kit/world.ts'
+import { startWorld, type World } from '../../../../test/kit/world.ts'
 import type { MessageRow } from '../rows.ts'
 import { circuits } from './circuits.ts'
 import { inHand } from './in-hand.ts'
@@ -12,7 +12,7 @@ import type { Session } from '../../channels/adapter.ts'
 
 async function scheduling(t: TestContext) {
   const world = await startWorld(t)
-  const [jobs, rates] = [inHand(), channelRates()]
+  const [jobs, rates, known] = [inHand(), channelRates(), circuits(world.platform)]
   const expired: Job[] = []
   const session = { open: false }
   const linked: Session = { useful_max: 8, ended: new Promise(() => undefined), close: async () => undefined }
@@ -28,7 +28,7 @@ async function scheduling(t: TestContext) {
     jobs,
     leases,
     rates,
-    circuits: circuits(world.platform),
+    circuits: known,
     sessions: {
       find: (channel_id) => (channel_id === 'ch_linked' ? linked : undefined),
       sends: (channel_id) => channel_id === 'ch_of_another' && session.open,
@@ -55,8 +55,13 @@ async function scheduling(t: TestContext) {
       world.clock.now() + 60_000,
     )
   const item = (channel_id: string) => ({ account_id: 'acc_1', channel_id, sandbox: false, priority: 'normal' }) as const
-  return { world, jobs, rates, session, expired, made, offer, item }
+  return { world, jobs, rates, circuits: known, session, expired, made, offer, item }
 }
+
+/** A job in the table, in the hand of this process. */
+const queued = (world: World, id: string, channel_id: string) => world.pool`
+  insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
+  values ('acc_1', 'live', ${id}, ${channel_id}, ${`acc_1:${channel_id}`}, 1, ${world.clock.iso(60_000)}, ${world.platform.process_id})`
 
 const perChannel = (jobs: readonly Job[]) =>
   Object.fromEntries([...Map.groupBy(jobs, ({ row }) => row.channel_id)].map(([channel, some]) => [channel, some.length]))
@@ -145,11 +150,8 @@ test('what expires in memory is ended, and what waits until its claim ends goes 
 test('a scheduler that stops takes nothing, and gives back what was being accepted meanwhile', async (t) => {
   const { world, jobs, made, offer, item } = await scheduling(t)
   const claimed = async () => (await world.pool<{ count: number }[]>`select count(*)::int as count from dispatch_jobs where process_id is not null`)[0]!.count
-  const job = (id: string) => world.pool`
-    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at, process_id)
-    values ('acc_1', 'live', ${id}, 'ch_a', 'acc_1:ch_a', 1, ${world.clock.iso(60_000)}, ${world.platform.process_id})`
-  await job('ch_a_0')
-  await job('ch_a_1')
+  await queued(world, 'ch_a_0', 'ch_a')
+  await queued(world, 'ch_a_1', 'ch_a')
 
   offer('ch_a', 1)
   await made.stop()
@@ -158,5 +160,26 @@ test('a scheduler that stops takes nothing, and gives back what was being accept
   await made.stop()
 
   assert.deepEqual([first, await claimed(), jobs.size, made.takes(item('ch_a')), await made.claim(), made.ready()], [1, 0, 0, false, 0, []])
+  await world.pool`delete from dispatch_jobs`
+})
+
+test('what waits in memory for a channel whose provider fails again and again goes back with its place in the queue, and that of others stays', async (t) => {
+  const { world, jobs, circuits, made, offer, item } = await scheduling(t)
+  for (const n of [0, 1, 2]) await queued(world, `ch_a_${n}`, 'ch_a')
+  // due so late that they are not claimed again
+  offer('ch_a', 3, { created_at: world.clock.iso(1000) })
+  offer('ch_b', 2)
+  const now = world.clock.now()
+  const whose = { account_id: 'acc_1', mode: 'live', channel_id: 'ch_a', channel_type: 'sms' } as const
+  for (let n = 0; n < 10; n++) circuits.note(whose, { kind: 'unavailable' }, now, now)
+
+  await made.claim()
+
+  const left = await world.pool`select due_at, process_id from dispatch_jobs`
+  assert.deepEqual(
+    left.map((row) => ({ ...row })),
+    Array.from({ length: 3 }, () => ({ due_at: world.clock.iso(1000), process_id: null })),
+  )
+  assert.deepEqual([jobs.size, made.takes(item('ch_a')), perChannel(made.ready())], [2, false, { ch_b: 1 }])
   await world.pool`delete from dispatch_jobs`
 })

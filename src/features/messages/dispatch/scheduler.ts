@@ -111,7 +111,6 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
       await giveBack(
         platform,
         jobs.drop((job) => job.lease_until_ms - leaseMarginMs <= now),
-        now,
       )
     },
     async stop() {
@@ -120,24 +119,22 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
       await giveBack(
         platform,
         jobs.drop(() => true),
-        platform.clock.now(),
       )
     },
   }
 }
 
-/** Frees claimed jobs in the table, uncounted: they are due then. */
-export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Job[], due_ms: number): Promise<void> =>
+/** Frees claimed jobs in the table, uncounted: they are due then, or when they were, so that they keep their place among the others. */
+export const giveBack = async ({ pool, process_id }: Platform, jobs: readonly Job[], due_ms?: number): Promise<void> =>
   await store.releaseJobs(
     pool,
     process_id,
-    jobs.map(({ row }) => row.id),
-    isoTime(due_ms),
+    jobs.map((job) => ({ message_id: job.row.id, due_at: isoTime(due_ms ?? job.due_ms) })),
   )
 
 /** How many more of a channel and priority this process keeps in memory: what the channel takes within seconds, so that a slow one leaves room for the others. */
-const capacityOf = ({ rates, circuits, jobs }: SchedulerDeps, row: { account_id: string; channel_id: string }, priority: Priority): number =>
-  (circuits.isOpen(row.channel_id) ? 1 : Math.ceil(rates.within(row.channel_id, keptSeconds))) - jobs.waiting.count(queueOf(row), priority)
+const capacityOf = ({ rates, jobs }: SchedulerDeps, row: { account_id: string; channel_id: string }, priority: Priority): number =>
+  Math.ceil(rates.within(row.channel_id, keptSeconds)) - jobs.waiting.count(queueOf(row), priority)
 
 /** Counts what it grants, so that one piece of messages of a slow channel does not find the same room for each of them. */
 function hasRoomFor(state: State, item: Offered): boolean {
@@ -158,19 +155,39 @@ async function claim(state: State): Promise<number> {
   // with much to do in memory the table is looked at now and then, for the sake of other queues
   if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && now - state.looked_ms < busyLookEveryMs)) return 0
   state.looked_ms = now
+  await emptyOpen(state)
   const { mine, paused } = await dueQueues(state, now)
+  const failing = mine.filter(({ channel_id }) => state.circuits.isOpen(channel_id))
+  const well = mine.filter((queue) => !failing.includes(queue))
   const lease_until_ms = now + leaseMs
   const lease_until = isoTime(lease_until_ms)
-  const full = mine.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
-  const expired = await state.paused.expired([...paused, ...full], lease_until, rows_max)
+  const full = well.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
+  const expired = await state.paused.expired([...paused, ...failing, ...full], lease_until, rows_max)
   state.expire(taken(state, expired, lease_until_ms))
-  const capacities = capacitiesOf(state, mine, rows_max)
-  const rows = await store.claimJobs(pool, { capacities, at: isoTime(now), lease_until, process_id, rows_max })
-  const claimed = taken(state, rows, lease_until_ms)
-  if (state.stopping) await giveBack(state.platform, claimed, now)
+  const claim = { at: isoTime(now), lease_until, process_id }
+  const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, well, rows_max), rows_max })
+  const probes = await store.claimProbes(pool, { ...claim, probes: probesOf(state, failing) })
+  const claimed = [...taken(state, rows, lease_until_ms), ...taken(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const }))]
+  if (state.stopping) await giveBack(state.platform, claimed)
   else for (const job of claimed) state.jobs.add(job)
-  return rows.length + expired.length
+  return rows.length + probes.length + expired.length
 }
+
+/** While a channel's circuit is open its messages wait in the table, where a probe is chosen among all of them; what was in memory goes back. */
+async function emptyOpen({ circuits, jobs, platform }: State): Promise<void> {
+  const waitsHere = circuits.allOpen().some((open) => priorities.some((priority) => jobs.waiting.count(queueOf(open), priority) > 0))
+  if (!waitsHere) return
+  await giveBack(
+    platform,
+    jobs.drop((job) => job.probe !== true && circuits.isOpen(job.row.channel_id)),
+  )
+}
+
+/** The queues of which a probe is to be claimed, and which: of those that have none in memory. */
+const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
+  queues
+    .filter((queue) => priorities.every((priority) => jobs.waiting.count(queue.queue, priority) === 0))
+    .map(({ queue, channel_id }) => ({ queue, choice: circuits.choice(channel_id) }))
 
 /** The queues with due jobs: those whose channels this process may dispatch, and those that are paused. */
 async function dueQueues(state: State, now: number): Promise<{ mine: readonly store.DueQueue[]; paused: readonly store.DueQueue[] }> {
@@ -178,6 +195,10 @@ async function dueQueues(state: State, now: number): Promise<{ mine: readonly st
   state.cursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
   if (due.length === 0) return { mine: [], paused: [] }
   const { open, paused } = await state.paused.part(due)
+  for (const { channel_id } of paused) {
+    const probe_ms = state.circuits.probeAt(channel_id)
+    if (probe_ms !== null && probe_ms > now) state.wakes.at(probe_ms)
+  }
   const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !isMine(state, channel_id)).map(({ channel_id }) => channel_id)
   await state.leases.take([...new Set(wanted)])
   return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
@@ -230,10 +251,11 @@ function ready({ jobs, rates, sessions, circuits, wakes, platform }: State): Job
     const free = Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))
     if (asked < wanted) jobs.short = true
-    const may = circuits.take(channel_id, now, asked)
-    if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
+    const may = circuits.allows(channel_id, now, asked)
     const more = may === 0 ? 0 : rates.take(channel_id, now, may)
     if (more < may) wakes.at(rates.freeAt(channel_id, now))
+    if (more > 0) circuits.begins(channel_id, now)
+    if (may < asked) wakes.at(circuits.probeAt(channel_id) ?? now)
     granted.set(queue, before + more)
     inFlight += more
     return more

@@ -5,7 +5,7 @@ import { testFollower } from '../../../../test/kit/follower.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
 import type { Pool } from '../../../platform/database/sql.ts'
 import { followersOf } from '../transitions/followers.ts'
-import { endJobs, takeOverJobs } from './store.ts'
+import { claimProbes, endJobs, takeOverJobs } from './store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
 
@@ -72,4 +72,36 @@ test('a message that is taken over may have been handed over from the beginning 
 
   const [row] = await pool`select status, sending_at, updated_at from messages`
   assert.deepEqual({ ...row }, { status: 'sending', sending_at: clock.iso(30_000), updated_at: at })
+})
+
+test('a probe is the most urgent and oldest, or the newest, of those that were handed over least often', async (t) => {
+  const { pool, platform, clock } = await startPlatform(t)
+  const names = ['urgent, tried', 'oldest', 'urgent', 'newest', 'later', 'of another queue'] as const
+  const ids = new Map(names.map((name) => [name, platform.ids('msg')]))
+  await leave(pool, [...ids.values()], clock.iso(), clock.iso())
+  const put = (name: (typeof names)[number], priority: number, due_ms: number, attempts: number, queue = 'queue') =>
+    pool`update dispatch_jobs set process_id = null, priority = ${priority}, due_at = ${clock.iso(due_ms)}, attempts = ${attempts}, queue = ${queue} where message_id = ${ids.get(name)!}`
+  await put('urgent, tried', 0, -9000, 3)
+  await put('oldest', 1, -8000, 0)
+  await put('urgent', 0, -7000, 0)
+  await put('newest', 2, -1000, 0)
+  await put('later', 0, 1000, 0)
+  await put('of another queue', 0, -9000, 0, 'another')
+  const choices = ['newest', 'newest', 'oldest', 'oldest', 'oldest'] as const
+
+  const claimed: unknown[] = []
+  for (const choice of choices) {
+    const probes = await claimProbes(pool, {
+      probes: [
+        { queue: 'queue', choice },
+        { queue: 'empty', choice },
+      ],
+      at: clock.iso(),
+      lease_until: clock.iso(60_000),
+      process_id: 'p',
+    })
+    claimed.push(...probes.map(({ id }) => names.find((name) => ids.get(name) === id)))
+  }
+
+  assert.deepEqual(claimed, ['newest', 'urgent', 'oldest', 'urgent, tried'])
 })

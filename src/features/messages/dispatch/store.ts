@@ -5,6 +5,7 @@ import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts
 import { isAlive } from '../../../platform/processes-store.ts'
 import { transitionsFrom } from '../transitions/follower-store.ts'
 import type { Followers } from '../transitions/followers.ts'
+import type { ProbeChoice } from './circuits.ts'
 
 export interface DueQueue {
   queue: string
@@ -59,6 +60,42 @@ export async function claimJobs(
         order by due_at, message_id limit r.jobs_max for update skip locked
       ) j
       order by r.priority, j.due_at limit ${claim.rows_max}
+    ),
+    ${pickedByProcess(sql, claim)}`
+}
+
+/** A queue of which one job is to be claimed, and which of those that were handed over least often. */
+export interface WantedProbe {
+  readonly queue: string
+  readonly choice: ProbeChoice
+}
+
+/** So many of each priority are looked at, from either end, for the one that was handed over least often: a queue may be long. */
+const probesLookedAt = 50
+
+/** Claims one due job of each of these queues: of those that were handed over least often the most urgent and oldest, or the newest whatever its priority. */
+export async function claimProbes(
+  sql: Db,
+  claim: { probes: readonly WantedProbe[]; at: string; lease_until: string; process_id: string },
+): Promise<ClaimedRow[]> {
+  if (claim.probes.length === 0) return []
+  const ofPriority = sql`from dispatch_jobs where process_id is null and queue = r.queue and priority = p.priority and due_at <= ${claim.at}`
+  return await sql<ClaimedRow[]>`
+    with picked as materialized (
+      select j.message_id, j.due_at from (
+        select unnest(text_column(${textColumn(claim.probes.map(({ queue }) => queue))})) as queue,
+          unnest(text_column(${textColumn(claim.probes.map(({ choice }) => choice))})) = 'newest' as newest
+      ) r
+      cross join lateral (
+        select c.message_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority) cross join lateral (
+          (select message_id, due_at, attempts ${ofPriority} order by due_at, message_id limit ${probesLookedAt})
+          union all
+          (select message_id, due_at, attempts ${ofPriority} order by due_at desc, message_id desc limit ${probesLookedAt})
+        ) c
+        order by c.attempts, case when not r.newest then p.priority end, case when r.newest then c.due_at end desc, case when r.newest then c.message_id end desc, c.due_at, c.message_id
+        limit 1
+      ) c
+      join dispatch_jobs j on j.message_id = c.message_id where j.process_id is null for update of j skip locked
     ),
     ${pickedByProcess(sql, claim)}`
 }
@@ -143,9 +180,12 @@ export async function takeOverJobs(
 }
 
 /** Gives back what this process has claimed but will not hand over, uncounted. */
-export async function releaseJobs(sql: Db, process_id: string, message_ids: readonly string[], at: string): Promise<void> {
-  if (message_ids.length === 0) return
-  await sql`update dispatch_jobs set due_at = ${at}, process_id = null where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+export async function releaseJobs(sql: Db, process_id: string, jobs: readonly { message_id: string; due_at: string }[]): Promise<void> {
+  if (jobs.length === 0) return
+  await sql`
+    update dispatch_jobs j set due_at = t.due_at, process_id = null
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz)
+    where j.message_id = t.message_id and j.process_id = ${process_id}`
 }
 
 /** Those of these messages whose jobs this process still has in hand. */
@@ -161,7 +201,11 @@ export async function endGoneJobs(sql: Db, process_id: string, message_ids: read
   await sql`
     delete from dispatch_jobs j where j.message_id = any(${[...message_ids]}::text[])
       and not exists (select from messages m where m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id and m.status in ('queued', 'sending'))`
-  await releaseJobs(sql, process_id, message_ids, at)
+  await releaseJobs(
+    sql,
+    process_id,
+    message_ids.map((message_id) => ({ message_id, due_at: at })),
+  )
 }
 
 /** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */

@@ -1,0 +1,203 @@
+/** Providers that fail again and again: which message tries them, and what lets the others go at once (behaviour: messages 7.8; channels 4.3). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { request } from 'undici'
+import { startProcess } from '../kit/process.ts'
+import { accepted, scriptedProvider, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { until } from '../kit/waiting.ts'
+import { startWorld } from '../kit/world.ts'
+
+const minute = 60_000
+const [good, spoiled] = ['+4915112345678', '+4915187654321']
+
+async function liveWorld(t: TestContext) {
+  const provider = scriptedProvider()
+  const world = await startWorld(t, { providers: [provider.provider] })
+  const { api, id: account_id } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
+  const creation = { type: 'sms', provider: 'scripted', name: 'Sender', identifier: '+4915100000001', credentials: {} }
+  const channel = (await api.post('/v1/channels', creation)).body.id as string
+  const message = (to: string, more: object) => ({ channel, to, type: 'text', text: { body: 'Hi' }, ...more })
+  const statusOf = async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string
+  /** Time goes on second by second, as for a service that runs. */
+  const live = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 1000) {
+      await world.clock.advance(1000)
+      await world.settle()
+    }
+  }
+  return {
+    world,
+    api,
+    account_id,
+    provider,
+    channel,
+    live,
+    statusOf,
+    send: async (to: string, more: object = {}) => (await api.post('/v1/messages', message(to, more))).body.id as string,
+    async sendMany(to: string, count: number, more: object = {}) {
+      const { body } = await api.post('/v1/messages/batch', { messages: Array.from({ length: count }, () => message(to, more)) })
+      assert.equal(body.accepted, count, JSON.stringify(body))
+    },
+    /** How many seconds it takes until the message is sent. */
+    async secondsUntilSent(id: string) {
+      for (let seconds = 0; seconds < 300; seconds++) {
+        await world.settle()
+        if ((await statusOf(id)) === 'sent') return seconds
+        await live(1000)
+      }
+      return Infinity
+    },
+    sent: async () => (await world.pool<{ count: number }[]>`select count(*)::int as count from messages where status = 'sent'`)[0]!.count,
+  }
+}
+
+test('messages that fail each time, however urgent, hold the others of their channel up for half a minute at most', async (t) => {
+  const { world, provider, send, sendMany, live, secondsUntilSent, sent } = await liveWorld(t)
+  provider.answer = (message) => (message.to === spoiled ? unavailable : accepted(message))
+  await sendMany(spoiled, 20, { priority: 'high' })
+  await live(3 * minute)
+
+  const waited: number[] = []
+  for (let round = 1; round <= 3; round++) {
+    const id = await send(good)
+    await sendMany(good, 20, { priority: 'low' })
+    waited.push(await secondsUntilSent(id))
+    await live(15_000)
+    assert.equal(await sent(), 21 * round)
+    await live(minute)
+  }
+
+  assert.ok(Math.max(...waited) <= 31, `${waited.join(', ')} seconds`)
+  await world.invariants()
+})
+
+test('a good message behind many that fail, or have no answer, goes within seconds', async (t) => {
+  for (const outcome of [unavailable, unknown]) {
+    const { provider, send, sendMany, secondsUntilSent } = await liveWorld(t)
+    provider.answer = (message) => (message.to === spoiled ? outcome : accepted(message))
+    await sendMany(spoiled, 100)
+    const behind = await send(good)
+
+    const seconds = await secondsUntilSent(behind)
+
+    assert.ok(seconds <= 10, `${seconds} seconds behind ${outcome.kind}`)
+  }
+})
+
+test('a probe whose recipient has opted out meanwhile is none: the next message goes in its place', async (t) => {
+  const { api, provider, channel, sendMany, send, live, statusOf } = await liveWorld(t)
+  provider.answer = () => unavailable
+  await sendMany(spoiled, 30)
+  await live(minute)
+  provider.answer = accepted
+  const blocked: string[] = []
+  for (let n = 0; n < 5; n++) {
+    blocked.push(await send(`+491511234500${n}`, { priority: 'high' }))
+    const { status } = await api.post('/v1/contacts', { phone: `+491511234500${n}`, blocked: true })
+    assert.ok(status < 300)
+  }
+
+  const tried = provider.sent.length
+  await live(31_000)
+
+  assert.deepEqual(
+    await Promise.all(blocked.map(statusOf)),
+    Array.from({ length: 5 }, () => 'failed'),
+  )
+  assert.ok(provider.sent.length > tried, `nothing was handed over on ${channel}`)
+})
+
+/** A channel whose provider has failed for two minutes, and is back, while its next probe is most of half a minute away. */
+async function backAgain(t: TestContext) {
+  const living = await liveWorld(t)
+  const { provider, sendMany, live, sent } = living
+  provider.answer = () => unavailable
+  await sendMany(good, 50)
+  await live(2 * minute)
+  const probes = provider.sent.length
+  await until('the next probe', async () => {
+    await live(1000)
+    return provider.sent.length > probes
+  })
+  provider.answer = accepted
+  await live(3000)
+  assert.equal(await sent(), 0)
+  return living
+}
+
+test('a reconnect that somebody asks for lets a message go at once, and its answer the others', async (t) => {
+  const { world, api, channel, live, sent } = await backAgain(t)
+
+  const { status } = await api.post(`/v1/channels/${channel}/reconnect`)
+  await world.settle()
+  const atOnce = await sent()
+  await live(minute)
+
+  assert.equal(status, 200)
+  assert.ok(atOnce > 1, `${atOnce} were sent at once`)
+  assert.equal(await sent(), 50)
+})
+
+test('a reconnect that fails changes nothing', async (t) => {
+  const { world, api, provider, channel, sent } = await backAgain(t)
+  provider.connect = () => ({ kind: 'unavailable', message: 'It is away.' })
+
+  const { status } = await api.post(`/v1/channels/${channel}/reconnect`)
+  await world.settle()
+
+  assert.deepEqual([status, await sent()], [503, 0])
+})
+
+test('new credentials let a message go at once, and its answer the others; a new name does not', async (t) => {
+  const { world, api, channel, live, sent } = await backAgain(t)
+
+  await api.patch(`/v1/channels/${channel}`, { name: 'Shop' })
+  await world.settle()
+  const renamed = await sent()
+  const { status } = await api.patch(`/v1/channels/${channel}`, { credentials: { token: 'new' } })
+  await world.settle()
+  const atOnce = await sent()
+  await live(minute)
+
+  assert.deepEqual([renamed, status], [0, 200])
+  assert.ok(atOnce > 1, `${atOnce} were sent at once`)
+  assert.equal(await sent(), 50)
+})
+
+test('a reconnect at another process counts as well, within five seconds where nobody hears of it', async (t) => {
+  const { world, account_id, channel, live, sent } = await backAgain(t)
+  const { key } = await world.services.accounts.createKey({ account_id: account_id as `acc_${string}`, mode: 'live' })
+  const other = await startProcess(t, world, 'another')
+
+  const { status } = await other.api(key).post(`/v1/channels/${channel}/reconnect`)
+  await live(5000)
+
+  assert.equal(status, 200)
+  assert.ok((await sent()) > 1, `${await sent()} were sent`)
+})
+
+test('while messages wait for their provider the channel stays connected; metrics, and the attempts of what was tried, tell of it', async (t) => {
+  const { world, api, provider, channel, sendMany, send, live } = await liveWorld(t)
+  const figure = async () => {
+    const text = await (await request(`${world.base_url}/metrics`)).body.text()
+    return /^posthorn_circuits_open\{channel_type="sms"\} (\d+)$/m.exec(text)?.[1]
+  }
+  const seen = async (id: string) => {
+    const [message, attempts] = [await api.get(`/v1/messages/${id}`), await api.get(`/v1/messages/${id}/attempts`)]
+    return [message.body.status, attempts.body.data.map(({ outcome, provider_message }: Record<string, unknown>) => [outcome, provider_message])]
+  }
+  provider.answer = () => unavailable
+  const tried = await send(good)
+  await world.settle()
+  await sendMany(good, 30)
+  await live(3000)
+  const waiting = await send(good)
+  const during = [await figure(), (await api.get(`/v1/channels/${channel}`)).body.connection_status]
+  const [status, attempts] = await seen(tried)
+  const ofWaiting = await seen(waiting)
+  provider.answer = accepted
+  await live(30_000)
+
+  assert.deepEqual([during, status, attempts[0], ofWaiting], [['1', 'connected'], 'sending', ['unavailable', 'The provider is away.'], ['queued', []]])
+  assert.equal(await figure(), '0')
+})
