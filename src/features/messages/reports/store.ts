@@ -1,6 +1,6 @@
 /** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Lanes work across tenants. */
 import type { Tenant } from '../../../contract/caller.ts'
-import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import type { Receipt, Report } from '../../channels/adapter.ts'
 
 export interface NewCallback {
@@ -33,10 +33,13 @@ export interface NewReport {
 /** Keeps reports until they are applied by the lane `reports`. */
 export async function storeReports(tx: Db, reports: readonly NewReport[]): Promise<void> {
   if (reports.length === 0) return
+  const column = (of: (report: NewReport) => string): string => textColumn(reports.map(of))
   await tx`
     insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
-    select id, account_id, mode, channel_id, provider_id, report, due_at, created_at
-    from json_to_recordset(${jsonRows(reports)}::text::json) as t(id text, account_id text, mode text, channel_id text, provider_id text, report json, due_at timestamptz, created_at timestamptz)`
+    select unnest(text_column(${column(({ id }) => id)})), unnest(text_column(${column(({ account_id }) => account_id)})),
+      unnest(text_column(${column(({ mode }) => mode)})), unnest(text_column(${column(({ channel_id }) => channel_id)})),
+      unnest(${reports.map(({ provider_id }) => provider_id)}::text[]), unnest(text_column(${column(({ report }) => JSON.stringify(report))}))::json,
+      unnest(text_column(${column(({ due_at }) => due_at)}))::timestamptz, unnest(text_column(${column(({ created_at }) => created_at)}))::timestamptz`
 }
 
 export interface ReportRow {
