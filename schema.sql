@@ -30,6 +30,112 @@ create table api_keys (
 );
 CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, id);
 
+create table campaign_counters (
+  account_id text collate "C" not null,
+  mode text not null,
+  campaign_id text collate "C" not null,
+  status text,
+  skip_reason text,
+  recipients integer default 0 not null,
+  wallet_micros bigint default 0 not null,
+  package_credits bigint default 0 not null
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=1000, autovacuum_analyze_threshold=1000);
+CREATE INDEX campaign_counters_key ON public.campaign_counters USING btree (campaign_id);
+
+create table campaign_jobs (
+  campaign_id text collate "C" not null,
+  account_id text collate "C" not null,
+  mode text not null,
+  process_id text collate "C",
+  lease_until timestamp with time zone,
+  kind text not null,
+  due_at timestamp with time zone not null,
+  failures integer default 0 not null,
+  constraint campaign_jobs_pkey PRIMARY KEY (campaign_id),
+  constraint campaign_jobs_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'send'::text])))
+);
+CREATE INDEX campaign_jobs_due ON public.campaign_jobs USING btree (kind, due_at);
+
+create table campaign_recipients (
+  account_id text collate "C" not null,
+  mode text not null,
+  campaign_id text collate "C" not null,
+  n integer not null,
+  contact_id text collate "C",
+  "to" text collate "C" not null,
+  address text collate "C" not null,
+  name text,
+  first_name text,
+  last_name text,
+  variables json,
+  timezone text default ''::text not null,
+  status text not null,
+  skip_reason text,
+  message_id text collate "C",
+  error json,
+  sent_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  read_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  constraint campaign_recipients_pkey PRIMARY KEY (campaign_id, n),
+  constraint campaign_recipients_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
+) with (fillfactor=80);
+CREATE INDEX campaign_recipients_address ON public.campaign_recipients USING btree (campaign_id, address);
+CREATE INDEX campaign_recipients_contact ON public.campaign_recipients USING btree (contact_id) WHERE ((status = 'pending'::text) AND (message_id IS NULL) AND (contact_id IS NOT NULL));
+CREATE INDEX campaign_recipients_underway ON public.campaign_recipients USING btree (campaign_id, n) WHERE ((status = 'pending'::text) AND (message_id IS NOT NULL));
+CREATE INDEX campaign_recipients_unsent ON public.campaign_recipients USING btree (campaign_id, timezone, n) WHERE ((status = 'pending'::text) AND (message_id IS NULL));
+CREATE TRIGGER campaign_recipients_count_changed AFTER UPDATE ON public.campaign_recipients REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_changed_recipients();
+CREATE TRIGGER campaign_recipients_count_new AFTER INSERT ON public.campaign_recipients REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_recipients();
+
+create table campaign_tombstones (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  deleted_at timestamp with time zone not null,
+  constraint campaign_tombstones_pkey PRIMARY KEY (account_id, mode, id)
+);
+
+create table campaigns (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  name text not null,
+  channel_id text collate "C" not null,
+  channel_type text not null,
+  status text not null,
+  pause_reason text,
+  failure_reason text,
+  audience json not null,
+  adhoc_recipients json,
+  message json not null,
+  merge_fallbacks json not null,
+  require_opt_in boolean not null,
+  consent_declared boolean not null,
+  allow_insufficient_funds boolean default false not null,
+  send_at timestamp with time zone,
+  timezone text not null,
+  window_start text,
+  window_end text,
+  recipient_timezone boolean not null,
+  throttle_per_second smallint not null,
+  estimated_credits bigint,
+  estimated_wallet_micros bigint,
+  snapshot_after text collate "C" default ''::text not null,
+  snapshot_rows integer default 0 not null,
+  snapshot_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  launched_at timestamp with time zone,
+  started_at timestamp with time zone,
+  paused_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  constraint campaigns_pkey PRIMARY KEY (account_id, mode, id),
+  constraint campaigns_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'queued'::text, 'sending'::text, 'paused'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+);
+CREATE INDEX campaigns_active ON public.campaigns USING btree (account_id, mode, channel_type) WHERE (status = ANY (ARRAY['scheduled'::text, 'queued'::text, 'sending'::text, 'paused'::text]));
+
 create table channel_leases (
   channel_id text collate "C" not null,
   process_id text collate "C" not null,
@@ -848,6 +954,20 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.count_changed_recipients()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
+  select account_id, mode, campaign_id, status, skip_reason, sum(n) from (
+    select account_id, mode, campaign_id, status, skip_reason, 1 as n from after
+    union all
+    select account_id, mode, campaign_id, status, skip_reason, -1 from before
+  ) c group by 1, 2, 3, 4, 5 having sum(n) <> 0;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.count_new_messages()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -855,6 +975,16 @@ AS $function$
 begin
   insert into message_status_counts (account_id, mode, status, bucket, n)
   select account_id, mode, status, substr(id, 5, 8), count(*) from changed group by 1, 2, 3, 4;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_new_recipients()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
+  select account_id, mode, campaign_id, status, skip_reason, count(*) from changed group by 1, 2, 3, 4, 5;
   return null;
 end $function$;
 

@@ -13,6 +13,11 @@ import type { Provider } from './features/channels/adapter.ts'
 import { channelService } from './features/channels/service.ts'
 import { channelSessions } from './features/channels/sessions.ts'
 import { channelChores, channelLanes } from './features/channels/worker.ts'
+import { campaignFollower } from './features/campaigns/follower.ts'
+import { campaignSubmitter } from './features/campaigns/submitter.ts'
+import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './features/campaigns/reactions.ts'
+import { campaignRoutes } from './features/campaigns/routes.ts'
+import { campaignService } from './features/campaigns/service.ts'
 import { exportRoutes } from './features/contacts/export-routes.ts'
 import { exportService } from './features/contacts/export.ts'
 import { importInvariants } from './features/contacts/imports/invariants.ts'
@@ -25,7 +30,7 @@ import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { mediaService } from './features/media/service.ts'
-import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
+import { keepReports, takeCallback } from './features/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
 import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
 import { failWaiting } from './features/messages/dispatch/paused-queues.ts'
@@ -48,10 +53,11 @@ import { fanOutLane } from './features/webhooks/fan-out/fan-out.ts'
 import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
 import type { SteadyClock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
-import { loop, type Lane, type Loop } from './lib/loop.ts'
+import type { Loop } from './lib/loop.ts'
+import { loopsOf, type Loops } from './loops.ts'
 import { ageing } from './platform/ageing.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
-import { choresLane, heartbeatLane, platformChores, signOff } from './platform/chores.ts'
+import { platformChores, signOff } from './platform/chores.ts'
 import type { Pool } from './platform/database/sql.ts'
 import { writability, writabilityLane } from './platform/database/writability.ts'
 import { mountDocs } from './reference/docs-pages.ts'
@@ -86,10 +92,10 @@ const documents: MarkdownPages = {
 }
 
 /** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/submitting.md). */
-const productSubmitters: readonly SubmitterFragment[] = []
+const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter]
 
 /** Who counts or continues by what becomes of messages: a line each (docs/decisions/transitions.md). */
-const productFollowers: readonly Follower[] = []
+const productFollowers: readonly Follower[] = [campaignFollower]
 
 /** What an app is made of; what is left out gets its production value. */
 export interface AppParts {
@@ -151,8 +157,9 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
   const followers = followersOf(platform, following)
   const providerIds = providerIdCache()
-  const callbacks = { platform, channels, providerIds }
-  const sessions = channelSessions(platform, channels, keepTold(callbacks))
+  const sessions = channelSessions(platform, channels, (channel, reports, body, ignored) =>
+    keepReports(platform, channel, reports, { headers: {}, body, ignored }),
+  )
   const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, inMemory: dispatches, alone })
   const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, emitted: contacts.messagesAccepted })
   const messages = messageService({
@@ -167,14 +174,19 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     followers,
   })
   const webhooks = webhookService(platform)
+  const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
+  // before the messages of an opt-out are refunded: recipients are locked before wallets
+  platform.reactions.on('opted_out', leaveOutUnsubscribed)
+  platform.reactions.on('contact_deleted', leaveOutDeleted)
   platform.reactions.on('channel_deleted', failWaiting(platform))
+  platform.reactions.on('channel_deleted', failOfChannel(platform))
+  platform.reactions.on('account_suspended', failOfAccount(platform))
   platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck }))
   platform.reactions.freeze()
   return {
-    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed },
-    callbacks,
+    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns },
     ingest,
     dispatch,
     sessions,
@@ -189,6 +201,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
       fanOutLane(platform, deliver.consumer),
       deliver.lane,
       importsLane(platform),
+      ...campaigns.lanes,
       ...following.map((follower) => followerLane(platform, follower)),
     ],
   }
@@ -196,7 +209,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
 
 type Features = ReturnType<typeof compose>
 
-const routesOf = (platform: Platform, { accounts, billing, channels, contacts, imports, messages, webhooks, feed }: Services): Route[] => [
+const routesOf = (platform: Platform, { accounts, billing, channels, contacts, imports, messages, webhooks, feed, campaigns }: Services): Route[] => [
   ...accountRoutes(accounts),
   ...billingRoutes(billing),
   ...channelRoutes(channels),
@@ -208,6 +221,7 @@ const routesOf = (platform: Platform, { accounts, billing, channels, contacts, i
   ...messageRoutes(messages, platform.settings.base_url),
   ...webhookRoutes(webhooks),
   ...feedRoutes(feed),
+  ...campaignRoutes(campaigns),
 ]
 
 const choresOf = (platform: Platform, { billing, media, contacts, imports }: Services): Chore[] => [
@@ -245,7 +259,7 @@ export function buildApp(parts: AppParts): App {
   const limiter = parts.limiter ?? processRateLimiter(clock)
   let stopping = false
   const connections = new Connections(platform)
-  const server = serverOf(platform, features, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
+  const server = serverOf(platform, services, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
   const loops = loopsOf(platform, features.lanes, chores, wanted, present)
   listenTo(notifications, services, loops)
   const work = working(features, loops, wanted, notifications, present)
@@ -307,7 +321,7 @@ function makePlatform(
 /** Without routes: a process that only works shows its health and figures, nothing else. */
 function serverOf(
   platform: Platform,
-  { services, callbacks }: Pick<ReturnType<typeof compose>, 'services' | 'callbacks'>,
+  services: Services,
   connections: Connections,
   limiter: RateLimiter,
   routes: readonly Route[],
@@ -319,34 +333,10 @@ function serverOf(
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
     mountFiles(server, '/media/:id', services.media.open)
-    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(callbacks, channel_id, call, readBody))
+    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(platform, services.channels, channel_id, call, readBody))
   }
   mountOperatorPages(server, platform, isStopping)
   return server
-}
-
-interface Loops {
-  /** Of a process with any role. */
-  readonly everywhere: readonly Loop[]
-  /** Of the role `worker`. */
-  readonly workers: readonly Loop[]
-}
-
-function loopsOf(platform: Platform, lanes: readonly Lane[], chores: readonly Chore[], wanted: readonly Role[], present: Presence): Loops {
-  const onError = (error: unknown, lane: string) => {
-    platform.storage.failed(error)
-    platform.metrics.lane_failures.inc({ lane })
-    platform.log.error({ err: error, lane }, 'a lane failed and will try again')
-  }
-  const looped = (lane: Lane) => loop(lane, platform.clock, onError)
-  const loops = {
-    everywhere: [heartbeatLane(platform, wanted, () => present.keep()), platform.storage.lane].map(looped),
-    workers: [...lanes, choresLane(platform, chores)].map(looped),
-  }
-  platform.storage.onRecovered(() => {
-    for (const lane of [...loops.everywhere, ...loops.workers]) lane.retry()
-  })
-  return loops
 }
 
 /** What is heard from other processes, and of this one. */

@@ -65,9 +65,7 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
     const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
     if (!json) say(connectedText(channel, guide))
     if (options.testTo === undefined) return { channel, guide, test: null }
-    const sent = await sendTestMessage(app, tenant, channel, options.testTo, (status) =>
-      say(`  test message: ${status}${status === 'sent' && channel.type !== 'telegram' ? '; waiting up to a minute for its delivery' : ''}`),
-    )
+    const sent = await sendTestMessage(app, tenant, channel, options.testTo, (status) => say(`  test message: ${status}`))
     return { channel, guide, test: sent }
   })
   if (json) cli.print(command, { json: { ...test.channel, guide: test.guide, test_message: test.test }, text: '' })

@@ -19,9 +19,6 @@ const followMs = 60_000
 const betweenLooksMs = 500
 const final: readonly MessageStatus[] = ['delivered', 'read', 'failed']
 
-/** Telegram tells of no deliveries: nothing comes after `sent`. */
-const isFinal = ({ type }: Channel, status: MessageStatus): boolean => final.includes(status) || (type === 'telegram' && status === 'sent')
-
 /** WhatsApp takes nothing but a template before the recipient has written; `hello_world` is the sample that every account has. */
 const contentOf = ({ type }: Channel): object =>
   type === 'whatsapp'
@@ -34,7 +31,7 @@ export async function sendTestMessage(app: App, tenant: Tenant, channel: Channel
   try {
     const message = await messages.check(tenant, { channel: channel.id, to, ...contentOf(channel) })
     const [outcome] = await messages.submit({ origin: { type: 'console', id: null }, traffic: 'interactive', items: [{ message }] })
-    if (outcome?.kind === 'accepted') return await follow(app, tenant, channel, outcome.row.id, told)
+    if (outcome?.kind === 'accepted') return await follow(app, tenant, outcome.row.id, told)
     return refused(outcome?.kind === 'no_funds' ? 'insufficient_balance' : outcome?.kind === 'refused' ? outcome.code : 'upstream_unavailable')
   } catch (error) {
     if (error instanceof Problem)
@@ -51,7 +48,7 @@ function refused(code: 'insufficient_balance' | 'recipient_blocked' | 'policy_vi
   return { id: null, status: null, error: { code, message: new Problem(code).message }, next }
 }
 
-async function follow(app: App, tenant: Tenant, channel: Channel, id: string, told: (status: MessageStatus) => void): Promise<TestMessage> {
+async function follow(app: App, tenant: Tenant, id: string, told: (status: MessageStatus) => void): Promise<TestMessage> {
   const { clock, pool } = app.platform
   await app.flush()
   const until_ms = clock.now() + followMs
@@ -60,17 +57,16 @@ async function follow(app: App, tenant: Tenant, channel: Channel, id: string, to
     const { status, error } = await app.services.messages.get(pool, tenant, id)
     if (status !== last) told(status)
     last = status
-    if (isFinal(channel, status) || clock.now() >= until_ms) {
+    if (final.includes(status) || clock.now() >= until_ms) {
       const shown = error === null ? null : { code: error.code, message: error.message }
-      return { id, status, error: shown, next: nextAfter(channel, status) }
+      return { id, status, error: shown, next: nextAfter(status) }
     }
     await clock.sleep(betweenLooksMs)
   }
 }
 
-function nextAfter({ type }: Channel, status: MessageStatus): string {
+function nextAfter(status: MessageStatus): string {
   if (status === 'failed') return 'Mend what its error says, then send one through the API.'
-  if (status === 'sent' && type === 'telegram') return 'Look at the phone: Telegram tells of no deliveries.'
   if (status === 'sent') return 'The provider took it and has not told of its delivery yet: check that it calls webhook_url.'
   if (status === 'queued' || status === 'sending') return 'It waits: it goes out as soon as `posthorn serve` runs.'
   return 'It arrived.'

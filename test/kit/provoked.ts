@@ -12,9 +12,6 @@ export const notBuilt: Partial<Record<ErrorCode, string>> = {
   integration_source_limit_reached: 'integration sources',
   source_disabled: 'integration sources',
   webhook_signature_invalid: 'integration sources',
-  campaign_limit_exceeded: 'campaigns',
-  campaign_state_invalid: 'campaigns',
-  template_not_approved: 'campaigns',
 }
 
 const variable = 'POSTHORN_TEST_PROVOKED'

@@ -9,6 +9,7 @@ import { eventTypes } from '../../src/contract/events.ts'
 import { idPrefixes } from '../../src/contract/ids.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { transactionTypes } from '../../src/contract/resources/balance-transaction.ts'
+import { campaignStatuses, failureReasons, pauseReasons, skipReasons } from '../../src/contract/resources/campaign.ts'
 import { channelTypes, reservedChannelTypes } from '../../src/contract/resources/channel.ts'
 import { consentSources, consentStatuses, contactLimits } from '../../src/contract/resources/contact.ts'
 import { attemptOutcomes, messageErrorCodes, messageStatuses, priorities } from '../../src/contract/resources/message.ts'
@@ -34,6 +35,7 @@ test('every word of a catalogue stands on its page', () => {
     ...marked('contacts', consentSources),
     ...marked('consent', consentStatuses),
     ...marked('segments', operators),
+    ...marked('campaigns', [...campaignStatuses, ...pauseReasons, ...failureReasons, ...skipReasons]),
   ]
 
   assert.deepEqual(missing, [])

@@ -7,7 +7,7 @@ import type { Account } from '../../contract/resources/account.ts'
 import { scopes, type Scope } from '../../contract/scopes.ts'
 import { isTimezone } from '../../contract/validation.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { transact } from '../../platform/database/sql.ts'
+import { transact, type Db } from '../../platform/database/sql.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 import { addressList, isAddressRange } from '../../platform/http/client-address.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -43,6 +43,8 @@ export interface AccountService {
   /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
   forgetKeys(): void
   me(caller: Caller): Account
+  /** The account's time zone, an IANA name; UTC until it is set. */
+  timezoneOf(sql: Db, account_id: string): Promise<string>
   /** Problems: parameter_invalid for an empty or overlong name and for a malformed e-mail address. */
   create(account: { name: string; owner_email?: string | null }): Promise<AccountRow>
   list(): Promise<AccountRow[]>
@@ -75,6 +77,7 @@ export function accountService(platform: Platform): AccountService {
     findKey: (text) => cache.find(text),
     forgetKeys: () => cache.forget(),
     me: accountObject,
+    timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
     create: (account) => create(platform, account),
     list: () => store.listAccounts(pool),
     async update(id, changes) {

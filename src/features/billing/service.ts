@@ -7,7 +7,7 @@ import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { recordBilling } from './announcements.ts'
 import { balanceObject } from './present.ts'
-import { isFree, allocate, type Charge, type ChargeItem } from './charging.ts'
+import { isFree, isUsable, allocate, type Charge, type ChargeItem } from './charging.ts'
 import { funding, type Funding } from './funding.ts'
 import { posting } from './posting.ts'
 import { prices, type Prices } from './prices.ts'
@@ -26,6 +26,15 @@ export { grantAccount, ledgerAccounts } from './ledger.ts'
 export { usageOfCharge } from './usage.ts'
 export { entriesOfMessages } from './audit-store.ts'
 export { chargesFrom, fundsFor, usageFrom } from './charge-store.ts'
+
+/** What a number of messages can be paid with. */
+export interface Funds {
+  /** Credits of packages that apply. */
+  readonly credits: number
+  readonly wallet_micros: number
+  /** Of one message; 0: it is free. */
+  readonly price_micros: number
+}
 
 export interface BillingService extends Statements, Funding {
   readonly prices: Prices
@@ -48,6 +57,8 @@ export interface BillingService extends Statements, Funding {
   entryId(): Id<'txn'>
   /** Counts a batch in the usage of its days and channels; rows of the same key are summed first. */
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
+  /** What messages on this kind of channel could be paid with at this moment, and at which price. Nothing is locked. Test mode pays nothing. */
+  fundsOf(sql: Db, tenant: Tenant, channel_type: string): Promise<Funds>
   /** The prepaid balance as `GET /v1/balance` shows it; in test mode the wallet is 0 and there are no packages. */
   balance(sql: Db, tenant: Tenant): Promise<Balance>
 }
@@ -58,12 +69,13 @@ export function billingService(platform: Platform): BillingService {
   const posts = posting(clock)
   const { lockWallets, entryId } = posts
   const funded = funding(platform, posts)
+  const priced = prices(pool, clock)
 
   return {
     ...funded,
     ...statements(clock),
     entryId,
-    prices: prices(pool, clock),
+    prices: priced,
 
     async chargeInOrder(tx, items) {
       const account_ids = distinct(items.filter((item) => !isFree(item)).map((item) => item.account_id))
@@ -98,7 +110,21 @@ export function billingService(platform: Platform): BillingService {
 
     addUsage: (tx, deltas) => insertUsage(tx, mergeUsage(deltas)),
 
+    fundsOf: (sql, tenant, channel_type) => fundsOf(priced, sql, tenant, channel_type, now()),
+
     balance: async (sql, tenant) => (tenant.mode === 'test' ? balanceObject('test', 0, [], now()) : await funded.liveBalance(sql, tenant.account_id)),
+  }
+}
+
+async function fundsOf(priced: Prices, sql: Db, tenant: Tenant, channel_type: string, at: string): Promise<Funds> {
+  const price_micros = await priced.priceOf(tenant, channel_type)
+  if (tenant.mode === 'test') return { credits: 0, wallet_micros: 0, price_micros }
+  const grants = await store.listShownGrants(sql, [tenant.account_id], at)
+  const usable = grants.filter((grant) => isUsable(grant, at) && (grant.channel_types.length === 0 || grant.channel_types.includes(channel_type)))
+  return {
+    credits: usable.reduce((sum, grant) => sum + grant.credits_remaining, 0),
+    wallet_micros: (await store.findWallet(sql, tenant.account_id))?.balance_micros ?? 0,
+    price_micros,
   }
 }
 

@@ -30,6 +30,7 @@ export const listService = (platform: Platform) => ({
   list: listLists,
   /** 404 `resource_missing` when there is none. */
   get: getList,
+  exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> => (await store.findList(sql, tenant, id)) !== null,
   create: (sql: Db, tenant: Tenant, body: ListBody): Promise<ContactList> => createList(platform, sql, tenant, body),
   update: (sql: Db, tenant: Tenant, id: string, body: ListBody): Promise<ContactList> => updateList(platform, sql, tenant, id, body),
   /** Deletes a list, not its contacts. Its member rows are taken away by a chore. */

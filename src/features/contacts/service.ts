@@ -6,12 +6,16 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
+import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
 import { activity } from './activity.ts'
 import { readContact, type ContactBody } from './contact-input.ts'
 import { foldCounters } from './counter-store.ts'
 import type { ContactQuery } from './filters.ts'
 import { inboundPart } from './inbound.ts'
+import { addressKeyOf } from './recipients.ts'
 import { listService } from './lists.ts'
+import * as store from './store.ts'
+import { tagLabel } from './contact.ts'
 import { withRaces } from './lock-set.ts'
 import { consentHistory, getContact, listContacts, readerOf, shownAll, type ContactReader } from './reading.ts'
 import type { ContactRow } from './rows.ts'
@@ -21,6 +25,8 @@ import { segmentService } from './segments/service.ts'
 import { listAttributes, listTags, tagContacts, type TaggingBody } from './tagging.ts'
 import { createContact, removeContact, updateContact, upsertContact } from './writing.ts'
 
+export type { AudienceQuery, AudienceSource } from './audience-store.ts'
+export type { ContactRow } from './rows.ts'
 export { eligibilityOf, findEligibility, type Ineligible, type RecipientKey } from './eligibility-store.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export type { ProviderConsent, Received } from './inbound.ts'
@@ -67,5 +73,21 @@ export function contactService(platform: Platform) {
     tag: (sql: Db, caller: Caller, body: TaggingBody) => tagContacts(platform, sql, caller, body),
     tags: listTags,
     attributes: listAttributes,
+    /** Contacts by their ids; those that are gone are left out. */
+    rows: store.findContacts,
+    /** The contact with this address on a kind of channel, if any. */
+    async ofAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
+      const [found] = await store.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
+      return found === undefined ? undefined : (await store.findContacts(sql, tenant, [found.contact_id]))[0]
+    },
+    audienceRows,
+    chunkEnd,
+    /** Who has any, or all, of these tags. */
+    taggedSource: (tags: readonly string[], match: 'any' | 'all'): AudienceSource => ({ kind: 'labels', labels: tags.map(tagLabel), match }),
+    /** Those of the keys that some contact was ever saved with: what `{{attributes.<key>}}` may name. */
+    definedAttributes: store.definedAttributes,
+    /** How many contacts have any, or all, of these tags; counts no further than `most`. */
+    countTagged: (sql: Db, tenant: Tenant, tags: readonly string[], match: 'any' | 'all', most: number): Promise<number> =>
+      store.countLabelled(sql, tenant, tags.map(tagLabel), match, most),
   }
 }

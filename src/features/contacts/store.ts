@@ -85,6 +85,13 @@ export async function findContact(sql: Db, { account_id, mode }: Tenant, id: str
   return row ?? null
 }
 
+/** Contacts by their ids, in any order; those that are gone are left out. */
+export async function findContacts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<ContactRow[]> {
+  if (ids.length === 0) return []
+  return await sql<ContactRow[]>`
+    select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = any (${[...ids]}::text[])`
+}
+
 /** Takes addresses for contacts, in one order everywhere. Violates `contact_addresses_pkey` when another contact has one. */
 export async function insertAddresses(sql: Db, { account_id, mode }: Tenant, rows: readonly AddressRow[]): Promise<void> {
   if (rows.length === 0) return
@@ -342,6 +349,22 @@ export async function listAttributes(sql: Db, { account_id, mode }: Tenant, afte
     ) n on true
     where a.account_id = ${account_id} and a.mode = ${mode} ${after === undefined ? sql`` : sql`and a.key > ${after}`}
     order by a.key limit ${limit}`
+}
+
+/** Those of the keys that were ever defined. */
+export async function definedAttributes(sql: Db, { account_id, mode }: Tenant, keys: readonly string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await sql<{ key: string }[]>`
+    select key from contact_attributes where account_id = ${account_id} and mode = ${mode} and key = any (${[...keys]}::text[])`
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** How many contacts have any, or all, of these labels (`t:<tag>`, `c:<channel type>:<status>`); counts no further than `most`. */
+export async function countLabelled(sql: Db, { account_id, mode }: Tenant, labels: readonly string[], match: 'any' | 'all', most: number): Promise<number> {
+  const fits = match === 'any' ? sql`c.labels && ${[...labels]}::text[]` : sql`c.labels @> ${[...labels]}::text[]`
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from (select from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and ${fits} limit ${most}) n`
+  return row!.count
 }
 
 export async function tagExists(sql: Db, { account_id, mode }: Tenant, key: string): Promise<boolean> {

@@ -12,6 +12,18 @@ import type { RequestKeys } from './request-keys.ts'
 import type { MessageRow } from './rows.ts'
 import { findMessage } from './store.ts'
 
+/** What an operation that sends a message may be refused with, beside what all are. */
+export const sendErrors = [
+  'resource_missing',
+  'unsupported_message_type',
+  'insufficient_balance',
+  'channel_not_connected',
+  'recipient_blocked',
+  'policy_violation',
+  'upstream_rejected',
+  'upstream_unavailable',
+] as const
+
 /** What requests that send are made of. */
 export interface SendingDeps extends CheckDeps {
   readonly ingest: Ingest

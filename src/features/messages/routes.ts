@@ -11,6 +11,7 @@ import { replayedHeaders } from '../../platform/http/idempotency.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { InboundRequest } from './inbound/simulated.ts'
+import { sendErrors } from './requests.ts'
 import { acceptedObject, attemptObject, batchObject, messageObject } from './present.ts'
 import type { MessageService } from './service.ts'
 
@@ -73,17 +74,6 @@ const filters = {
   created_before: Type.Optional(DateTimeQuery),
   updated_after: Type.Optional(DateTimeQuery),
 }
-
-const sendErrors = [
-  'resource_missing',
-  'unsupported_message_type',
-  'insufficient_balance',
-  'channel_not_connected',
-  'recipient_blocked',
-  'policy_violation',
-  'upstream_rejected',
-  'upstream_unavailable',
-] as const
 
 /** `base_url`: of this service, for links in errors. */
 export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [

@@ -27,7 +27,13 @@ import type { Followers } from './transitions/followers.ts'
 
 export type { CheckedMessage } from './ingest/checked-message.ts'
 export type { ItemOutcome, Submission, SubmissionItem } from './ingest/submission.ts'
-export type { SubmitterFragment } from './ingest/submitters.ts'
+export type { MissedRow, SubmitterFragment } from './ingest/submitters.ts'
+export type { Follower, TransitionRow } from './transitions/followers.ts'
+export { unfoldedOf } from './transitions/follower-store.ts'
+export { findMessages } from './store.ts'
+export { sendErrors, type Sent } from './requests.ts'
+export { acceptedObject, messageObject } from './present.ts'
+export { checkRecipient } from './ingest/check.ts'
 
 export interface MessageDeps extends Withdrawing {
   readonly platform: Platform

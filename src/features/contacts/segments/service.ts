@@ -29,6 +29,7 @@ export const segmentService = (platform: Platform) => ({
   create: (sql: Db, tenant: Tenant, body: NewSegment): Promise<Segment> => createSegment(platform, sql, tenant, body),
   list: listSegments,
   get: async (sql: Db, tenant: Tenant, id: string): Promise<Segment> => segmentObject(await existing(sql, tenant, id)),
+  exists: async (sql: Db, tenant: Tenant, id: string): Promise<boolean> => (await store.findSegment(sql, tenant, id)) !== null,
   /** Changes what the body names. Lists that the rules named before stay allowed although they are gone. */
   update: (sql: Db, tenant: Tenant, id: string, body: SegmentBody): Promise<Segment> => updateSegment(platform, sql, tenant, id, body),
   remove: removeSegment,

@@ -1,0 +1,266 @@
+/** Campaigns: one message to many, and each of those it goes to (behaviour: campaigns 1). */
+import { Type, type Static } from 'typebox'
+import { channelTypes } from './channel.ts'
+import { MessageError } from './message.ts'
+import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+
+export const campaignStatuses = ['draft', 'scheduled', 'queued', 'sending', 'paused', 'completed', 'cancelled', 'failed'] as const
+export type CampaignStatus = (typeof campaignStatuses)[number]
+export const pauseReasons = ['user', 'insufficient_balance', 'channel_disconnected', 'template_paused', 'messaging_limit_reached'] as const
+export type PauseReason = (typeof pauseReasons)[number]
+export const failureReasons = [
+  'channel_deleted',
+  'channel_suspended',
+  'audience_missing',
+  'audience_too_large',
+  'template_not_approved',
+  'account_suspended',
+  'internal_error',
+] as const
+export type FailureReason = (typeof failureReasons)[number]
+export const recipientStatuses = ['pending', 'sent', 'delivered', 'read', 'failed', 'skipped', 'cancelled'] as const
+export type RecipientStatus = (typeof recipientStatuses)[number]
+export const skipReasons = ['unsubscribed', 'not_opted_in', 'no_identifier', 'invalid_identifier', 'duplicate', 'contact_deleted'] as const
+export type SkipReason = (typeof skipReasons)[number]
+const audienceTypes = ['segment', 'list', 'tags', 'adhoc'] as const
+export type AudienceType = (typeof audienceTypes)[number]
+
+/** Bounds of campaigns. Lengths count Unicode code points. */
+export const campaignLimits = {
+  name_length_max: 120,
+  adhoc_recipients_max: 10_000,
+  to_length_max: 255,
+  name_part_length_max: 100,
+  audience_tags_max: 20,
+  throttle_max: 100,
+  throttle_default: 20,
+} as const
+
+const Recipient = Type.Object(
+  {
+    to: Type.String({ minLength: 1, maxLength: campaignLimits.to_length_max, description: 'As `to` of a message on this channel.' }),
+    first_name: Type.Optional(NullableString({ maxLength: campaignLimits.name_part_length_max })),
+    last_name: Type.Optional(NullableString({ maxLength: campaignLimits.name_part_length_max })),
+    variables: Type.Optional(
+      Type.Unsafe<Record<string, unknown> | null>({
+        type: ['object', 'null'],
+        additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+        description: 'Merge tag name to value: usable as `{{<key>}}` and as `{{attributes.<key>}}`.',
+      }),
+    ),
+  },
+  { description: 'Somebody of an ad-hoc audience.' },
+)
+export type AdhocRecipient = Static<typeof Recipient>
+
+/** One object with the fields of every variant: which of them `type` wants is checked by the campaigns feature, in one round with everything else. */
+const audienceFields = {
+  type: Type.String({ enum: [...audienceTypes], description: 'Which of the other fields count.' }),
+  segment_id: Type.Optional(Type.String({ description: '`segment`: required. Its rules are evaluated when sending starts.' })),
+  list_id: Type.Optional(Type.String({ description: '`list`: required.' })),
+  tags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: campaignLimits.audience_tags_max, description: '`tags`: required; 1 to 20.' }),
+  ),
+  match: Type.Optional(Type.String({ enum: ['any', 'all'], default: 'any', description: '`tags`: contacts with any of them, or with all.' })),
+  recipients: Type.Optional(
+    Type.Array(Recipient, { minItems: 1, maxItems: campaignLimits.adhoc_recipients_max, description: '`adhoc`: required; left out of lists and events.' }),
+  ),
+  save_as_contacts: Type.Optional(
+    Type.Boolean({ default: false, description: '`adhoc`: the recipients become contacts when sending starts (phone channels).' }),
+  ),
+}
+const AudienceRequest = Type.Object(audienceFields, { $id: 'CampaignAudienceRequest', description: 'Who gets the message.' })
+export type AudienceRequest = Static<typeof AudienceRequest>
+const Audience = Type.Object(
+  {
+    type: audienceFields.type,
+    segment_id: Type.Optional(Type.String()),
+    list_id: Type.Optional(Type.String()),
+    tags: Type.Optional(Type.Array(Type.String())),
+    match: Type.Optional(Type.String({ enum: ['any', 'all'] })),
+    recipients: audienceFields.recipients,
+    recipients_count: Type.Optional(Type.Integer({ description: '`adhoc`: how many recipients were given.' })),
+    save_as_contacts: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'CampaignAudience', description: 'Who gets the message.' },
+)
+export type Audience = Static<typeof Audience>
+
+const time = { format: 'wall-time', examples: ['09:00'] }
+const windowFields = { start: Type.String({ ...time, description: 'HH:MM, inclusive.' }), end: Type.String({ ...time, description: 'HH:MM, exclusive.' }) }
+const SendWindow = Type.Object(windowFields)
+export type SendWindow = Static<typeof SendWindow>
+const NullableWindow = Type.Unsafe<SendWindow | null>({
+  ...SendWindow,
+  type: ['object', 'null'],
+  description: 'Nothing is sent outside of it. An end that is not after the start lies on the next day; an equal one means the whole day.',
+})
+const ScheduleRequest = Type.Object(
+  {
+    send_at: Type.Optional(NullableString({ format: 'date-time', description: 'null starts when launched; so does a time that has passed.' })),
+    timezone: Type.Optional(Type.String({ format: 'timezone', description: 'IANA name. Default: that of the account.', examples: ['Europe/Vienna'] })),
+    send_window: Type.Optional(NullableWindow),
+    recipient_timezone: Type.Optional(Type.Boolean({ default: false, description: "The window counts in each contact's own time zone, where it has one." })),
+  },
+  { $id: 'CampaignScheduleRequest' },
+)
+export type ScheduleRequest = Static<typeof ScheduleRequest>
+const Schedule = Type.Object(
+  { send_at: NullableTimestamp(), timezone: Type.String(), send_window: NullableWindow, recipient_timezone: Type.Boolean() },
+  { $id: 'CampaignSchedule' },
+)
+export type Schedule = Static<typeof Schedule>
+
+const message = {
+  description:
+    '`type` and the content object under the key named by it. Every string of it may hold merge tags: `{{first_name}}`, `{{last_name}}`, `{{full_name}}`, `{{phone}}`, `{{email}}`, `{{locale}}`, `{{attributes.<key>}}`.',
+  examples: [{ type: 'text', text: { body: 'Hello {{first_name}}, our spring sale has begun.' } }],
+}
+const CampaignMessage = Type.Object(
+  { type: Type.String({ description: "One of the channel's capabilities." }) },
+  { ...message, $id: 'CampaignMessage', additionalProperties: true },
+)
+export type CampaignMessage = { readonly type: string } & Readonly<Record<string, unknown>>
+
+const fallbacks = (options: object) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Merge tag name, without braces, to the text that stands where a recipient has none.',
+    ...options,
+  })
+
+const CampaignCounters = Type.Object({
+  total: Type.Integer({ description: 'Recipients of the snapshot: `queued` + `sent` + `failed` + `skipped` + `cancelled`.' }),
+  queued: Type.Integer({ description: 'Not sent yet.' }),
+  sent: Type.Integer({ description: 'Taken by the provider and not failed; those delivered and read count too.' }),
+  delivered: Type.Integer({ description: 'Those read count too.' }),
+  read: Type.Integer(),
+  failed: Type.Integer(),
+  skipped: Type.Integer(),
+  cancelled: Type.Integer(),
+  skip_reasons: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Reason to recipients.' }),
+})
+export type CampaignCounters = Static<typeof CampaignCounters>
+
+const CampaignCost = Type.Object({
+  currency: Type.Literal('USD'),
+  estimated_wallet_micros: NullableInteger({ description: 'Micro-USD; null for a segment that has not been looked up yet.' }),
+  estimated_credits: NullableInteger(),
+  wallet_micros: Type.Integer({ description: 'Micro-USD charged until now, refunds taken off.' }),
+  package_credits: Type.Integer({ description: 'Package credits used until now, those given back taken off.' }),
+})
+export type CampaignCost = Static<typeof CampaignCost>
+
+export const Campaign = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('campaign'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    name: Type.String(),
+    channel_id: Type.String(),
+    channel_type: Type.String({ enum: [...channelTypes] }),
+    status: Type.String({ enum: [...campaignStatuses] }),
+    pause_reason: NullableString({ enum: [...pauseReasons, null] }),
+    failure_reason: NullableString({ enum: [...failureReasons, null] }),
+    audience: Audience,
+    message: AnyObject(message),
+    merge_fallbacks: fallbacks({}),
+    require_opt_in: Type.Boolean(),
+    consent_declared: Type.Boolean(),
+    schedule: Schedule,
+    throttle_per_second: Type.Integer(),
+    counters: CampaignCounters,
+    cost: CampaignCost,
+    created_at: Timestamp(),
+    launched_at: NullableTimestamp(),
+    started_at: NullableTimestamp(),
+    paused_at: NullableTimestamp(),
+    completed_at: NullableTimestamp(),
+    cancelled_at: NullableTimestamp(),
+  },
+  { $id: 'Campaign', description: 'One message to many.' },
+)
+export type Campaign = Static<typeof Campaign>
+
+const name = Type.String({ minLength: 1, maxLength: campaignLimits.name_length_max })
+const optional = {
+  merge_fallbacks: Type.Optional(fallbacks({ type: ['object', 'null'] })),
+  require_opt_in: Type.Optional(Type.Boolean({ default: false, description: 'Only contacts whose consent for the channel type is `opted_in`.' })),
+  consent_declared: Type.Optional(Type.Boolean({ default: false, description: 'You hold the consent of the recipients; may also be sent at launch.' })),
+  schedule: Type.Optional(Type.Unsafe<ScheduleRequest | null>({ ...ScheduleRequest, type: ['object', 'null'] })),
+  throttle_per_second: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: campaignLimits.throttle_max, default: campaignLimits.throttle_default, description: 'Messages a second.' }),
+  ),
+}
+const launching = {
+  allow_insufficient_funds: Type.Optional(
+    Type.Boolean({ default: false, description: 'Launch although credits and wallet do not cover everybody: the campaign pauses when they run out.' }),
+  ),
+}
+
+export const CampaignCreation = Type.Object(
+  {
+    name,
+    channel: Type.String({ description: 'Channel id; with a test key a sandbox channel such as `ch_test_whatsapp`.' }),
+    audience: AudienceRequest,
+    message: CampaignMessage,
+    ...optional,
+    launch: Type.Optional(Type.Boolean({ default: false, description: 'Create and launch in one call; nothing is kept where the launch is refused.' })),
+    ...launching,
+  },
+  { $id: 'CampaignCreation', description: 'A new campaign.' },
+)
+export type CampaignCreation = Static<typeof CampaignCreation>
+export const CampaignUpdate = Type.Object(
+  {
+    name: Type.Optional(name),
+    channel: Type.Optional(Type.String()),
+    audience: Type.Optional(AudienceRequest),
+    message: Type.Optional(CampaignMessage),
+    ...optional,
+  },
+  { $id: 'CampaignUpdate', description: 'What is to change of a draft; absent fields stay, objects are replaced whole.' },
+)
+export type CampaignUpdate = Static<typeof CampaignUpdate>
+export const CampaignLaunch = Type.Object(
+  { consent_declared: Type.Optional(Type.Boolean({ description: 'Replaces that of the campaign.' })), ...launching },
+  { $id: 'CampaignLaunch' },
+)
+export type CampaignLaunch = Static<typeof CampaignLaunch>
+export const CampaignTest = Type.Object(
+  { to: Type.String({ minLength: 1, maxLength: campaignLimits.to_length_max, description: 'Who gets it: on phone channels E.164.' }) },
+  { $id: 'CampaignTest' },
+)
+export const CampaignDuplication = Type.Object(
+  {
+    name: Type.Optional(name),
+    recipients: Type.Optional(
+      Type.String({ enum: ['all', 'failed'], default: 'all', description: '`failed`: an ad-hoc audience of those alone to whom it failed.' }),
+    ),
+  },
+  { $id: 'CampaignDuplication' },
+)
+export type CampaignDuplication = Static<typeof CampaignDuplication>
+export const CampaignDeleted = Type.Object({ id: Type.String(), object: Type.Literal('campaign'), deleted: Type.Literal(true) })
+
+export const CampaignRecipient = Type.Object(
+  {
+    id: Type.String({ description: 'A number, counted from 1 in the order of the snapshot.', examples: ['1'] }),
+    object: Type.Literal('campaign_recipient'),
+    contact_id: NullableString(),
+    to: Type.String({ description: 'Empty where the contact has no identifier on the channel.' }),
+    name: NullableString(),
+    status: Type.String({ enum: [...recipientStatuses] }),
+    skip_reason: NullableString({ enum: [...skipReasons, null] }),
+    message_id: NullableString(),
+    error: Type.Unsafe<Static<typeof MessageError> | null>({ ...MessageError, type: ['object', 'null'] }),
+    variables: AnyObject({ description: 'Those of an ad-hoc recipient.' }),
+    sent_at: NullableTimestamp(),
+    delivered_at: NullableTimestamp(),
+    read_at: NullableTimestamp(),
+    failed_at: NullableTimestamp(),
+  },
+  { $id: 'CampaignRecipient', description: 'Somebody to whom a campaign goes.' },
+)
+export type CampaignRecipient = Static<typeof CampaignRecipient>

@@ -1,0 +1,63 @@
+/** SQL of what campaigns' recipients have come to: counted in deltas, with what the follower has not folded yet (docs/decisions/transitions.md). */
+import type { Tenant } from '../../contract/caller.ts'
+import type { RecipientStatus, SkipReason } from '../../contract/resources/campaign.ts'
+import { jsonRows, type Db } from '../../platform/database/sql.ts'
+import { unfoldedOf } from '../messages/service.ts'
+import { followerName } from './follower-name.ts'
+import type { Tally } from './rows.ts'
+
+/** Of a campaign that has no snapshot yet. */
+export const emptyTally: Tally = { recipients: [], wallet_micros: 0, package_credits: 0 }
+
+interface CountRow {
+  readonly campaign_id: string
+  readonly status: RecipientStatus | null
+  readonly skip_reason: SkipReason | null
+  readonly count: number
+  readonly wallet_micros: number
+  readonly package_credits: number
+}
+
+/** What the recipients of these campaigns have come to at this moment, in one snapshot: exact however far the follower is behind. */
+export async function findTallies(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlyMap<string, Tally>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<CountRow[]>`
+    select campaign_id, status, skip_reason, sum(recipients)::int as count, sum(wallet_micros)::bigint as wallet_micros, sum(package_credits)::bigint as package_credits
+    from (
+      select campaign_id, status, skip_reason, recipients, wallet_micros, package_credits from campaign_counters
+      where account_id = ${tenant.account_id} and mode = ${tenant.mode} and campaign_id = any (${[...ids]}::text[])
+      union all
+      select u.origin_id, t.status, null, t.recipients, 0, 0
+      from (${unfoldedOf(sql, followerName, { tenant, origin_ids: ids })}) u
+      cross join lateral (values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'was')}, -u.messages)) t(status, recipients)
+    ) c
+    group by campaign_id, status, skip_reason`
+  return new Map(ids.map((id) => [id, tallyOf(rows.filter((row) => row.campaign_id === id))]))
+}
+
+/** The status of the recipient whose message has that one; a recipient waits before it has a message, too. */
+const recipientStatus = (sql: Db, column: 'status' | 'was') =>
+  column === 'status'
+    ? sql`case when u.status in ('queued', 'sending') then 'pending' else u.status end`
+    : sql`case when u.was is null or u.was in ('queued', 'sending') then 'pending' else u.was end`
+
+const tallyOf = (rows: readonly CountRow[]): Tally => ({
+  recipients: rows.filter((row) => row.status !== null && row.count !== 0).map(({ status, skip_reason, count }) => ({ status: status!, skip_reason, count })),
+  wallet_micros: rows.reduce((sum, row) => sum + row.wallet_micros, 0),
+  package_credits: rows.reduce((sum, row) => sum + row.package_credits, 0),
+})
+
+/** What messages of a campaign cost more or less than before. */
+export interface CostDelta {
+  readonly campaign_id: string
+  readonly wallet_micros: number
+  readonly package_credits: number
+}
+
+export async function addCosts(sql: Db, { account_id, mode }: Tenant, deltas: readonly CostDelta[]): Promise<void> {
+  if (deltas.length === 0) return
+  await sql`
+    insert into campaign_counters (account_id, mode, campaign_id, wallet_micros, package_credits)
+    select ${account_id}, ${mode}, campaign_id, wallet_micros, package_credits
+    from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, wallet_micros bigint, package_credits bigint)`
+}

@@ -1,0 +1,64 @@
+/** Who gets a campaign: the variants of an audience, what must hold of each, and how many they are. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { Detail } from '../../../contract/errors.ts'
+import { isId } from '../../../contract/ids.ts'
+import { missing } from '../../../contract/problem.ts'
+import type { Audience, AudienceRequest, AudienceType } from '../../../contract/resources/campaign.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { ContactService } from '../../contacts/service.ts'
+import type { AdhocRecipients } from '../rows.ts'
+
+/** The field that each variant wants. */
+const wantedOf: Readonly<Record<AudienceType, 'segment_id' | 'list_id' | 'tags' | 'recipients'>> = {
+  segment: 'segment_id',
+  list: 'list_id',
+  tags: 'tags',
+  adhoc: 'recipients',
+}
+
+/** What a schema cannot say about an audience. */
+export function audienceFailures(audience: unknown): Detail[] {
+  if (typeof audience !== 'object' || audience === null) return []
+  const { type } = audience as AudienceRequest
+  if (!Object.hasOwn(wantedOf, type)) return []
+  const wanted = wantedOf[type as AudienceType]
+  if ((audience as AudienceRequest)[wanted] !== undefined) return []
+  return [{ param: `audience.${wanted}`, code: 'missing_field', message: `An audience of type \`${type}\` needs \`${wanted}\`.` }]
+}
+
+/** An audience as it is kept: the fields of its variant alone, with the recipients of an ad-hoc one apart. */
+export function keptAudience(request: AudienceRequest): { audience: Audience; adhoc: AdhocRecipients | null } {
+  const type = request.type as AudienceType
+  if (type === 'segment') return { audience: { type, segment_id: request.segment_id! }, adhoc: null }
+  if (type === 'list') return { audience: { type, list_id: request.list_id! }, adhoc: null }
+  if (type === 'tags') return { audience: { type, tags: [...new Set(request.tags!)], match: request.match ?? 'any' }, adhoc: null }
+  const adhoc = request.recipients!
+  return { audience: { type, recipients_count: adhoc.length, save_as_contacts: request.save_as_contacts ?? false }, adhoc }
+}
+
+export interface AudienceDeps {
+  readonly contacts: ContactService
+}
+
+/** 404 `resource_missing` where the audience names a list or a segment that there is not. */
+export async function requireAudience({ contacts }: AudienceDeps, sql: Db, tenant: Tenant, audience: Audience): Promise<void> {
+  const { list_id, segment_id } = audience
+  if (list_id !== undefined && !(isId('lst', list_id) && (await contacts.lists.exists(sql, tenant, list_id))))
+    throw missing('contact list', list_id, 'audience.list_id')
+  if (segment_id !== undefined && !(isId('seg', segment_id) && (await contacts.segments.exists(sql, tenant, segment_id))))
+    throw missing('segment', segment_id, 'audience.segment_id')
+}
+
+/** How many people are in the audience now, counted no further than `most`; null for a segment, which is looked up when sending starts. */
+export async function audienceSize({ contacts }: AudienceDeps, sql: Db, tenant: Tenant, audience: Audience, most: number): Promise<number | null> {
+  switch (audience.type as AudienceType) {
+    case 'segment':
+      return null
+    case 'list':
+      return (await contacts.lists.get(sql, tenant, audience.list_id!)).contacts_count
+    case 'tags':
+      return await contacts.countTagged(sql, tenant, audience.tags!, audience.match === 'all' ? 'all' : 'any', most)
+    case 'adhoc':
+      return audience.recipients_count!
+  }
+}

@@ -1,0 +1,83 @@
+/** Campaigns as a follower of their messages: raises recipients to what their messages have come to, and counts what they cost (docs/decisions/transitions.md). */
+import type { Tenant } from '../../contract/caller.ts'
+import type { MessageError } from '../../contract/resources/message.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import { findMessages, type Follower, type TransitionRow } from '../messages/service.ts'
+import { addCosts, type CostDelta } from './counter-store.ts'
+import { followerName } from './follower-name.ts'
+import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
+import { recipientOf } from './submitter.ts'
+
+export const campaignFollower: Follower = {
+  name: followerName,
+  origins: ['campaign'],
+  async fold(tx, rows) {
+    const byTenant = Map.groupBy(rows, ({ account_id, mode }) => `${account_id} ${mode}`)
+    for (const key of [...byTenant.keys()].toSorted()) {
+      const some = byTenant.get(key)!
+      await foldTenant(tx, { account_id: some[0]!.account_id, mode: some[0]!.mode }, some)
+    }
+  },
+}
+
+async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]): Promise<void> {
+  const failed = rows.filter(({ status }) => status === 'failed').flatMap(({ message_ids }) => message_ids)
+  const billed = tenant.mode === 'test' ? [] : rows.filter(({ was }) => was === null).flatMap(({ message_ids }) => message_ids)
+  const messages = new Map((await findMessages(tx, tenant, [...new Set([...failed, ...billed])])).map((message) => [message.id, message]))
+  const errorOf = (id: string): MessageError | null => {
+    const error = messages.get(id)?.error
+    return error === null || error === undefined ? null : { ...error, provider_code: error.provider_code ?? '' }
+  }
+  await raiseRecipients(tx, tenant, changesOf(rows, errorOf))
+  if (tenant.mode === 'live') await addCosts(tx, tenant, costsOf(rows, messages))
+}
+
+/** One change a recipient: the furthest status, with the time of each step. */
+function changesOf(rows: readonly TransitionRow[], errorOf: (message_id: string) => MessageError | null): RecipientChange[] {
+  const changes = new Map<string, { -readonly [K in keyof RecipientChange]: RecipientChange[K] }>()
+  const nothing = { sent_at: null, delivered_at: null, read_at: null, failed_at: null, error: null }
+  for (const { status, submission_keys, message_ids, ats } of rows) {
+    if (status === 'queued' || status === 'sending') continue
+    for (const [i, key] of submission_keys.entries()) {
+      const recipient = recipientOf(key)
+      if (recipient === null) continue
+      const change = changes.get(key!) ?? { ...recipient, status, ...nothing }
+      changes.set(key!, change)
+      if (rankOf[status] > rankOf[change.status as typeof status]) change.status = status
+      for (const stamp of stampsOf[status]) if (change[stamp] === null || ats[i]! < change[stamp]) change[stamp] = ats[i]!
+      if (status === 'failed') change.error = errorOf(message_ids[i]!)
+    }
+  }
+  return [...changes.values()].toSorted((a, b) => (a.campaign_id === b.campaign_id ? a.n - b.n : a.campaign_id < b.campaign_id ? -1 : 1))
+}
+
+const rankOf = { sent: 1, delivered: 2, read: 3, failed: 4 } as const
+const stampsOf = {
+  sent: ['sent_at'],
+  delivered: ['sent_at', 'delivered_at'],
+  read: ['sent_at', 'delivered_at', 'read_at'],
+  failed: ['failed_at'],
+} as const
+
+interface Billed {
+  readonly billing_source: 'package' | 'wallet'
+  readonly amount_micros: number
+}
+
+/** What was charged for messages that were accepted, less what was given back for those that failed. */
+function costsOf(rows: readonly TransitionRow[], messages: ReadonlyMap<string, Billed & { readonly mode: string }>): CostDelta[] {
+  const costs = new Map<string, { campaign_id: string; wallet_micros: number; package_credits: number }>()
+  for (const { was, status, origin_id, message_ids } of rows) {
+    const sign = was === null ? 1 : status === 'failed' ? -1 : 0
+    if (sign === 0 || origin_id === null) continue
+    const cost = costs.get(origin_id) ?? { campaign_id: origin_id, wallet_micros: 0, package_credits: 0 }
+    costs.set(origin_id, cost)
+    for (const id of message_ids) {
+      const message = messages.get(id)
+      if (message === undefined) continue
+      if (message.billing_source === 'package') cost.package_credits += sign
+      else cost.wallet_micros += sign * message.amount_micros
+    }
+  }
+  return [...costs.values()].filter(({ wallet_micros, package_credits }) => wallet_micros !== 0 || package_credits !== 0)
+}

@@ -1,0 +1,67 @@
+/** SQL of `campaign_jobs`: campaigns that a process must work on, one process at a time. */
+import type { Tenant } from '../../contract/caller.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import { isAlive } from '../../platform/processes-store.ts'
+
+export type JobKind = 'snapshot' | 'send'
+
+export interface Job extends Tenant {
+  readonly campaign_id: string
+}
+
+type Whose = Tenant & { readonly id: string }
+
+/** Makes a campaign somebody's work from `due_at` on; what there was of it before is replaced. */
+export async function putJob(sql: Db, { account_id, mode, id }: Whose, kind: JobKind, due_at: string): Promise<void> {
+  await sql`
+    insert into campaign_jobs (campaign_id, account_id, mode, kind, due_at) values (${id}, ${account_id}, ${mode}, ${kind}, ${due_at})
+    on conflict (campaign_id) do update set kind = excluded.kind, due_at = excluded.due_at, process_id = null, lease_until = null, failures = 0`
+}
+
+export async function deleteJob(sql: Db, { account_id, mode, id }: Whose): Promise<void> {
+  await sql`delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
+}
+
+export interface Claim {
+  readonly process_id: string
+  readonly at: string
+  readonly lease_until: string
+  readonly alive_since: string
+  readonly jobs_max: number
+}
+
+/** Takes due work of this kind, of any tenant, for this process: what is nobody's, its own already, or of a process that is silent or has let its lease end. */
+export async function claimJobs(sql: Db, kind: JobKind, { process_id, at, lease_until, alive_since, jobs_max }: Claim): Promise<Job[]> {
+  return await sql<Job[]>`
+    update campaign_jobs set process_id = ${process_id}, lease_until = ${lease_until}
+    where campaign_id in (
+      select j.campaign_id from campaign_jobs j
+      where j.kind = ${kind} and j.due_at <= ${at}
+        and (j.process_id is null or j.process_id = ${process_id} or j.lease_until < ${at} or not ${isAlive(sql, sql`j.process_id`, alive_since)})
+      order by j.due_at, j.campaign_id limit ${jobs_max}
+      for update skip locked
+    )
+    returning campaign_id, account_id, mode`
+}
+
+/** Nothing is to be done for this campaign before `due_at`; whoever comes first then does it. */
+export async function postponeJob(sql: Db, { account_id, mode, id }: Whose, process_id: string, due_at: string): Promise<void> {
+  await sql`
+    update campaign_jobs set due_at = ${due_at}, process_id = null, lease_until = null, failures = 0
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and process_id = ${process_id}`
+}
+
+/** Counts a pass that failed, and resolves to how many there were in a row. */
+export async function countFailure(sql: Db, { account_id, mode, campaign_id }: Job, process_id: string, due_at: string): Promise<number> {
+  const [row] = await sql<{ failures: number }[]>`
+    update campaign_jobs set failures = failures + 1, due_at = ${due_at}
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} returning failures`
+  return row?.failures ?? 0
+}
+
+/** Keeps other processes from taking the work until the transaction ends; false when one has. */
+export async function holdJob(sql: Db, { account_id, mode, campaign_id }: Job, process_id: string): Promise<boolean> {
+  const held = await sql`
+    select 1 from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} for share`
+  return held.length > 0
+}

@@ -1,0 +1,46 @@
+/** What a caller may do to a campaign on its way: pause, resume, cancel (behaviour: campaigns 2). */
+import type { Tenant } from '../../../contract/caller.ts'
+import { Problem } from '../../../contract/problem.ts'
+import type { Campaign } from '../../../contract/resources/campaign.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { covers } from '../drafts/estimates.ts'
+import { existing, existingLocked, shownWhole } from '../reading.ts'
+import { requireAction } from '../states.ts'
+import { cancelRest } from './ending.ts'
+import { move, pausedRow } from './moves.ts'
+
+export async function pauseCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
+  const shown = await transact(sql, async (tx) => {
+    const before = await existingLocked(tx, tenant, id)
+    requireAction(before, 'pause')
+    return await shownWhole(tx, await move(tx, platform, before, pausedRow('user', isoTime(platform.clock.now()))))
+  })
+  platform.notify('fan-out')
+  return shown
+}
+
+/** A live campaign must have funds for one message at least. One paused before its snapshot takes it now, and still sends nothing before `send_at`. */
+export async function resumeCampaign({ platform, billing }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
+  const shown = await transact(sql, async (tx) => {
+    const before = await existingLocked(tx, tenant, id)
+    requireAction(before, 'resume')
+    if (!covers(1, await billing.fundsOf(tx, tenant, before.channel_type)))
+      throw new Problem('insufficient_balance', 'No package credit applies and the wallet is below the price of one message. Top up, then resume.')
+    return await shownWhole(tx, await move(tx, platform, before, { status: 'sending', pause_reason: null, paused_at: null }))
+  })
+  platform.notify('campaign-snapshots', 'campaigns', 'fan-out')
+  return shown
+}
+
+/** Who got no message yet is cancelled before this answers; what was sent is not recalled. */
+export async function cancelCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
+  await transact(sql, async (tx) => {
+    const before = await existingLocked(tx, tenant, id)
+    requireAction(before, 'cancel')
+    await move(tx, platform, before, { status: 'cancelled', pause_reason: null, cancelled_at: isoTime(platform.clock.now()) })
+  })
+  await cancelRest(platform, tenant, id)
+  return await shownWhole(sql, await existing(sql, tenant, id))
+}

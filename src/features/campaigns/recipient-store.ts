@@ -1,0 +1,183 @@
+/** SQL of the recipients of campaigns: made by the snapshot, taken by the sender, told of by the follower. */
+import type { Tenant } from '../../contract/caller.ts'
+import type { ConsentFact } from '../../contract/facts.ts'
+import type { RecipientStatus, SkipReason } from '../../contract/resources/campaign.ts'
+import type { MessageError } from '../../contract/resources/message.ts'
+import { jsonRows, type Db, type Fragment, type Transaction } from '../../platform/database/sql.ts'
+import type { RecipientRow } from './rows.ts'
+
+type Whose = Tenant & { readonly id: string }
+
+/** A recipient on its way into the table. */
+export type NewRecipient = Pick<RecipientRow, 'contact_id' | 'to' | 'address' | 'name' | 'first_name' | 'last_name' | 'variables' | 'timezone' | 'skip_reason'>
+
+/**
+ * Writes a chunk of contacts as recipients, numbered on from `rows`; `audience` is a select of contact_id, "to", address, name, timezone and skip_reason. Resolves to how many.
+ */
+export async function insertFromContacts(
+  tx: Transaction,
+  { account_id, mode, id }: Whose,
+  audience: Fragment,
+  { rows, own_timezones }: { readonly rows: number; readonly own_timezones: boolean },
+): Promise<number> {
+  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
+  const result = await tx`
+    insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name, timezone, status, skip_reason)
+    select ${account_id}, ${mode}, ${id}, ${rows}::int + row_number() over (order by contact_id), contact_id, "to", address, name,
+      ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`}, case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
+    from (${audience}) a`
+  return result.count
+}
+
+/** Writes recipients, numbered on from `rows`. */
+export async function insertRecipients(tx: Transaction, { account_id, mode, id }: Whose, recipients: readonly NewRecipient[], rows: number): Promise<void> {
+  if (recipients.length === 0) return
+  await tx`
+    insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name, first_name, last_name, variables, timezone, status, skip_reason)
+    select ${account_id}, ${mode}, ${id}, n, contact_id, "to", address, name, first_name, last_name, variables, timezone,
+      case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
+    from json_to_recordset(${jsonRows(recipients.map((recipient, i) => ({ ...recipient, n: rows + i + 1 })))}::text::json) as t(n int, contact_id text, "to" text,
+      address text, name text, first_name text, last_name text, variables json, timezone text, skip_reason text)
+    order by n`
+}
+
+export type UnsentRow = Pick<RecipientRow, 'n' | 'contact_id' | 'to' | 'first_name' | 'last_name' | 'variables' | 'timezone'>
+
+/** The first recipients, in the order of the snapshot, that still want a message and whose time zone is one of these ('': the campaign's). */
+export async function listUnsent(sql: Db, { account_id, mode, id }: Whose, timezones: readonly string[], limit: number): Promise<UnsentRow[]> {
+  return await sql<UnsentRow[]>`
+    select r.* from unnest(${[...timezones]}::text[]) z
+    cross join lateral (
+      select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
+      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and timezone = z and status = 'pending' and message_id is null
+      order by n limit ${limit}
+    ) r
+    order by r.n limit ${limit}`
+}
+
+/** The time zones of those who still want a message. */
+export async function unsentTimezones(sql: Db, { account_id, mode, id }: Whose): Promise<string[]> {
+  // a loose scan: one look into the index for each zone
+  const rows = await sql<{ timezone: string }[]>`
+    with recursive zones as (
+      (select timezone from campaign_recipients
+       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by timezone limit 1)
+      union all
+      select (select timezone from campaign_recipients
+              where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null and timezone > z.timezone
+              order by timezone limit 1)
+      from zones z where z.timezone is not null
+    )
+    select timezone from zones where timezone is not null`
+  return rows.map(({ timezone }) => timezone)
+}
+
+/** How many are submitted and not sent yet; counts no further than `most`. */
+export async function countUnderWay(sql: Db, { account_id, mode, id }: Whose, most: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from (
+      select from campaign_recipients
+      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null limit ${most}
+    ) n`
+  return row!.count
+}
+
+/** What becomes of a recipient without a message. */
+export interface Unsendable {
+  readonly n: number
+  readonly skip_reason: SkipReason | null
+  readonly error: MessageError | null
+}
+
+/** Skips or fails recipients that got no message; who got one meanwhile, or was cancelled, stays so. */
+export async function settleUnsendable(sql: Db, { account_id, mode, id }: Whose, rows: readonly Unsendable[], at: string): Promise<void> {
+  if (rows.length === 0) return
+  await sql`
+    update campaign_recipients r set status = case when u.skip_reason is null then 'failed' else 'skipped' end, skip_reason = u.skip_reason, error = u.error,
+      failed_at = case when u.skip_reason is null then ${at}::timestamptz end
+    from json_to_recordset(${jsonRows(rows)}::text::json) as u(n int, skip_reason text, error json)
+    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n and r.status = 'pending' and r.message_id is null`
+}
+
+/** Cancels at most so many of those who have no message yet; resolves to how many. */
+export async function cancelUnsent(sql: Db, { account_id, mode, id }: Whose, limit: number): Promise<number> {
+  const result = await sql`
+    update campaign_recipients set status = 'cancelled'
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n in (
+      select n from campaign_recipients
+      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n limit ${limit})`
+  return result.count
+}
+
+/** Leaves out, of any tenant's campaigns, those without a message who may not be written to any more on a channel type. */
+export async function skipUnsubscribed(sql: Db, facts: readonly ConsentFact[]): Promise<void> {
+  if (facts.length === 0) return
+  await sql`
+    update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed'
+    from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, channel_type text, address text)
+    join campaigns c on c.account_id = f.account_id and c.mode = f.mode and c.channel_type = f.channel_type and c.status in ('scheduled', 'queued', 'sending', 'paused')
+    where r.account_id = f.account_id and r.mode = f.mode and r.campaign_id = c.id and r.address = f.address and r.status = 'pending' and r.message_id is null`
+}
+
+/** Leaves out, of any tenant's campaigns, those without a message who are contacts no more. */
+export async function skipContacts(sql: Db, facts: readonly (Tenant & { readonly contact_id: string })[]): Promise<void> {
+  if (facts.length === 0) return
+  await sql`
+    update campaign_recipients r set status = 'skipped', skip_reason = 'contact_deleted'
+    from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, contact_id text)
+    where r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id and r.status = 'pending' and r.message_id is null`
+}
+
+/** A change that messages tell of their recipients. */
+export interface RecipientChange {
+  readonly campaign_id: string
+  readonly n: number
+  readonly status: RecipientStatus
+  readonly sent_at: string | null
+  readonly delivered_at: string | null
+  readonly read_at: string | null
+  readonly failed_at: string | null
+  readonly error: MessageError | null
+}
+
+/** Raises recipients to what their messages have come to; told late, an earlier status adds its time alone. Rows are locked in the order of their keys. */
+export async function raiseRecipients(tx: Db, { account_id, mode }: Tenant, changes: readonly RecipientChange[]): Promise<void> {
+  if (changes.length === 0) return
+  await tx`
+    with u as materialized (
+      select * from json_to_recordset(${jsonRows(changes)}::text::json) as t(campaign_id text, n int, status text, sent_at timestamptz, delivered_at timestamptz,
+        read_at timestamptz, failed_at timestamptz, error json)
+    ),
+    held as materialized (
+      select r.campaign_id, r.n from campaign_recipients r join u on u.campaign_id = r.campaign_id and u.n = r.n
+      where r.account_id = ${account_id} and r.mode = ${mode} order by r.campaign_id, r.n for update of r
+    )
+    update campaign_recipients r set
+      status = case when ${rank(tx, tx`u.status`)} > ${rank(tx, tx`r.status`)} then u.status else r.status end,
+      sent_at = least(r.sent_at, u.sent_at), delivered_at = least(r.delivered_at, u.delivered_at), read_at = least(r.read_at, u.read_at),
+      failed_at = least(r.failed_at, u.failed_at), error = coalesce(u.error, r.error)
+    from u join held h on h.campaign_id = u.campaign_id and h.n = u.n
+    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = u.campaign_id and r.n = u.n and r.status in ('pending', 'sent', 'delivered', 'read')`
+}
+
+const rank = (sql: Db, status: Fragment) => sql`array_position(array['pending', 'sent', 'delivered', 'read', 'failed'], ${status})`
+
+export interface RecipientFilters {
+  readonly status: RecipientStatus | undefined
+  readonly to: string | undefined
+}
+
+/** A page of recipients in the order of the snapshot, with one row more than asked. `address`: that of `to`, which finds it. */
+export async function listRecipients(
+  sql: Db,
+  { account_id, mode, id }: Whose,
+  { status, to }: RecipientFilters,
+  address: string | undefined,
+  page: { readonly after: number; readonly limit: number },
+): Promise<RecipientRow[]> {
+  return await sql<RecipientRow[]>`
+    select * from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${page.after} ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${to === undefined ? sql`` : sql`and address = ${address!} and "to" = ${to}`}
+    order by n limit ${page.limit + 1}`
+}

@@ -1,0 +1,190 @@
+/** What can be asked about campaigns (behaviour: campaigns 1, 2). */
+import { Type } from 'typebox'
+import {
+  Campaign,
+  CampaignCreation,
+  CampaignDeleted,
+  CampaignDuplication,
+  CampaignTest,
+  CampaignLaunch,
+  CampaignRecipient,
+  CampaignUpdate,
+  campaignStatuses,
+  recipientStatuses,
+  type CampaignStatus,
+  type RecipientStatus,
+} from '../../contract/resources/campaign.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../platform/http/route.ts'
+import { replayedHeaders } from '../../platform/http/idempotency.ts'
+import { acceptedObject, messageObject, sendErrors } from '../messages/service.ts'
+import { Message } from '../../contract/resources/message.ts'
+import { campaignFailures } from './drafts/saving.ts'
+import type { CampaignService } from './service.ts'
+
+const tag = 'Campaigns'
+
+const launchErrors = [
+  'consent_required',
+  'channel_not_connected',
+  'template_not_approved',
+  'campaign_limit_exceeded',
+  'insufficient_balance',
+  'upstream_unavailable',
+] as const
+
+export const campaignRoutes = (campaigns: CampaignService): Route[] => [
+  route({
+    method: 'POST',
+    path: '/v1/campaigns',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Create a campaign',
+    description: 'A draft, unless `launch` is true. A live `whatsapp` campaign must send an approved template, which is looked up at the provider.',
+    body: CampaignCreation,
+    inspect: campaignFailures,
+    idempotent: 'lease',
+    replies: { 201: Campaign },
+    errors: ['resource_missing', 'unsupported_message_type', ...launchErrors],
+    handler: async ({ caller, body, sql }) => reply(201, await campaigns.create(sql, caller, body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/campaigns',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'List campaigns',
+    query: listQuery({ status: Type.Optional(Type.String({ enum: [...campaignStatuses] })) }),
+    replies: { 200: listOf(Campaign) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      return reply(200, pageReply(await campaigns.list(sql, caller, query.status as CampaignStatus | undefined, page), page.limit))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/campaigns/{id}',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'Retrieve a campaign',
+    replies: { 200: Campaign },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await campaigns.get(sql, caller, params['id']!)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/campaigns/{id}',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Update a draft',
+    description: 'Absent fields stay; objects are replaced whole.',
+    body: CampaignUpdate,
+    inspect: campaignFailures,
+    replies: { 200: Campaign },
+    errors: ['resource_missing', 'campaign_state_invalid', 'unsupported_message_type', 'template_not_approved', 'upstream_unavailable'],
+    handler: async ({ caller, params, body, sql }) => reply(200, await campaigns.update(sql, caller, params['id']!, body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/campaigns/{id}',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Delete a draft',
+    replies: { 200: CampaignDeleted },
+    errors: ['resource_missing', 'campaign_state_invalid'],
+    handler: async ({ caller, params, sql }) => {
+      await campaigns.remove(sql, caller, params['id']!)
+      return reply(200, { id: params['id']!, object: 'campaign', deleted: true })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/campaigns/{id}/recipients',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'List the recipients of a campaign',
+    description: 'In the order of the snapshot; none before it is complete.',
+    query: listQuery({
+      status: Type.Optional(Type.String({ enum: [...recipientStatuses] })),
+      to: Type.Optional(Type.String({ minLength: 1, description: 'The exact identifier.' })),
+    }),
+    replies: { 200: listOf(CampaignRecipient) },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, query, sql }) => {
+      const page = pageOf(query)
+      // a plus sign that was not escaped arrives as a space, and a phone number begins with one
+      const filters = { status: query.status as RecipientStatus | undefined, to: query.to?.replace(/^ /, '+') }
+      return reply(200, pageReply(await campaigns.recipients(sql, caller, params['id']!, filters, page), page.limit))
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/campaigns/{id}/launch',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Launch a campaign',
+    description: 'Checked in this order: status, consent, channel, template, size, funds. Each message is charged when it is sent.',
+    body: CampaignLaunch,
+    idempotent: 'lease',
+    replies: { 200: Campaign },
+    errors: ['resource_missing', 'campaign_state_invalid', ...launchErrors],
+    handler: async ({ caller, params, body, sql }) => reply(200, await campaigns.launch(sql, caller, params['id']!, body)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/campaigns/{id}/test',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Send a campaign to yourself',
+    description: 'Its message as it would go to one address: an API message like any other, charged like one.',
+    body: CampaignTest,
+    idempotent: 'own',
+    replies: { 202: Message },
+    errors: [...sendErrors, 'resource_missing'],
+    async handler({ caller, params, body, sql, idempotency_key }) {
+      const { row, replayed } = await campaigns.test(sql, caller, params['id']!, body.to, idempotency_key)
+      return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/campaigns/{id}/duplicate',
+    scope: 'campaigns:write',
+    tag,
+    summary: 'Duplicate a campaign',
+    description: 'A draft of the same; with `recipients` = `failed` to those alone to whom it failed.',
+    body: CampaignDuplication,
+    idempotent: 'lease',
+    replies: { 201: Campaign },
+    errors: [
+      'resource_missing',
+      'campaign_state_invalid',
+      'unsupported_message_type',
+      'template_not_approved',
+      'campaign_limit_exceeded',
+      'upstream_unavailable',
+    ],
+    handler: async ({ caller, params, body, sql }) => reply(201, await campaigns.duplicate(sql, caller, params['id']!, body)),
+  }),
+  ...(['pause', 'resume', 'cancel'] as const).map((action) =>
+    route({
+      method: 'POST',
+      path: `/v1/campaigns/{id}/${action}`,
+      scope: 'campaigns:write',
+      tag,
+      summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
+      description: told[action],
+      idempotent: 'lease',
+      replies: { 200: Campaign },
+      errors: ['resource_missing', 'campaign_state_invalid', ...(action === 'resume' ? (['insufficient_balance'] as const) : [])],
+      handler: async ({ caller, params, sql }) => reply(200, await campaigns[action](sql, caller, params['id']!)),
+    }),
+  ),
+]
+
+const told = {
+  pause: 'Messages that were handed on already still go out.',
+  resume: 'Goes on where it stopped. A live campaign needs funds for one message at least.',
+  cancel: 'Who got no message yet gets none. What was sent is not recalled and stays charged.',
+} as const

@@ -1,0 +1,29 @@
+/** The throttle of one campaign in the process that sends it: so many a second, evenly, and without making up for what was missed longer than a moment ago. */
+
+/** How much of what was missed may be made up for: a pass that is late must not leave the rate behind. */
+const madeUpMs = 400
+
+export class Pacer {
+  /** When the next message is due, in milliseconds. */
+  #next: number
+
+  constructor(now: number) {
+    this.#next = now
+  }
+
+  /** How many may go at `now`, at so many a second. */
+  due(now: number, per_second: number): number {
+    this.#next = Math.max(this.#next, now - madeUpMs)
+    if (this.#next > now) return 0
+    return Math.floor(((now - this.#next) * per_second) / 1000) + 1
+  }
+
+  /** So many have gone. */
+  went(count: number, per_second: number): void {
+    this.#next += (count * 1000) / per_second
+  }
+
+  get next(): number {
+    return this.#next
+  }
+}

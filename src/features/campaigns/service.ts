@@ -1,0 +1,45 @@
+/** What campaigns mean: drafts, launching and what may be done to a campaign on its way. Owns their transactions. */
+import type { Caller, Tenant } from '../../contract/caller.ts'
+import type { Campaign, CampaignCreation, CampaignDuplication, CampaignLaunch, CampaignStatus, CampaignUpdate } from '../../contract/resources/campaign.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import type { Sent } from '../messages/service.ts'
+import type { CampaignDeps } from './deps.ts'
+import { duplicateCampaign } from './drafts/duplicating.ts'
+import { sendTest } from './sending/test-send.ts'
+import { createCampaign, removeDraft, updateDraft } from './drafts/drafts.ts'
+import { cancelCampaign, pauseCampaign, resumeCampaign } from './lifecycle/actions.ts'
+import { createLaunched, launchCampaign } from './lifecycle/launching.ts'
+import { getCampaign, listCampaigns, listRecipients } from './reading.ts'
+import { sendingLane } from './sending/lane.ts'
+import { snapshotLane } from './snapshot/lane.ts'
+
+export type CampaignService = ReturnType<typeof campaignService>
+
+/** Everything throws the Problem that refuses it. */
+export function campaignService(deps: CampaignDeps) {
+  return {
+    lanes: [snapshotLane(deps), sendingLane(deps)],
+    /** A draft; with `launch` it is launched too, and nothing is kept where that is refused. */
+    create: (sql: Db, caller: Caller, body: CampaignCreation): Promise<Campaign> =>
+      body.launch === true ? createLaunched(deps, sql, caller, body) : createCampaign(deps, sql, caller, body),
+    launch: (sql: Db, caller: Caller, id: string, body: CampaignLaunch): Promise<Campaign> => launchCampaign(deps, sql, caller, id, body),
+    /** A draft of the same campaign. */
+    duplicate: (sql: Db, caller: Caller, id: string, body: CampaignDuplication): Promise<Campaign> => duplicateCampaign(deps, sql, caller, id, body),
+    /** Sends its message to one address; under an Idempotency-Key once. */
+    test: (sql: Db, caller: Caller, id: string, to: string, key: string | undefined): Promise<Sent> => sendTest(deps, sql, caller, id, to, key),
+    pause: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id),
+    resume: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => resumeCampaign(deps, sql, tenant, id),
+    cancel: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id),
+    /** In the order of the snapshot; none before it is complete. */
+    recipients: listRecipients,
+    /** With the recipients of an ad-hoc audience. 404 `resource_missing` when there is none. */
+    get: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => getCampaign(sql, tenant, id),
+    /** Without the recipients of ad-hoc audiences. */
+    list: (sql: Db, tenant: Tenant, status: CampaignStatus | undefined, page: Page): Promise<Campaign[]> => listCampaigns(sql, tenant, status, page),
+    /** Only a draft. */
+    update: (sql: Db, tenant: Tenant, id: string, body: CampaignUpdate): Promise<Campaign> => updateDraft(deps, sql, tenant, id, body),
+    /** Only a draft. */
+    remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeDraft(deps, sql, tenant, id),
+  }
+}

@@ -1,0 +1,29 @@
+/** The loops of a process: each lane with its idling and its failures, those of any role and those of workers. */
+import { loop, type Lane, type Loop } from './lib/loop.ts'
+import { choresLane, heartbeatLane } from './platform/chores.ts'
+import type { Chore, Platform, Role } from './platform/platform.ts'
+import type { Presence } from './platform/presence.ts'
+
+export interface Loops {
+  /** Of a process with any role. */
+  readonly everywhere: readonly Loop[]
+  /** Of the role `worker`. */
+  readonly workers: readonly Loop[]
+}
+
+export function loopsOf(platform: Platform, lanes: readonly Lane[], chores: readonly Chore[], wanted: readonly Role[], present: Presence): Loops {
+  const onError = (error: unknown, lane: string) => {
+    platform.storage.failed(error)
+    platform.metrics.lane_failures.inc({ lane })
+    platform.log.error({ err: error, lane }, 'a lane failed and will try again')
+  }
+  const looped = (lane: Lane) => loop(lane, platform.clock, onError)
+  const loops = {
+    everywhere: [heartbeatLane(platform, wanted, () => present.keep()), platform.storage.lane].map(looped),
+    workers: [...lanes, choresLane(platform, chores)].map(looped),
+  }
+  platform.storage.onRecovered(() => {
+    for (const lane of [...loops.everywhere, ...loops.workers]) lane.retry()
+  })
+  return loops
+}

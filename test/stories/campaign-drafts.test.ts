@@ -1,0 +1,130 @@
+/** Drafts of campaigns: what is checked when they are saved, and what they show. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { closing } from '../kit/closing.ts'
+import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
+import { startWorld } from '../kit/world.ts'
+
+const spring = {
+  name: 'Spring sale',
+  channel: 'ch_test_sms',
+  audience: { type: 'adhoc', recipients: [{ to: '+4915112345678', first_name: 'Ada', variables: { code: 'A1' } }] },
+  message: { type: 'text', text: { body: 'Hello {{first_name}}, your code is {{code}}.' } },
+}
+
+test('a draft shows what was given, with defaults for the rest', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const created = await api.post('/v1/campaigns', spring)
+
+  assert.equal(created.status, 201)
+  const { id, created_at, ...shown } = created.body
+  assert.match(id, /^cmp_/)
+  assert.deepEqual(shown, {
+    object: 'campaign',
+    mode: 'test',
+    name: 'Spring sale',
+    channel_id: 'ch_test_sms',
+    channel_type: 'sms',
+    status: 'draft',
+    pause_reason: null,
+    failure_reason: null,
+    audience: { type: 'adhoc', recipients_count: 1, save_as_contacts: false, recipients: spring.audience.recipients },
+    message: spring.message,
+    merge_fallbacks: {},
+    require_opt_in: false,
+    consent_declared: false,
+    schedule: { send_at: null, timezone: 'UTC', send_window: null, recipient_timezone: false },
+    throttle_per_second: 20,
+    counters: { total: 0, queued: 0, sent: 0, delivered: 0, read: 0, failed: 0, skipped: 0, cancelled: 0, skip_reasons: {} },
+    cost: { currency: 'USD', estimated_wallet_micros: 0, estimated_credits: 0, wallet_micros: 0, package_credits: 0 },
+    launched_at: null,
+    started_at: null,
+    paused_at: null,
+    completed_at: null,
+    cancelled_at: null,
+  })
+  assert.deepEqual((await api.get(`/v1/campaigns/${id}`)).body, created.body)
+  const { recipients: _, ...listed } = created.body.audience
+  assert.deepEqual((await api.get('/v1/campaigns')).body.data, [{ ...created.body, audience: listed }])
+  assert.ok(created_at !== null)
+})
+
+test('everything that is wrong with a campaign is told at once', async (t) => {
+  const { api } = await (await startWorld(t)).account()
+
+  const refused = await api.post('/v1/campaigns', {
+    ...spring,
+    message: { type: 'text', text: { body: 'Hello {{nickname}} of {{attributes.city}}' } },
+    merge_fallbacks: { nobody: 'x' },
+  })
+
+  assert.deepEqual([refused.status, refused.body.error.code], [400, 'parameter_invalid'])
+  assert.deepEqual(
+    refused.body.error.details.map(({ param, code }: { param: string; code: string }) => [param, code]),
+    [
+      ['message.text.body', 'invalid_value'],
+      ['message.text.body', 'invalid_value'],
+      ['merge_fallbacks.nobody', 'invalid_value'],
+    ],
+  )
+})
+
+test('a draft is changed and deleted, and is a good cursor afterwards', async (t) => {
+  const { api } = await (await startWorld(t)).account()
+  const ids: string[] = []
+  for (const name of ['one', 'two', 'three']) ids.push((await api.post('/v1/campaigns', { ...spring, name })).body.id)
+
+  const changed = await api.patch(`/v1/campaigns/${ids[1]}`, { name: 'second', schedule: { send_window: { start: '22:00', end: '06:00' } } })
+  const deleted = await api.delete(`/v1/campaigns/${ids[1]}`)
+
+  assert.deepEqual([changed.status, changed.body.name, changed.body.schedule.send_window], [200, 'second', { start: '22:00', end: '06:00' }])
+  assert.deepEqual(deleted.body, { id: ids[1], object: 'campaign', deleted: true })
+  assert.equal((await api.get(`/v1/campaigns/${ids[1]}`)).body.error.code, 'resource_missing')
+  assert.deepEqual(
+    (await api.get(`/v1/campaigns?starting_after=${ids[1]}`)).body.data.map(({ id }: { id: string }) => id),
+    [ids[0]],
+  )
+})
+
+test('a live whatsapp campaign sends a template that is approved, with parameters that fit it', async (t) => {
+  const graph = await startWhatsapp()
+  closing(t, () => graph.close())
+  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
+  const { api } = await world.account({ mode: 'live' })
+  const offer = {
+    parameter_format: 'POSITIONAL',
+    components: [{ type: 'BODY', text: 'Hello {{1}}' }],
+    rejected_reason: 'NONE',
+    language: 'en_US',
+    category: 'MARKETING',
+  }
+  graph.templates.push({ ...offer, id: '1', name: 'offer', status: 'APPROVED' }, { ...offer, id: '2', name: 'paused', status: 'PAUSED' })
+  const channel = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })).body.id
+  const save = (message: object) => api.post('/v1/campaigns', { ...spring, channel, message })
+  const template = (name: string, texts: readonly string[]) =>
+    save({
+      type: 'template',
+      template: { name, language: { code: 'en_US' }, components: [{ type: 'body', parameters: texts.map((text) => ({ type: 'text', text })) }] },
+    })
+
+  const answers = [
+    await template('offer', ['{{first_name}}']),
+    await template('paused', ['x']),
+    await template('nothing', ['x']),
+    await template('offer', []),
+    await save(spring.message),
+  ]
+
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.error?.code, body.error?.param]),
+    [
+      [201, undefined, undefined],
+      [422, 'template_not_approved', 'message.template.name'],
+      [422, 'template_not_approved', 'message.template.name'],
+      [400, 'parameter_invalid', 'message.template.components'],
+      [400, 'parameter_invalid', 'message.type'],
+    ],
+  )
+})
