@@ -29,6 +29,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome, Provider } from '../../src/features/channels/adapter.ts'
+import { hidingSecrets } from '../../src/features/channels/hidden-secrets.ts'
 import { tryCallbacks } from './conformance/callbacks.ts'
 import { tryDescription } from './conformance/description.ts'
 import { assertOutcome, letsNothingSlip, sender } from './conformance/hand-over.ts'
@@ -40,7 +41,9 @@ import { tryTemplates } from './conformance/templates.ts'
 
 export type { AdapterSamples, CallbackSamples, Left, Provoked, Start } from './conformance/samples.ts'
 
-export function adapterSuite(provider: Provider, start: Start): void {
+export function adapterSuite(described: Provider, start: Start): void {
+  // as the service calls it
+  const provider: Provider = { ...described, adapter: (tools) => hidingSecrets(described, described.adapter(tools)) }
   const begin = async (t: TestContext): Promise<AdapterSamples> => {
     const samples = await start(t)
     t.after(() => samples.tools.http.close())

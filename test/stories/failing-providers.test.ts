@@ -186,22 +186,3 @@ test('the messages of a deleted channel fail at once, though its provider is bei
   assert.deepEqual(await statuses(), { failed: 100 })
   await world.invariants()
 })
-
-test('what an adapter makes for itself when a link is tried again is kept', async (t) => {
-  const { world, api, provider, channel, send, live } = await liveWorld(t)
-  provider.answer = () => revoked
-  await send()
-  await world.settle()
-  provider.connect = () => ({ kind: 'connected', credentials: { secret: 'made anew' } })
-  await live(2000)
-  const seen: unknown[] = []
-  provider.answer = (message, connection) => {
-    seen.push(connection.credentials)
-    return accepted(message)
-  }
-  await send()
-  await world.settle()
-
-  assert.deepEqual(seen, [{ secret: 'made anew' }])
-  assert.equal((await api.get(`/v1/channels/${channel}`)).body.connection_status, 'connected')
-})

@@ -189,9 +189,9 @@ export interface Connection {
   readonly webhook_url: string
 }
 
-/** What trying the credentials told. `credentials` are kept with the given ones: what the adapter made for itself, and uses again the next time. */
+/** What trying the credentials told. */
 export type ConnectOutcome =
-  | { readonly kind: 'connected'; readonly identifier?: string; readonly credentials?: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'connected'; readonly identifier?: string }
   | { readonly kind: 'refused'; readonly message: string }
   /** `session_open`: the provider answers that the account has as many sessions open as it may. Where one of them is ours, that is the link wanted. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly session_open?: true }
@@ -222,7 +222,10 @@ export interface ProviderTools {
   readonly url: string
 }
 
-/** What a provider does. Every call may be given up by its signal, and none throws: what went wrong is a value. */
+/**
+ * What a provider does. Every call may be given up by its signal, and none throws: what went wrong is a value. What it says for people is cleared of the channel's
+ * secrets by its callers (`hidden-secrets.ts`).
+ */
 export interface Adapter {
   /** Hand-overs answer at once, without a network: `sending` is not written on its own. */
   readonly instant?: boolean
@@ -241,7 +244,7 @@ export interface Adapter {
   connect?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
   /** Tells the provider where to call back, once the credentials are good and the sender is known to be free: at creation and reconnect. */
   register?(connection: Connection, signal: AbortSignal): Promise<ConnectOutcome>
-  /** The channel was deleted, or never came to be: takes back what `register` set up with the provider. */
+  /** The channel was deleted, or never came to be, perhaps since `register` failed: takes back what that set up with the provider. */
   disconnect?(connection: Connection, signal: AbortSignal): Promise<void>
   /** A GET at the channel's address by which the provider makes sure of it; null: it does not know our word. */
   handshake?(callback: Callback, connection: Connection): Answer | null

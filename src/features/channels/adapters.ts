@@ -5,6 +5,7 @@ import { httpClient } from '../../lib/http-client.ts'
 import type { Resolve } from '../../lib/name-lookup.ts'
 import { hostPort } from '../../lib/public-address.ts'
 import type { Adapter, Provider, ProviderTools } from './adapter.ts'
+import { hidingSecrets } from './hidden-secrets.ts'
 import { providers as productProviders } from './registry.ts'
 
 export interface Adapters {
@@ -44,7 +45,7 @@ export function makeAdapters(parts: AdapterParts): Adapters {
   const http = httpClient({ ...parts, allowed_hosts })
   const dial = dialer({ ...parts, allowed_hosts })
   const toolsFor = ({ name }: Provider): ProviderTools => ({ clock: parts.clock, http, dial, url: urls.get(name)! })
-  const byName = new Map(providers.map((provider) => [provider.name, { provider, adapter: provider.adapter(toolsFor(provider)) }]))
+  const byName = new Map(providers.map((provider) => [provider.name, { provider, adapter: hidingSecrets(provider, provider.adapter(toolsFor(provider))) }]))
   const sessionProviders = [...byName].flatMap(([name, { adapter }]) => (adapter.open === undefined ? [] : [name]))
   const throughSession = new Set(sessionProviders.filter((name) => byName.get(name)!.adapter.send === undefined))
   const offered = (testing: boolean) => providers.filter((provider) => provider.offered === 'always' || (provider.offered === 'for_tests' && testing))

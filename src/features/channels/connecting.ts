@@ -32,8 +32,8 @@ export function chooseProvider(
 }
 
 /**
- * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender, and to what the provider's code
- * keeps besides the credentials. `free` throws the Problem of a sender that cannot be connected; `otherSender` makes that of credentials which are those
+ * Tries the credentials with the provider, then tells it where to call back. Resolves to the identifier of the sender.
+ * `free` throws the Problem of a sender that cannot be connected; `otherSender` makes that of credentials which are those
  * of another sender than the one given; `has_session`: a process of this installation holds the channel's session, so that a provider which lets no other one
  * open is connected. Problems: upstream_rejected, upstream_unavailable.
  */
@@ -44,27 +44,36 @@ export async function tryConnection(
     adapter,
     otherSender = wrongSenderGiven,
     has_session = false,
+    takeBack = async () => undefined,
   }: {
     readonly clock: Clock
     readonly provider: Provider
     readonly adapter: Adapter
     readonly otherSender?: (provider: Provider, told: string) => Problem
     readonly has_session?: boolean
+    readonly takeBack?: (connection: Connection) => Promise<void>
   },
   connection: Connection,
   free: (identifier: string) => Promise<void>,
-): Promise<{ identifier: string; credentials: Readonly<Record<string, unknown>> }> {
+): Promise<string> {
   const ask = async (step: Adapter['connect'], given: Connection) => {
     const answer = (await withDeadline(clock, connectTimeoutMs, async (signal) => await step?.(given, signal))) ?? { kind: 'connected' as const }
     if (answer.kind === 'unavailable' && answer.session_open === true && has_session) return { kind: 'connected' as const }
-    if (answer.kind !== 'connected') throw refusal(answer.kind, withoutSecrets(provider, given.credentials, answer.message))
+    if (answer.kind !== 'connected') throw refusal(answer.kind, answer.message)
     return answer
   }
   const tried = await ask(adapter.connect?.bind(adapter), connection)
   const identifier = senderOf(provider, connection, tried.identifier, otherSender)
   await free(identifier)
-  const registered = await ask(adapter.register?.bind(adapter), { ...connection, identifier, credentials: { ...connection.credentials, ...tried.credentials } })
-  return { identifier, credentials: { ...tried.credentials, ...registered.credentials } }
+  const found = { ...connection, identifier }
+  try {
+    await ask(adapter.register?.bind(adapter), found)
+  } catch (error) {
+    // it may have been set up all the same, or in part
+    await takeBack(found)
+    throw error
+  }
+  return identifier
 }
 
 function refusal(kind: 'refused' | 'unavailable', message: string): Problem {
@@ -95,15 +104,6 @@ const wrongSenderGiven = ({ title }: Provider, told: string): Problem =>
 
 /** As people write it differently: with or without the sign before it, in any case. */
 const bare = (identifier: string): string => identifier.replace(/^[@+]/, '').toLowerCase()
-
-/** A provider may repeat what it was given. */
-export function withoutSecrets(provider: Provider, credentials: Readonly<Record<string, unknown>>, message: string): string {
-  const secrets = Object.entries(provider.credentials.properties).flatMap(([name, schema]) => {
-    const value = credentials[name]
-    return (schema as { format?: string }).format === 'password' && typeof value === 'string' && value !== '' ? [value] : []
-  })
-  return secrets.reduce((text, secret) => text.replaceAll(secret, '[hidden]'), message)
-}
 
 /** What is missing of the credentials and can be made: the word that a provider says at its handshake. */
 export function madeCredentials(provider: Provider, given: Readonly<Record<string, unknown>>): { verify_token?: string } {

@@ -12,7 +12,6 @@ import type { Adapter, MediaReference, Provider } from './adapter.ts'
 import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
-import { withoutSecrets } from './connecting.ts'
 import { channelObject } from './present.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
@@ -146,14 +145,9 @@ async function openMedia(
   bytes_max: number,
   signal: AbortSignal,
 ): Promise<Download> {
-  const [provider, adapter] = [adapters.providerOf(row.provider), adapters.adapterOf(row.provider)]
-  if (provider === undefined || adapter?.media === undefined) throw new PermanentError(`The provider ${row.provider} hands out no files.`)
-  const connection = cache.connection(row)
-  // what is thrown may hold an address with a token in it
-  return await adapter.media(reference, connection, bytes_max, signal).catch((error: unknown) => {
-    const message = withoutSecrets(provider, connection.credentials, error instanceof Error ? error.message : String(error))
-    throw error instanceof PermanentError ? new PermanentError(message) : new Error(message)
-  })
+  const adapter = adapters.adapterOf(row.provider)
+  if (adapter?.media === undefined) throw new PermanentError(`The provider ${row.provider} hands out no files.`)
+  return await adapter.media(reference, cache.connection(row), bytes_max, signal)
 }
 
 /** Messages a second that may be handed over on this channel; null: as many as come. */

@@ -123,13 +123,6 @@ export async function markLinkTried(sql: Db, { account_id, mode }: Tenant, id: s
   await sql`update channels set link_tried_at = ${at} where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null`
 }
 
-/** Replaces the sealed credentials, unless they were replaced meanwhile. */
-export async function keepCredentials(sql: Db, { account_id, mode }: Tenant, id: string, was: string, credentials: string): Promise<void> {
-  await sql`
-    update channels set credentials = ${credentials}
-    where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null and credentials = ${was}`
-}
-
 /** How many active channels of all accounts there are, by their link. */
 export async function countLinks(sql: Db): Promise<{ type: string; connection_status: string; channels: number }[]> {
   return await sql<{ type: string; connection_status: string; channels: number }[]>`

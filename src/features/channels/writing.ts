@@ -71,8 +71,9 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     settings: withRate(type, creation.settings ?? {}),
     webhook_url: webhookUrl(settings.base_url, channel_id),
   }
-  const tried = await tryConnection({ clock, provider, adapter: adapters.adapterOf(provider.name)! }, connection, free)
-  const credentials: Record<string, unknown> = { ...connection.credentials, ...tried.credentials }
+  const adapter = adapters.adapterOf(provider.name)!
+  const undo = (set_up: Connection) => takeBack(deps, { id: channel_id, provider: provider.name }, () => set_up)
+  const identifier = await tryConnection({ clock, provider, adapter, takeBack: undo }, connection, free)
   const row: NewChannel = {
     account_id: tenant.account_id,
     mode: 'live',
@@ -80,25 +81,25 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
     type,
     provider: provider.name,
     name: creation.name,
-    identifier: tried.identifier,
+    identifier,
     status: 'active',
     connection_status: 'connected',
     capabilities: provider.capabilities(type, connection.settings),
     settings: connection.settings,
-    credentials: secrets.seal(JSON.stringify(credentials)),
+    credentials: secrets.seal(JSON.stringify(connection.credentials)),
     created_at: isoTime(clock.now()),
   }
-  const registered: Connection = { ...connection, identifier: tried.identifier, credentials }
+  const registered: Connection = { ...connection, identifier }
   let channel: Channel
   try {
     const templates = await firstTemplates(deps, provider.name, registered)
     channel = await transact(sql, (tx) => insertConnected(platform, tx, row, templates))
   } catch (error) {
-    await takeBack(deps, row, () => registered)
+    await undo(registered)
     throw error
   }
   platform.notify('sessions')
-  const verify_token = credentials['verify_token']
+  const { verify_token } = connection.credentials
   return creation.credentials['verify_token'] === undefined && typeof verify_token === 'string' ? { ...channel, verify_token } : channel
 }
 
@@ -168,8 +169,8 @@ async function renewCredentials(deps: ChannelDeps, row: ChannelRow, given: Reado
   const credentials = { ...keptVerifyToken(deps.cache, provider, row), ...given }
   const { id: channel_id, type, identifier } = row
   const connection = { channel_id, type, identifier, credentials, settings: row.settings, webhook_url: webhookUrl(settings.base_url, channel_id) }
-  const tried = await tryConnection({ clock, provider, adapter, otherSender }, connection, async () => undefined)
-  return secrets.seal(JSON.stringify({ ...credentials, ...tried.credentials }))
+  await tryConnection({ clock, provider, adapter, otherSender }, connection, async () => undefined)
+  return secrets.seal(JSON.stringify(credentials))
 }
 
 const otherSender = ({ title }: Provider, told: string): Problem =>
@@ -242,12 +243,10 @@ export async function reconnectChannel(deps: ChannelDeps, sql: Db, tenant: Tenan
 export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   const row = await getChangeable(deps, tenant, id)
   const { provider, adapter } = getConnectable(deps, row)
-  const { clock, secrets } = deps.platform
+  const { clock } = deps.platform
   const connection = deps.cache.connection(row)
   const has_session = adapter.needsSession?.(connection) === true && (await hasSession(deps, sql, tenant, id))
-  const { credentials: made } = await tryConnection({ clock, provider, adapter, has_session }, connection, async () => undefined)
-  if (Object.keys(made).length > 0)
-    await store.keepCredentials(sql, tenant, id, row.credentials, secrets.seal(JSON.stringify({ ...connection.credentials, ...made })))
+  await tryConnection({ clock, provider, adapter, has_session }, connection, async () => undefined)
   return await setConnection(deps, sql, row, 'connected')
 }
 

@@ -65,6 +65,8 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
         'the templates',
         (adapter.templates?.(connection, never) ?? Promise.resolve(null)).catch(() => null),
       ),
+    /** What it rejects with where they cannot be read. */
+    templatesFailure: async (): Promise<unknown> => await (adapter.templates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
     /** undefined where it cannot be asked. */
     ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(message, connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
@@ -132,18 +134,33 @@ function assertAskedAgain(asked: Outcome | null | undefined): void {
   if (asked !== undefined) assert.equal(asked?.kind, 'unknown', `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
 }
 
-const wraps: readonly ((request: string) => string)[] = [
-  (request) => request,
-  (request) => JSON.stringify({ message: request, description: request, error: { message: request, code: 1 }, 'error-text': request }),
+/** Ways to repeat what was asked: as a debug page, and in the words of an error of each provider; whole, and as one line that holds the credentials. */
+const repeats: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) =>
+    JSON.stringify({
+      ok: false,
+      error_code: 400,
+      code: 29999,
+      error: { message: text, code: 999_999 },
+      ...Object.fromEntries(['type', 'title', 'message', 'description', 'error-text', 'errorCode'].map((name) => [name, text])),
+      messages: [{ status: '77', 'error-text': text }],
+    }),
 ]
+const partsOf = (request: string): string[] => [request, request.split('\r\n')[0]!, ...request.split('\r\n').filter((line) => /^authorization:/i.test(line))]
 
 async function facesEcho(t: TestContext, provider: Provider, begin: Start): Promise<void> {
   for (const status of [200, 400, 401, 500]) {
-    for (const wrap of wraps) {
-      const { connection, send, connect, register } = await facing(t, provider, begin, echo(status, wrap))
-      letsNothingSlip(provider, connection, await send())
-      letsNothingSlip(provider, connection, (await connect()) ?? {})
-      letsNothingSlip(provider, connection, (await register()) ?? {})
+    for (const repeat of repeats) {
+      for (const part of [0, 1, 2]) {
+        const { connection, send, connect, register, ask, templatesFailure } = await facing(
+          t,
+          provider,
+          begin,
+          echo(status, (request) => repeat(partsOf(request)[part] ?? '')),
+        )
+        for (const call of [send, connect, register, ask, templatesFailure]) letsNothingSlip(provider, connection, (await call()) ?? {})
+      }
     }
   }
 }

@@ -43,8 +43,6 @@ export interface GraphCall {
   readonly answer_bytes_max?: number
 }
 
-const textMax = 500
-
 /** Calls Graph with the channel's token. Never rejects. */
 export async function callGraph({ http, url }: ProviderTools, credentials: Credentials, call: GraphCall, signal: AbortSignal): Promise<GraphAnswer> {
   const query = call.query === undefined ? '' : `?${new URLSearchParams(call.query).toString()}`
@@ -60,7 +58,7 @@ export async function callGraph({ http, url }: ProviderTools, credentials: Crede
   const { status } = answer
   const body = parsedObject(answer.body)
   const error = body === null ? null : graphErrorOf(body['error'])
-  if (error !== null) return { kind: 'error', status, error: withoutSecrets(error, credentials) }
+  if (error !== null) return { kind: 'error', status, error }
   if (status === 429) return { kind: 'error', status, error: { code: 429, subcode: null, message: 'Too many requests.', details: null } }
   if (body !== null && status >= 200 && status < 300) return { kind: 'ok', body }
   return {
@@ -83,13 +81,6 @@ export function graphErrorOf(value: unknown): GraphError | null {
     message,
     details,
   }
-}
-
-/** Whoever answers may repeat what it was told. */
-function withoutSecrets(error: GraphError, { access_token, app_secret, verify_token }: Credentials): GraphError {
-  const secrets = [access_token, app_secret, verify_token].filter((secret): secret is string => typeof secret === 'string' && secret !== '')
-  const hide = (text: string) => secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[hidden]'), text).slice(0, textMax)
-  return { ...error, message: hide(error.message), details: error.details === null ? null : hide(error.details) }
 }
 
 /** A part of a path that a caller wrote. */
