@@ -50,6 +50,21 @@ test('a provider that hangs is given up at the deadline of the call', async (t) 
   assert.deepEqual(await answer, { kind: 'unknown', code: 'timeout', message: 'No complete answer within 5000 ms.' })
 })
 
+test('requests that the other side keeps open take no connection from others', async (t) => {
+  const { receiver, call, url } = await against(t, (socket, request, nth) =>
+    request.startsWith('GET') ? undefined : respond(200, 'sent')(socket, request, nth),
+  )
+  const over = new AbortController()
+  const polls = Array.from({ length: 130 }, () => call({ method: 'GET', url, long_poll: true, signal: over.signal }))
+  await receiver.arrived(130)
+
+  const sent = await call({ method: 'POST', url, body: 'x' })
+  over.abort()
+
+  assert.equal(sent.kind === 'answer' && sent.body.toString(), 'sent')
+  assert.deepEqual(new Set((await Promise.all(polls)).map(({ kind }) => kind)), new Set(['unknown']))
+})
+
 test('an answer longer than its bound is given up, and a half one is none', async (t) => {
   const long = await against(t, respond(200, 'x'.repeat(5000)))
   const half = await against(t, (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'))

@@ -22,6 +22,8 @@ export interface HttpCall {
   /** Of the answer's body; a longer one is `unknown`. Default 1 MB. */
   readonly answer_bytes_max?: number
   readonly signal?: AbortSignal
+  /** The other side keeps it open until there is something to say: it has a connection beside those of other requests, which it would take from them. */
+  readonly long_poll?: boolean
 }
 
 export interface HttpClient {
@@ -52,18 +54,19 @@ const userAgent = 'Posthorn'
 const givenUp = 'The exchange was given up.'
 
 export function httpClient(options: HttpClientOptions): HttpClient {
-  const agent = (guarded: boolean) =>
+  const agent = (guarded: boolean, connections: number | null) =>
     new Agent({
       connect: connector(options, guarded),
       allowH2: false,
       pipelining: 1,
-      connections: connectionsMax,
+      connections,
       keepAliveTimeout: keepAliveMs,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: 32 * 1024,
     })
-  const [guarded, free] = [agent(true), agent(false)]
+  const brief = { guarded: agent(true, connectionsMax), free: agent(false, connectionsMax) }
+  const long = { guarded: agent(true, null), free: agent(false, null) }
   const allowed = (url: URL): boolean => isAllowed(url, options.allowed_hosts)
   const closed = new AbortController()
   const expiry = deadlines(options.clock, closed.signal)
@@ -79,7 +82,8 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       const deadline = expiry.add(timeout_ms, () => exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`))
       const stay = call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
       try {
-        ;(allowed(url) ? free : guarded).dispatch(requestOptions(url, call), exchange)
+        const agents = call.long_poll === true ? long : brief
+        ;(allowed(url) ? agents.free : agents.guarded).dispatch(requestOptions(url, call), exchange)
       } catch (error) {
         exchange.fail(error)
       }
@@ -92,11 +96,11 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       const url = URL.parse(call.url)
       const refused = url === null ? 'The address is no URL.' : refusedAddress(url, allowed(url))
       if (url === null || refused !== undefined) throw new PermanentError(refused)
-      return await openDownload(options.clock, allowed(url) ? free : guarded, url, call)
+      return await openDownload(options.clock, allowed(url) ? brief.free : brief.guarded, url, call)
     },
     async close() {
       closed.abort()
-      await Promise.all([guarded.destroy(), free.destroy()])
+      await Promise.all([brief, long].flatMap(({ guarded, free }) => [guarded.destroy(), free.destroy()]))
     },
   }
 }

@@ -13,6 +13,7 @@ export type ApiAnswer =
 export interface CallOptions {
   readonly timeout_ms?: number
   readonly answer_bytes_max?: number
+  readonly long_poll?: boolean
 }
 
 const retryAfterMaxMs = 3_600_000

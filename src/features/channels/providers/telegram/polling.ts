@@ -12,6 +12,7 @@ const answerTimeoutMs = (openSeconds + 10) * 1000
 /** A hundred updates; one has up to some tens of KB. */
 const updatesMax = 100
 const answerBytesMax = 16 * 1024 * 1024
+const waiting = { timeout_ms: answerTimeoutMs, answer_bytes_max: answerBytesMax, long_poll: true }
 const throttledMaxMs = 60_000
 /** Who answers that there is nothing without having waited is not asked again at once. */
 const pauseMs = 500
@@ -58,7 +59,7 @@ async function pollOnce(polling: Polling): Promise<Ended | null> {
   const { tools, connection, over, offset } = polling
   const parameters = { timeout: openSeconds, limit: updatesMax, allowed_updates: allowedUpdates, ...(offset === undefined ? {} : { offset }) }
   const began_ms = tools.clock.now()
-  const answer = await callApi(tools, connection, 'getUpdates', parameters, over.signal, { timeout_ms: answerTimeoutMs, answer_bytes_max: answerBytesMax })
+  const answer = await callApi(tools, connection, 'getUpdates', parameters, over.signal, waiting)
   if (answer.kind === 'ok') {
     if (!Array.isArray(answer.result)) return { refused: false, message: 'The updates are no list.' }
     if (answer.result.length > 0) return await take(polling, answer.result)

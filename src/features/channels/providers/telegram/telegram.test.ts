@@ -259,6 +259,16 @@ test('a tapped button is answered by the answer to its callback', async (t) => {
   assert.match(adapter.receive!(callOf(samples['a message in a group']!.update), connection)!.ignored!, /group/)
 })
 
+test('a tapped button whose message tells no keyboard any more is told by its place', async (t) => {
+  const { adapter } = await started(t)
+  const { update } = samples['a tapped button whose id is too long']! as { update: { callback_query: { message: object } } }
+  const old = { ...update, callback_query: { ...update.callback_query, message: { ...update.callback_query.message, date: 0, reply_markup: undefined } } }
+
+  const [report] = adapter.receive!(callOf(old), connection)!.reports
+
+  assert.deepEqual(report?.kind === 'inbound' && [report.content, report.button_index], [{ id: 'Button 2', title: '' }, 1])
+})
+
 test('a file that came in is fetched by its path', async (t) => {
   const { sim, adapter } = await started(t)
   sim.file('f1', 'photos/file 1.jpg', Buffer.from('a picture'))

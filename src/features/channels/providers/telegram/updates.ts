@@ -138,7 +138,7 @@ function readQuery(query: Fields): Read {
   const chat_id = message === null ? null : chatOf(message)
   const message_id = message === null ? null : integerAt(message, 'message_id')
   if (id === null || data === null || chat_id === null || message_id === null) return { ignored: 'a tapped button of a group, a channel or a game' }
-  const place = placeOf(data)
+  const [place, title] = [placeOf(data), titleOf(message!, data)]
   const inbound: InboundMessage = {
     kind: 'inbound',
     provider_id: `button:${id}`,
@@ -146,7 +146,8 @@ function readQuery(query: Fields): Read {
     profile_name: nameOf(person),
     reply_to: `${chat_id}:${message_id}`,
     type: 'button_reply',
-    content: { id: data, title: titleOf(message!, data) },
+    // the place is ours to look up: where our message is gone, the words on the button are all that its sender may know
+    content: { id: place === undefined ? data : title || `Button ${place + 1}`, title },
     ...(place === undefined ? {} : { button_index: place }),
   }
   return { inbound, callback_query_id: id }
