@@ -174,6 +174,25 @@ test('a link that comes and goes is tried more and more rarely, so that few mess
   assert.ok(failed >= 10 && failed <= 25, `${failed} of sixty messages in ten minutes`)
 })
 
+test('after a link that was lost one message goes first, however few hand-overs told of the loss', async (t) => {
+  const { world, provider, send, live, link, statuses } = await liveWorld(t)
+  provider.answer = () => unavailable
+  provider.connect = () => away
+  await send()
+  for (let n = 0; n < 20; n++) await send({ send_at: world.clock.iso(40_000 + n) })
+  await live(50_000)
+  const [lost, few] = [await link(), provider.sent.length]
+  provider.connect = () => ({ kind: 'connected' })
+  for (let seconds = 0; seconds < 60 && provider.sent.length === few; seconds++) await live(1000)
+  const first = provider.sent.length - few
+  provider.answer = accepted
+  await live(2 * minute)
+
+  assert.equal(lost, 'disconnected')
+  assert.ok(few < 10, `${few} hand-overs told of the loss`)
+  assert.deepEqual([first, await statuses()], [1, { sent: 21 }])
+})
+
 test('the messages of a deleted channel fail at once, though its provider is being waited for', async (t) => {
   const { world, api, provider, channel, sendMany, live, statuses } = await liveWorld(t)
   provider.answer = () => unavailable

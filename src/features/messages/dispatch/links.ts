@@ -65,7 +65,8 @@ async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Fai
     if (isDown(error)) {
       log.warn({ err: error, channel_id, failures: failing.failures }, 'the provider of a channel has been out of reach for half a minute')
       await channels.setConnection(pool, channel, 'disconnected')
-      circuits.linkLost(channel_id, clock.now())
+      // however few hand-overs told of it: once the link is back, one message goes first
+      circuits.note(failing, { kind: 'refused', channel_lost: true }, clock.now(), clock.now())
       return true
     }
     log.error({ err: error, channel_id }, 'the link of a channel could not be tried; it is tried again')
