@@ -63,9 +63,11 @@ async function connect(cli: Cli, options: ConnectOptions, command: Command): Pro
     const channel = await app.services.channels.create(app.platform.pool, tenant, creation).catch(everyFailure)
     // a token that is shown once is shown before anything else can go wrong
     const guide = guideUrl(app, app.services.channels.offered().find(({ name }) => name === channel.provider)?.guide)
-    if (!json) say(connectedText(channel, guide))
+    const { channels } = app.services
+    const hasSession = channels.needsSession(await channels.get(tenant, channel.id))
+    if (!json) say(connectedText(channel, guide, hasSession))
     if (options.testTo === undefined) return { channel, guide, test: null }
-    const sent = await sendTestMessage(app, tenant, channel, options.testTo, (status) => say(`  test message: ${status}`))
+    const sent = await sendTestMessage(app, tenant, channel, options.testTo, (seen) => say(`  test message: ${seen}`))
     return { channel, guide, test: sent }
   })
   if (json) cli.print(command, { json: { ...test.channel, guide: test.guide, test_message: test.test }, text: '' })
@@ -104,7 +106,7 @@ async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
 /** Served by the service itself. */
 const guideUrl = (app: App, guide: string | undefined): string | null => (guide === undefined ? null : `${app.platform.settings.base_url}/docs/guides/${guide}`)
 
-function connectedText(channel: ConnectedChannel, guide: string | null): string {
+function connectedText(channel: ConnectedChannel, guide: string | null, hasSession: boolean): string {
   const { verify_token } = channel
   return [
     line(channel),
@@ -112,7 +114,9 @@ function connectedText(channel: ConnectedChannel, guide: string | null): string 
     `  webhook_url   ${channel.webhook_url}`,
     ...(verify_token === undefined ? [] : [`  verify_token  ${verify_token}`, '', 'Keep the verify_token now: it is not shown again.']),
     '',
-    `Next: have the provider call webhook_url, unless it was told so already${guide === null ? '.' : `; ${guide} says where.`}`,
+    hasSession
+      ? 'Next: run `posthorn serve`, if it does not run yet. It keeps a session with the provider, over which all comes back; nothing has to be set there.'
+      : `Next: have the provider call webhook_url, unless it was told so already${guide === null ? '.' : `; ${guide} says where.`}`,
     `Send:  POST /v1/messages {"channel": "${channel.id}", "to": "…", "type": "text", "text": {"body": "Hello"}}`,
   ].join('\n')
 }

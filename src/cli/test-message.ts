@@ -1,9 +1,12 @@
 /** The test message of a channel that was just connected: sent as any other, and followed until nothing more is to be expected. */
 import type { App } from '../app.ts'
 import type { Tenant } from '../contract/caller.ts'
+import { limits } from '../contract/limits.ts'
 import { Problem } from '../contract/problem.ts'
 import type { Channel } from '../contract/resources/channel.ts'
 import type { MessageStatus } from '../contract/resources/message.ts'
+import { isoTime } from '../lib/clock.ts'
+import { isAnyWorking } from '../platform/processes-store.ts'
 
 export interface TestMessage {
   /** null where it was refused. */
@@ -15,9 +18,25 @@ export interface TestMessage {
   readonly next: string
 }
 
+/** What there is to see of a message under way. */
+interface Sight {
+  readonly status: MessageStatus
+  readonly error: { readonly code: string; readonly message: string } | null
+  /** Whether some process hands messages over. */
+  readonly isServed: boolean
+  /** `none`: the channel needs none. `waiting`: no process has it yet. */
+  readonly session: 'none' | 'waiting' | 'held'
+  readonly isConnected: boolean
+  /** What the last hand-over came to, where it was not taken. */
+  readonly lastAnswer: string | null
+}
+
 const followMs = 60_000
 const betweenLooksMs = 500
 const final: readonly MessageStatus[] = ['delivered', 'read', 'failed']
+
+/** Telegram tells of no deliveries: nothing comes after `sent`. */
+const isFinal = ({ type }: Channel, status: MessageStatus): boolean => final.includes(status) || (type === 'telegram' && status === 'sent')
 
 /** WhatsApp takes nothing but a template before the recipient has written; `hello_world` is the sample that every account has. */
 const contentOf = ({ type }: Channel): object =>
@@ -25,13 +44,13 @@ const contentOf = ({ type }: Channel): object =>
     ? { type: 'template', template: { name: 'hello_world', language: { code: 'en_US' } } }
     : { type: 'text', text: { body: 'This is a test message of Posthorn.' } }
 
-/** Never throws what refuses the message: the channel is connected all the same. `told` hears of each status. */
-export async function sendTestMessage(app: App, tenant: Tenant, channel: Channel, to: string, told: (status: MessageStatus) => void): Promise<TestMessage> {
+/** Never throws what refuses the message: the channel is connected all the same. `told` hears of each status, and of what it waits for. */
+export async function sendTestMessage(app: App, tenant: Tenant, channel: Channel, to: string, told: (seen: string) => void): Promise<TestMessage> {
   const { messages } = app.services
   try {
     const message = await messages.check(tenant, { channel: channel.id, to, ...contentOf(channel) })
     const [outcome] = await messages.submit({ origin: { type: 'console', id: null }, traffic: 'interactive', items: [{ message }] })
-    if (outcome?.kind === 'accepted') return await follow(app, tenant, outcome.row.id, told)
+    if (outcome?.kind === 'accepted') return await follow(app, tenant, channel, outcome.row.id, told)
     return refused(outcome?.kind === 'no_funds' ? 'insufficient_balance' : outcome?.kind === 'refused' ? outcome.code : 'upstream_unavailable')
   } catch (error) {
     if (error instanceof Problem)
@@ -48,26 +67,63 @@ function refused(code: 'insufficient_balance' | 'recipient_blocked' | 'policy_vi
   return { id: null, status: null, error: { code, message: new Problem(code).message }, next }
 }
 
-async function follow(app: App, tenant: Tenant, id: string, told: (status: MessageStatus) => void): Promise<TestMessage> {
-  const { clock, pool } = app.platform
+/** For a minute, or until it is final, or for nothing: where no process hands messages over. */
+async function follow(app: App, tenant: Tenant, channel: Channel, id: string, told: (seen: string) => void): Promise<TestMessage> {
+  const { clock } = app.platform
   await app.flush()
   const until_ms = clock.now() + followMs
-  let last: MessageStatus | undefined
+  let last: string | undefined
   for (;;) {
-    const { status, error } = await app.services.messages.get(pool, tenant, id)
-    if (status !== last) told(status)
-    last = status
-    if (final.includes(status) || clock.now() >= until_ms) {
-      const shown = error === null ? null : { code: error.code, message: error.message }
-      return { id, status, error: shown, next: nextAfter(status) }
-    }
+    const sight = await look(app, tenant, id, channel.id)
+    const { status, error, isServed } = sight
+    const seen = [status, ...waitingFor(channel, sight)].join('; ')
+    if (seen !== last) told(seen)
+    last = seen
+    if (isFinal(channel, status) || (status === 'queued' && !isServed) || clock.now() >= until_ms) return { id, status, error, next: nextAfter(channel, sight) }
     await clock.sleep(betweenLooksMs)
   }
 }
 
-function nextAfter(status: MessageStatus): string {
+async function look({ platform, services }: App, tenant: Tenant, id: string, channel_id: string): Promise<Sight> {
+  const { clock, pool } = platform
+  const { status, error } = await services.messages.get(pool, tenant, id)
+  const [last] = await services.messages.attempts(pool, tenant, id)
+  const channel = await services.channels.get(tenant, channel_id)
+  const session = !services.channels.needsSession(channel) ? 'none' : (await services.channels.isSessionHeld(pool, channel_id)) ? 'held' : 'waiting'
+  return {
+    status,
+    error: error === null ? null : { code: error.code, message: error.message },
+    isServed: await isAnyWorking(pool, isoTime(clock.now() - limits.process_silent_ms)),
+    session,
+    isConnected: channel.connection_status === 'connected',
+    lastAnswer: last === undefined || last.outcome === 'accepted' ? null : `${last.outcome}, ${last.provider_message ?? 'without a reason'}`,
+  }
+}
+
+/** What a message waits for, as far as can be seen. */
+function waitingFor(channel: Channel, { status, isServed, session, isConnected, lastAnswer }: Sight): string[] {
+  if (status === 'sent' && !isFinal(channel, status)) return ['waiting up to a minute for its delivery']
+  if (status !== 'queued' && status !== 'sending') return []
+  if (!isServed) return ['no process hands messages over']
+  if (!isConnected) return ['the channel is disconnected']
+  if (session === 'waiting') return ['no process has a session with the provider yet']
+  if (lastAnswer !== null) return [lastAnswer]
+  return session === 'held' && status === 'queued' ? ['it waits for the session with the provider, or for its answer'] : []
+}
+
+function nextAfter({ type }: Channel, sight: Sight): string {
+  const { status, isServed, session, isConnected, lastAnswer } = sight
   if (status === 'failed') return 'Mend what its error says, then send one through the API.'
-  if (status === 'sent') return 'The provider took it and has not told of its delivery yet: check that it calls webhook_url.'
-  if (status === 'queued' || status === 'sending') return 'It waits: it goes out as soon as `posthorn serve` runs.'
-  return 'It arrived.'
+  if (status === 'sent' && type === 'telegram') return 'Look at the phone: Telegram tells of no deliveries.'
+  if (status === 'sent')
+    return session === 'none'
+      ? 'The provider took it and has not told of its delivery yet: check that it calls webhook_url.'
+      : 'The provider took it and has told nothing of its delivery within a minute. Receipts come over the session: ask the provider whether they are switched on.'
+  if (status !== 'queued' && status !== 'sending') return 'It arrived.'
+  if (!isServed) return 'It waits: it goes out as soon as `posthorn serve` runs.'
+  if (!isConnected) return 'The link to the provider is lost: the log of `posthorn serve` says why. It is tried again by itself, and the message goes out then.'
+  if (lastAnswer !== null) return `The last hand-over came to nothing (${lastAnswer}). It is tried again by itself; GET /v1/messages/{id}/attempts shows each.`
+  if (session !== 'none')
+    return 'The session with the provider does not stand yet: the log of `posthorn serve` says why. The message goes out as soon as it does.'
+  return 'The provider has not answered yet: GET /v1/messages/{id} shows what becomes of it.'
 }

@@ -4,6 +4,7 @@ import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
 import type { Channel, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
@@ -13,6 +14,7 @@ import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
 import { channelObject } from './present.ts'
+import { isSessionHeld } from './sessions-store.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 import { channelTemplates } from './templates.ts'
@@ -108,6 +110,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     sessionProviders: () => adapters.sessionProviders,
     /** Whether one process of the installation holds a session for it. Throws where its credentials cannot be opened. */
     needsSession: (row: ChannelRow): boolean => adapters.adapterOf(row.provider)?.needsSession?.(cache.connection(row)) === true,
+    /** Whether a process of the installation has its session at this moment, open or being opened. */
+    isSessionHeld: (sql: Db, channel_id: string): Promise<boolean> => isSessionHeld(sql, channel_id, isoTime(clock.now())),
     /** Whether its messages are handed over by the process alone that holds its session. */
     sendsThroughSession: (row: ChannelRow): boolean => adapters.sendsThroughSession(row.provider),
     close: () => adapters.close(),

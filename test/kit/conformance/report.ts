@@ -18,7 +18,7 @@ export function assertReport(report: Report): void {
       if (report.error !== undefined) {
         assert.ok(messageErrorCodes.includes(report.error.code), seen)
         assert.ok(typeof report.error.message === 'string' && report.error.message !== '', seen)
-        assert.ok(report.error.provider_code === null || typeof report.error.provider_code === 'string', seen)
+        assert.ok(report.error.provider_code === null || (typeof report.error.provider_code === 'string' && report.error.provider_code !== ''), seen)
       }
       return
     case 'inbound':

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Outcome } from '../../channels/adapter.ts'
 import type { MessageRow } from '../rows.ts'
-import { nextDue, outcomeOf, referencesOf, reportsOf, transitionsOf, type Completion } from './completion.ts'
+import { stepOf } from '../transitions/transitions.ts'
+import { attemptsOf, nextDue, outcomeOf, referencesOf, reportsOf, transitionsOf, type Completion } from './completion.ts'
 
 const at_ms = Date.parse('2026-01-01T00:00:10.000Z')
 
@@ -30,6 +31,21 @@ test('what was certainly not sent is repeated later and later, at most a minute 
     [0, 1, 2, 6, 7, 50].map((attempts) => wait(completed(away, { attempts }))),
     [500, 1000, 2000, 32_000, 60_000, 60_000],
   )
+})
+
+test('a provider’s code that is empty is none, on the message and on its attempt', () => {
+  const kept = ['', ' ', null, 'EC_1'].map((provider_code) => {
+    const completion = completed({ kind: 'refused', code: 'provider_error', provider_code, message: 'No.' })
+    const step = stepOf(row, transitionsOf(completion))
+    return [step?.after.error?.provider_code, attemptsOf(completion, (prefix) => `${prefix}_1`)[0]?.provider_code]
+  })
+
+  assert.deepEqual(kept, [
+    [null, null],
+    [null, null],
+    [null, null],
+    ['EC_1', 'EC_1'],
+  ])
 })
 
 test('a provider that throttles is given the time that it asks for, but not more than a minute', () => {

@@ -3,6 +3,7 @@ import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
 import type { Outcome, Receipt, Report } from '../../channels/adapter.ts'
+import { providerCodeOf } from '../provider-code.ts'
 import type { NewReport } from '../reports/store.ts'
 import type { MessageRow } from '../rows.ts'
 import type { TransitionRequest } from '../transitions/transitions.ts'
@@ -180,7 +181,7 @@ export function attemptsOf(completion: Completion, ids: IdMaker): NewAttempt[] {
       id: ids('att'),
       provider,
       outcome: outcome.kind,
-      provider_code: 'provider_code' in outcome ? outcome.provider_code : null,
+      provider_code: 'provider_code' in outcome ? providerCodeOf(outcome.provider_code) : null,
       provider_message: 'message' in outcome ? messageOf(completion, outcome.message) : null,
       duration_ms,
       created_at: isoTime(at_ms),

@@ -3,6 +3,7 @@ import { limits } from '../../../contract/limits.ts'
 import { inboundTypes, messageTypes } from '../../../contract/resources/channel.ts'
 import { messageErrorCodes } from '../../../contract/resources/message.ts'
 import { storable } from '../../../lib/storable.ts'
+import { providerCodeOf } from '../provider-code.ts'
 import type { InboundMessage, Receipt, Report } from '../../channels/adapter.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
@@ -30,6 +31,6 @@ function sanitiseError(error: unknown): NonNullable<Receipt['error']> {
   return {
     code: messageErrorCodes.find((known) => known === code) ?? 'provider_error',
     message: typeof message === 'string' ? message : 'The provider could not deliver the message.',
-    provider_code: typeof provider_code === 'string' || typeof provider_code === 'number' ? String(provider_code) : null,
+    provider_code: providerCodeOf(provider_code),
   }
 }

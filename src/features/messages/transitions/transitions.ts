@@ -3,6 +3,7 @@ import type { Tenant } from '../../../contract/caller.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
 import { messageObject } from '../present.ts'
+import { providerCodeOf } from '../provider-code.ts'
 import type { MessageRow } from '../rows.ts'
 import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -94,7 +95,8 @@ export function stepOf(before: MessageRow, requests: readonly TransitionRequest[
     row = { ...row, status, updated_at: at }
     for (const stamp of stamps[status]) row[stamp] ??= at
     if (status === 'failed') {
-      row.error = error ?? { code: 'provider_error', message: 'The provider could not deliver the message.', provider_code: null }
+      const told = error ?? { code: 'provider_error', message: 'The provider could not deliver the message.', provider_code: null }
+      row.error = { ...told, provider_code: providerCodeOf(told.provider_code) }
       row.refunded = true
     }
     if (status in eventOf) emitted.push(row)

@@ -1,0 +1,83 @@
+/** What the test message of a channel with a session tells while it waits, and what is to be done then. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startProcess } from '../../test/kit/process.ts'
+import { smsc } from '../../test/kit/simulators/smsc.ts'
+import { until } from '../../test/kit/waiting.ts'
+import { startWorld } from '../../test/kit/world.ts'
+import { sendTestMessage } from './test-message.ts'
+
+/** A channel over SMPP, and a test message on it while these lanes of the service run, and time passes. */
+async function testing(t: TestContext) {
+  const sim = await smsc(t)
+  const world = await startWorld(t, { settings: { webhook_allowed_hosts: [sim.host] } })
+  const { id: account_id, api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const credentials = { host: '127.0.0.1', port: sim.port, system_id: 'shop', password: 'secret' }
+  const settings = { enquire_link_seconds: 600 }
+  const { body: channel } = await api.post('/v1/channels', {
+    type: 'sms',
+    provider: 'smpp',
+    name: 'Alerts',
+    identifier: '+4915100000001',
+    credentials,
+    settings,
+  })
+  const command = await startProcess(t, world, 'command')
+  await world.pool`delete from processes`
+  const follow = async (...lanes: string[]) => {
+    for (const lane of lanes) await world.tick(lane)
+    const seen: string[] = []
+    let done = false
+    const sending = sendTestMessage(command.app, { account_id: account_id as never, mode: 'live' }, channel, '+4915112345678', (one) => seen.push(one)).finally(
+      () => (done = true),
+    )
+    for (let second = 0; second < 70 && !done; second++) {
+      await until('the message to be looked at', () => done || world.clock.wakesAt().some((at) => at - world.clock.now() <= 500))
+      for (const lane of lanes) await world.tick(lane)
+      await world.clock.advance(1000)
+    }
+    return { seen, ...(await sending) }
+  }
+  return { sim, follow }
+}
+
+test('where nothing runs it is told at once', async (t) => {
+  const { follow } = await testing(t)
+
+  const { seen, status, next } = await follow()
+
+  assert.deepEqual([seen, status], [['queued; no process hands messages over'], 'queued'])
+  assert.match(next, /as soon as `posthorn serve` runs/)
+})
+
+test('while no process has bound the channel it says so', async (t) => {
+  const { follow } = await testing(t)
+
+  const { seen, status, next } = await follow('heartbeat')
+
+  assert.deepEqual([seen, status], [['queued; no process has a session with the provider yet'], 'queued'])
+  assert.match(next, /The session with the provider does not stand yet/)
+})
+
+test('an SMSC that does not take it for now is told with its words', async (t) => {
+  const { sim, follow } = await testing(t)
+  sim.answer = 0x08
+
+  const { seen, next } = await follow('heartbeat', 'sessions', 'dispatch')
+
+  assert.ok(
+    seen.some((one) => one.includes('unavailable, The SMSC has an error of its own.')),
+    seen.join('\n'),
+  )
+  assert.match(next, /The last hand-over came to nothing \(unavailable, The SMSC has an error of its own\.\)/)
+})
+
+test('one that was taken and of which no receipt comes is no matter of webhook_url', async (t) => {
+  const { follow } = await testing(t)
+
+  const { seen, status, next } = await follow('heartbeat', 'sessions', 'dispatch')
+
+  assert.deepEqual([seen.at(-1), status], ['sent; waiting up to a minute for its delivery', 'sent'])
+  assert.match(next, /ask the provider whether they are switched on/)
+  assert.doesNotMatch(next, /webhook_url/)
+})
