@@ -1,14 +1,8 @@
 /** `posthorn migrate` and `posthorn doctor`: the state of the database. */
 import type { Command } from 'commander'
-import { systemClock } from '../lib/clock.ts'
-import { connectEmbedded } from '../platform/database/embedded.ts'
-import { migrate } from '../platform/database/migrate.ts'
 import { OperatorError } from '../platform/operator-error.ts'
-import { openPool } from '../platform/database/pool.ts'
 import { transact } from '../platform/database/sql.ts'
-import { makeLog } from '../platform/log.ts'
 import type { App } from '../app.ts'
-import { readConfig, type Config } from '../config.ts'
 import { wordsOf, type Cli, type Register } from './program.ts'
 
 export const registerDatabase: Register = (program, cli) => {
@@ -16,7 +10,8 @@ export const registerDatabase: Register = (program, cli) => {
     .command('migrate')
     .description('bring the database to the schema of this version')
     .action(async (_options: unknown, command: Command) => {
-      const report = await migrateConfigured(readConfig(cli.terminal.env))
+      const { migrateConfigured } = await import('./opening.ts')
+      const report = await migrateConfigured(cli.terminal.env)
       cli.print(command, {
         json: report,
         text: report.applied.length === 0 ? `The database is at ${report.version}: nothing to do.` : `Applied ${report.applied.join(', ')}.`,
@@ -55,18 +50,6 @@ async function proofs(cli: Cli): Promise<Finding[]> {
 function reasonsOf(error: OperatorError): string[] {
   const [first, ...rest] = error.message.split('\n').map((line) => line.trim())
   return rest.length === 0 ? [first!] : rest
-}
-
-async function migrateConfigured(config: Config) {
-  const log = makeLog('error')
-  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
-  const pool = openPool(config.database_url ?? embedded!.url, { max: 1, application_name: 'posthorn migrate' })
-  try {
-    return await migrate(pool, systemClock())
-  } finally {
-    await pool.end({ timeout: 5 })
-    await embedded?.stop()
-  }
 }
 
 interface Finding {

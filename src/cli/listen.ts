@@ -2,7 +2,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { hostPort } from '../lib/public-address.ts'
 import { words } from './arguments.ts'
@@ -26,7 +25,8 @@ export const registerListen: Register = (program, cli) => {
     .action(async (options: ListenOptions, command: Command) => {
       const events = options.events === undefined ? [] : await eventList(options.events, command)
       // loaded here, since no other command needs them
-      const [{ makeListener }, { httpPoster }, { nameResolver }] = await Promise.all([
+      const [{ readConfig }, { makeListener }, { httpPoster }, { nameResolver }] = await Promise.all([
+        import('../config.ts'),
         import('./listener.ts'),
         import('../lib/http-post.ts'),
         import('../lib/name-lookup.ts'),

@@ -2,16 +2,9 @@
 import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
-import { readConfig, secretKeys } from '../config.ts'
 import { Problem } from '../contract/problem.ts'
-import { systemClock } from '../lib/clock.ts'
-import { connectEmbedded } from '../platform/database/embedded.ts'
-import { migrate, missingMigrations } from '../platform/database/migrate.ts'
-import { openPool } from '../platform/database/pool.ts'
 import { isUnreachable } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
-import { makeLog } from '../platform/log.ts'
-import { openSecrets } from '../platform/secrets.ts'
 
 /** Where a command writes and what it reads from; tests pass their own. */
 export interface Terminal {
@@ -59,8 +52,8 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
     print(command, { json, text }) {
       terminal.out(command.optsWithGlobals()['json'] === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
     },
-    withApp: (work) => withApp(terminal, work),
-    examine: (work, behind) => withApp(terminal, work, behind),
+    withApp: async (work) => await (await import('./opening.ts')).withApp(terminal.env, work),
+    examine: async (work, behind) => await (await import('./opening.ts')).withApp(terminal.env, work, behind),
     exit: (wanted) => {
       code = wanted
     },
@@ -108,34 +101,4 @@ export function wordsOf(error: unknown): string {
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-/** With `behind` the database is not migrated. */
-async function withApp<T>(terminal: Terminal, work: (app: App) => Promise<T>, behind?: (missing: readonly string[]) => T): Promise<T> {
-  const config = readConfig(terminal.env)
-  const log = makeLog('error')
-  const clock = systemClock()
-  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
-  try {
-    const pool = openPool(config.database_url ?? embedded!.url, { max: 3, application_name: 'posthorn command' })
-    try {
-      const missing = behind === undefined ? [] : await missingMigrations(pool)
-      if (behind !== undefined && missing.length > 0) return behind(missing)
-      await migrate(pool, clock)
-      const { buildApp } = await import('../app.ts')
-      const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log, roles: [] })
-      // heard by running processes, so that what changes here is in force there at once
-      try {
-        const result = await work(app)
-        await app.flush()
-        return result
-      } finally {
-        await app.services.channels.close()
-      }
-    } finally {
-      await pool.end({ timeout: 5 })
-    }
-  } finally {
-    await embedded?.stop()
-  }
 }

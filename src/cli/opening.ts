@@ -1,0 +1,55 @@
+/** Opens the database and the service for one command, and closes both again. Loaded when a command needs it: `--help` and a wrong command line do not. */
+import type { App } from '../app.ts'
+import { readConfig, secretKeys } from '../config.ts'
+import { systemClock } from '../lib/clock.ts'
+import { connectEmbedded } from '../platform/database/embedded.ts'
+import { migrate, missingMigrations } from '../platform/database/migrate.ts'
+import { openPool } from '../platform/database/pool.ts'
+import { makeLog } from '../platform/log.ts'
+import { openSecrets } from '../platform/secrets.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** With `behind` the database is not migrated. */
+export async function withApp<T>(env: Environment, work: (app: App) => Promise<T>, behind?: (missing: readonly string[]) => T): Promise<T> {
+  const config = readConfig(env)
+  const log = makeLog('error')
+  const clock = systemClock()
+  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
+  try {
+    const pool = openPool(config.database_url ?? embedded!.url, { max: 3, application_name: 'posthorn command' })
+    try {
+      const missing = behind === undefined ? [] : await missingMigrations(pool)
+      if (behind !== undefined && missing.length > 0) return behind(missing)
+      await migrate(pool, clock)
+      const { buildApp } = await import('../app.ts')
+      const app = buildApp({ pool, clock, settings: config, secrets: await openSecrets(pool, await secretKeys(config)), log, roles: [] })
+      // heard by running processes, so that what changes here is in force there at once
+      try {
+        const result = await work(app)
+        await app.flush()
+        return result
+      } finally {
+        await app.services.channels.close()
+      }
+    } finally {
+      await pool.end({ timeout: 5 })
+    }
+  } finally {
+    await embedded?.stop()
+  }
+}
+
+/** Applies the migrations that the database lacks; resolves to what was applied, and the version that it has now. */
+export async function migrateConfigured(env: Environment) {
+  const config = readConfig(env)
+  const log = makeLog('error')
+  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
+  const pool = openPool(config.database_url ?? embedded!.url, { max: 1, application_name: 'posthorn migrate' })
+  try {
+    return await migrate(pool, systemClock())
+  } finally {
+    await pool.end({ timeout: 5 })
+    await embedded?.stop()
+  }
+}

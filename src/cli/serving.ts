@@ -1,0 +1,213 @@
+/** What `posthorn serve` does: the service itself, until it is told to stop. */
+import { advisoryLocks } from '../platform/database/locks.ts'
+import type { Command } from 'commander'
+import { createServer } from 'node:net'
+import type { App, AppParts } from '../app.ts'
+import { readConfig, secretKeys, type Config } from '../config.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { descriptorLimit } from '../lib/descriptor-limit.ts'
+import { freePort } from '../lib/free-port.ts'
+import { followClock, syncClock } from '../platform/database/clock-sync.ts'
+import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
+import { migrate } from '../platform/database/migrate.ts'
+import { openPool } from '../platform/database/pool.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import { withinDescriptors } from '../platform/http/connections.ts'
+import type { RateLimiter } from '../platform/http/rate-limit.ts'
+import { makeLog, type Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Role } from '../platform/platform.ts'
+import { openSecrets } from '../platform/secrets.ts'
+import type { Cli } from './program.ts'
+
+/** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
+const stopWithinMs = 8_500
+const finishWithinMs = 6_500
+/** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
+const poolConnections = 12
+const sameSignalMs = 1_000
+
+/** What another program may add to the service: the benchmark's has a follower. */
+export type ServedParts = Pick<AppParts, 'followers'>
+
+/** Runs the service in these roles until SIGTERM or SIGINT. Throws an OperatorError for what its operator has to mend. */
+export async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {
+  const config = await withPort(readConfig(cli.terminal.env))
+  const log = makeLog(config.log_level, config.log_format)
+  const clock = systemClock()
+  const stop = stopSignals(log, clock)
+  const { embedded, buildApp, makeMetrics } = await load(config, log)
+  const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
+  let stopBy: number | undefined
+  let finished = true
+  let closed = true
+  try {
+    const { applied } = await migrate(pool, clock)
+    if (applied.length > 0) log.info({ applied }, 'the database was migrated')
+    await syncClock(pool, clock)
+    const secrets = await openSecrets(pool, await secretKeys(config))
+    const metrics = makeMetrics(true)
+    embedded?.onRestarted(() => metrics.embedded_restarts.inc())
+    const settings = { ...config, connection_limit: withinDescriptors(config.connection_limit, descriptorLimit(), log) }
+    const app = buildApp({
+      pool,
+      clock,
+      settings,
+      secrets,
+      log,
+      metrics,
+      roles,
+      local_database: embedded !== undefined,
+      ...parts,
+      ...(await sharedLimits(config, clock, log, metrics)),
+    })
+    await run(cli, command, app, config, stop, log)
+    void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
+    await stopped(stop)
+    stopBy = clock.now() + stopWithinMs
+    finished = await finish(app, log)
+  } finally {
+    // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
+    closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), log, async () => {
+      await pool.end({ timeout: 1 })
+      await embedded?.stop()
+    })
+    if (!closed) log.warn('the database did not let go in time')
+  }
+  // what did not finish would keep the process alive
+  if (!finished || !closed) process.exit(0)
+}
+
+/** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */
+async function load(config: Config, log: Log) {
+  const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
+  const starting: Promise<Embedded> | undefined = config.database_url === undefined ? startEmbedded({ dataDir: config.data_dir, log, onStarted }) : undefined
+  await Promise.race([started, starting])
+  const [embedded, { buildApp }, { makeMetrics }] = await Promise.all([starting, import('../app.ts'), import('../platform/metrics.ts')])
+  return { embedded, buildApp, makeMetrics }
+}
+
+/** Limits shared through Redis, where there is one. */
+async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Metrics): Promise<{ limiter?: RateLimiter }> {
+  if (config.redis_url === undefined) return {}
+  const { redisRateLimiter } = await import('../platform/http/redis-rate-limit.ts')
+  return { limiter: redisRateLimiter(config.redis_url, clock, log, metrics) }
+}
+
+/** Starts everything and says so; on an empty database it makes the first account. */
+async function run(cli: Cli, command: Command, app: App, config: Config, stop: AbortSignal, log: Log): Promise<void> {
+  const first = await firstAccount(app, config)
+  await app.start()
+  try {
+    await app.server.listen({ host: oneAddress(config.host), port: config.port })
+  } catch (error) {
+    await app.stop()
+    throw notListening(config, error)
+  }
+  // keys that were made are told, stopping or not
+  if (stop.aborted && first === undefined) return
+  log.info({ base_url: config.base_url }, 'listening')
+  if (first !== undefined) cli.print(command, { json: { base_url: config.base_url, ...first }, text: welcome(config, first) })
+  else cli.print(command, { json: { base_url: config.base_url }, text: `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.` })
+}
+
+const notListening = (config: Config, error: unknown): OperatorError =>
+  new OperatorError(`The address ${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Set HOST or PORT.`)
+
+interface FirstAccount {
+  readonly account: { readonly id: string; readonly name: string }
+  readonly live_key: string
+  readonly test_key: string
+}
+
+/** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
+async function firstAccount(app: App, config: Config): Promise<FirstAccount | undefined> {
+  const { accounts } = app.services
+  if ((await accounts.list()).length > 0) return undefined
+  // a start that cannot listen will not come to tell the keys, and nobody would ever see them
+  await freeAddress(config)
+  const lock = await app.platform.pool.reserve()
+  try {
+    await lock`select pg_advisory_lock(${advisoryLocks.first_account})`
+    if ((await accounts.list()).length > 0) return undefined
+    const account = await accounts.create({ name: 'First account' })
+    const live = await accounts.createKey({ account_id: account.id, mode: 'live', name: 'First live key' })
+    const test = await accounts.createKey({ account_id: account.id, mode: 'test', name: 'First test key' })
+    return { account: { id: account.id, name: account.name }, live_key: live.key, test_key: test.key }
+  } finally {
+    await lock`select pg_advisory_unlock(${advisoryLocks.first_account})`
+    lock.release()
+  }
+}
+
+const welcome = (config: Config, first: FirstAccount): string => `
+Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.
+
+A first account was made. Its keys are shown this once:
+
+  live  ${first.live_key}
+  test  ${first.test_key}
+
+Send a message with the test key; nothing is delivered or billed:
+
+  curl ${config.base_url}/v1/messages -H 'Authorization: Bearer ${first.test_key}' -H 'Content-Type: application/json' -d '{"channel":"ch_test_whatsapp","to":"+15005550006","type":"text","text":{"body":"Hello from Posthorn"}}'
+`
+
+/** A port of 0 is settled before anything is told the address. */
+async function withPort(config: Config): Promise<Config> {
+  if (config.port !== 0) return config
+  const port = await freePort(config.host).catch((error: unknown) => {
+    throw notListening(config, error)
+  })
+  return { ...config, port, base_url: config.base_url.replace(/:0$/, `:${port}`) }
+}
+
+/** For this name Fastify opens a second server beside the one whose connections are bounded and ended, where it has two addresses. */
+const oneAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
+
+/** Tries the address. Throws an OperatorError where none can. */
+async function freeAddress(config: Config): Promise<void> {
+  const probe = createServer()
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(config.port, oneAddress(config.host), resolve)).catch((error: unknown) => {
+    throw notListening(config, error)
+  })
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+/** Aborts at the first SIGTERM or SIGINT; one that comes a second later ends the process at once. Sooner it is the same one, told twice: to the group and by npm. */
+function stopSignals(log: Log, clock: Clock): AbortSignal {
+  const stop = new AbortController()
+  let first = 0
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!stop.signal.aborted) {
+      first = clock.now()
+      log.info({ signal }, 'stopping: what is in hand is finished')
+      stop.abort()
+    } else if (clock.now() - first > sameSignalMs) process.exit(1)
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  return stop.signal
+}
+
+const stopped = (stop: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (stop.aborted) resolve()
+    else stop.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+/** False when the work fails, as where the database is gone, or takes longer; it is not waited for any more. */
+async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<void>): Promise<boolean> {
+  const late = new AbortController()
+  const failed = (error: unknown) => {
+    log.warn({ err: error }, 'an error came up while stopping')
+    return false
+  }
+  return await Promise.race([work().then(() => true, failed), clock.sleep(ms, late.signal).then(() => false)]).finally(() => late.abort())
+}
+
+async function finish(app: App, log: Log): Promise<boolean> {
+  const finished = await inTime(app.platform.clock, finishWithinMs, log, () => app.stop())
+  if (finished) log.info('stopped')
+  else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
+  return finished
+}
