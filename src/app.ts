@@ -30,7 +30,7 @@ import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { mediaService } from './features/media/service.ts'
-import { keepReports, takeCallback } from './features/messages/reports/callbacks.ts'
+import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
 import { submittersOf, type SubmitterFragment } from './features/messages/ingest/submitters.ts'
 import { failWaiting } from './features/messages/dispatch/paused-queues.ts'
@@ -157,9 +157,8 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const submitters = submittersOf([...productSubmitters, ...(parts.submitters ?? [])])
   const followers = followersOf(platform, following)
   const providerIds = providerIdCache()
-  const sessions = channelSessions(platform, channels, (channel, reports, body, ignored) =>
-    keepReports(platform, channel, reports, { headers: {}, body, ignored }),
-  )
+  const callbacks = { platform, channels, providerIds }
+  const sessions = channelSessions(platform, channels, keepTold(callbacks))
   const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, inMemory: dispatches, alone })
   const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, emitted: contacts.messagesAccepted })
   const messages = messageService({
@@ -187,6 +186,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   platform.reactions.freeze()
   return {
     services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns },
+    callbacks,
     ingest,
     dispatch,
     sessions,
@@ -259,7 +259,7 @@ export function buildApp(parts: AppParts): App {
   const limiter = parts.limiter ?? processRateLimiter(clock)
   let stopping = false
   const connections = new Connections(platform)
-  const server = serverOf(platform, services, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
+  const server = serverOf(platform, features, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
   const loops = loopsOf(platform, features.lanes, chores, wanted, present)
   listenTo(notifications, services, loops)
   const work = working(features, loops, wanted, notifications, present)
@@ -321,7 +321,7 @@ function makePlatform(
 /** Without routes: a process that only works shows its health and figures, nothing else. */
 function serverOf(
   platform: Platform,
-  services: Services,
+  { services, callbacks }: Pick<ReturnType<typeof compose>, 'services' | 'callbacks'>,
   connections: Connections,
   limiter: RateLimiter,
   routes: readonly Route[],
@@ -333,7 +333,7 @@ function serverOf(
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
     mountFiles(server, '/media/:id', services.media.open)
-    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(platform, services.channels, channel_id, call, readBody))
+    mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(callbacks, channel_id, call, readBody))
   }
   mountOperatorPages(server, platform, isStopping)
   return server

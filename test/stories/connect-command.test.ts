@@ -157,8 +157,10 @@ test('beside a running service a test message goes out and is followed; one that
   const delivered = await connect('--identifier', '+4915100000002', '--test-to', '+4915112345678', '--json')
   const failed = await connect('--identifier', '+4915100000003', '--test-to', '+19995550001')
   const wrong = await connect('--identifier', '+4915100000004', '--test-to', 'nobody', '--json')
+  const bot = ['--provider', 'simulator', '--type', 'telegram', '--identifier', 'shop_bot', '--test-to', '+19995550005']
+  const untold = await within('the end of a message of which nothing more comes', run(['channels', 'connect', ...bot, '--file', path]))
   const channels = (await run(['channels', 'list', '--json'])).json as object[]
-  const everything = [broke, delivered, failed, wrong].map(({ out, err }) => out + err).join('\n') + service.errors()
+  const everything = [broke, delivered, failed, wrong, untold].map(({ out, err }) => out + err).join('\n') + service.errors()
 
   assert.equal(broke.code, 1)
   assert.match(broke.out, /The test message was refused: .* Credit the wallet with `posthorn wallet credit`/)
@@ -166,7 +168,8 @@ test('beside a running service a test message goes out and is followed; one that
   assert.match(delivered.err, /test message: delivered/)
   assert.deepEqual([failed.code, /The test message failed: The simulated provider rejected the message\./.test(failed.out)], [1, true])
   assert.deepEqual([wrong.code, wrong.json.test_message.error.code], [1, 'parameter_invalid'])
-  assert.equal(channels.length, 4)
+  assert.match(untold.out, /The test message is sent\. Look at the phone: Telegram tells of no deliveries\./)
+  assert.equal(channels.length, 5)
   assert.doesNotMatch(everything, new RegExp(secret))
 })
 

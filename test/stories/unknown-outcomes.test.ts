@@ -273,15 +273,57 @@ test('what a killed process was handing over is asked about before another sends
 test('that a message was sent which says so is done with at once, and what comes after it is told as ever', async (t) => {
   const { world, send, read, callBack, events } = await liveWorld(t)
   const id = await send()
-  await world.settle()
   const told = (transition: string) => ({ kind: 'receipt', provider_id: providerIdOf(id), transition })
 
-  await callBack(told('accept'), told('accept'))
+  await callBack(told('accept'))
+  await world.tick('dispatch')
   await world.tick('reports')
-  const [left] = await world.pool<{ reports: number }[]>`select count(*)::int as reports from provider_reports`
+  await callBack(told('accept'), told('accept'))
+  const [left] = await world.pool<{ reports: number; callbacks: number }[]>`
+    select (select count(*)::int from provider_reports) as reports, (select count(*)::int from provider_callbacks) as callbacks`
   await callBack(told('accept'), told('deliver'), told('accept'), told('deliver'))
   await world.settle()
 
-  assert.deepEqual([left!.reports, (await read(id)).status, await events()], [0, 'delivered', ['message.sent', 'message.delivered']])
+  assert.deepEqual([left, (await read(id)).status, await events()], [{ reports: 0, callbacks: 2 }, 'delivered', ['message.sent', 'message.delivered']])
+  await world.invariants()
+})
+
+test('hand-overs that certainly did not arrive do not count as unknown: after many of them a message without an answer waits half a minute, and is sent', async (t) => {
+  const { world, provider, send, read, attempts, wait } = await liveWorld(t)
+  provider.answer = () => unavailable
+  const id = await send()
+  await world.settle()
+  for (let n = 0; n < 12; n++) await wait(2 * halfAMinute)
+  const away = provider.sent.length
+  provider.answer = () => unknown
+  await wait(2 * halfAMinute)
+  const unanswered = provider.sent.length - away
+  provider.answer = accepted
+  const during = (await read(id)).status
+  await wait(halfAMinute)
+
+  assert.ok(away >= 8, `${away} hand-overs`)
+  assert.deepEqual([unanswered, during, (await read(id)).status], [1, 'sending', 'sent'])
+  assert.deepEqual((await attempts(id)).slice(0, 3), ['accepted', 'unknown', 'unavailable'])
+  await world.invariants()
+})
+
+test('a message of which its provider never tells is handed over eight times, more and more rarely, and then fails and is refunded', async (t) => {
+  const { world, provider, send, read, attempts, wait, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  const id = await send()
+  await world.settle()
+  const waits: number[] = []
+  for (let doubled = halfAMinute; doubled <= 64 * halfAMinute; doubled *= 2) {
+    const before = provider.sent.length
+    await wait(doubled - 1000)
+    const early = provider.sent.length - before
+    await wait(1000)
+    waits.push(early, provider.sent.length - before)
+  }
+
+  const { status, error } = await read(id)
+  assert.deepEqual(waits, Array.from({ length: 7 }, () => [0, 1]).flat())
+  assert.deepEqual([status, error.code, (await attempts(id)).length, await spent()], ['failed', 'provider_error', 8, 0])
   await world.invariants()
 })

@@ -310,6 +310,6 @@ function connectionEvent({ ids }: Platform, row: ChannelRow, channel: Channel, c
 const taken = (type: string, identifier: string) =>
   new Problem(
     'channel_identifier_taken',
-    `A ${type} channel with the identifier ${identifier} is already connected. Delete it first, or connect another sender.`,
+    `The identifier ${identifier} is already connected, as a channel of the type ${type}. Delete it first, or connect another sender.`,
     { param: 'identifier' },
   )

@@ -8,8 +8,16 @@ import { attemptsOf, nextDue, outcomeOf, referencesOf, reportsOf, transitionsOf,
 const at_ms = Date.parse('2026-01-01T00:00:10.000Z')
 
 const row = { account_id: 'acc_1', mode: 'live', id: 'msg_1', channel_id: 'ch_1', status: 'queued', expires_at: null } as MessageRow
-const completed = (outcome: Outcome, more: { attempts?: number; expires_at?: string; instant?: boolean } = {}): Completion => ({
-  job: { row: { ...row, expires_at: more.expires_at ?? null }, attempts: more.attempts ?? 0, claimed: true, doubtful: false, due_ms: 0, lease_until_ms: 0 },
+const completed = (outcome: Outcome, more: { attempts?: number; unknowns?: number; expires_at?: string; instant?: boolean } = {}): Completion => ({
+  job: {
+    row: { ...row, expires_at: more.expires_at ?? null },
+    attempts: more.attempts ?? 0,
+    unknowns: more.unknowns ?? 0,
+    claimed: true,
+    doubtful: false,
+    due_ms: 0,
+    lease_until_ms: 0,
+  },
   provider: 'simulator',
   outcome,
   duration_ms: 10,
@@ -63,7 +71,7 @@ test('what was perhaps sent is repeated after half a minute, then more and more 
   ]
 
   assert.deepEqual(
-    [0, 1, 2, 6].map((attempts) => wait(completed({ kind: 'unknown', message: '' }, { attempts }))),
+    [0, 1, 2, 6].map((unknowns) => wait(completed({ kind: 'unknown', message: '' }, { attempts: 9, unknowns }))),
     [30_000, 60_000, 120_000, 1_920_000],
   )
   assert.deepEqual(ended.map(nextDue), [null, null, null])
@@ -123,7 +131,7 @@ test('a message that is throttled for eight hand-overs is refused, where the pro
   assert.deepEqual(outcomeOf({ attempts: 7 }, spam), { kind: 'refused', ...if_lasting })
   const unknown: Outcome = { kind: 'unknown', message: '' }
   assert.deepEqual(
-    [0, 6, 7].map((attempts) => outcomeOf({ attempts }, unknown).kind),
+    [0, 6, 7].map((unknowns) => outcomeOf({ attempts: 9, unknowns }, unknown).kind),
     ['unknown', 'unknown', 'refused'],
   )
   assert.equal(outcomeOf({ attempts: 7 }, throttled()).kind, 'throttled')

@@ -51,7 +51,7 @@ export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable' && outcome.kind !== 'unknown') return null
   if (wasAsked(completion)) return at_ms + unknownWaitMs
-  if (outcome.kind === 'unknown') return at_ms + unknownWaitMs * 2 ** Math.min(job.attempts, unknownsMax)
+  if (outcome.kind === 'unknown') return at_ms + unknownWaitMs * 2 ** Math.min(job.unknowns ?? 0, unknownsMax)
   const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
   const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
   if (job.row.expires_at === null) return due_ms
@@ -91,9 +91,9 @@ const firstParts = ({ length }: readonly string[]): string => (length === 1 ? 'I
  * What an outcome comes to: a message that was throttled often enough is refused, where the provider says with what, and so is one of which nobody
  * could tell often enough whether it was sent.
  */
-export function outcomeOf({ attempts }: Pick<Job, 'attempts'>, outcome: Outcome): Outcome {
+export function outcomeOf({ attempts, unknowns = 0 }: Pick<Job, 'attempts' | 'unknowns'>, outcome: Outcome): Outcome {
   const taken = outcome.provider_ids === undefined ? {} : { provider_ids: outcome.provider_ids }
-  if (outcome.kind === 'unknown' && attempts + 1 >= unknownsMax) return { ...neverTold, ...taken }
+  if (outcome.kind === 'unknown' && unknowns + 1 >= unknownsMax) return { ...neverTold, ...taken }
   if (outcome.kind !== 'throttled' || outcome.if_lasting === undefined || attempts + 1 < throttledMax) return outcome
   return { kind: 'refused', ...outcome.if_lasting, ...taken }
 }

@@ -7,6 +7,8 @@ export interface Job {
   row: MessageRow
   /** Hand-overs so far. */
   attempts: number
+  /** How many of them had no answer; absent: none. */
+  readonly unknowns?: number
   /** Taken from the table, not handed on in memory. */
   readonly claimed: boolean
   /** Perhaps handed over already: nobody knows what came of the last time. */

@@ -5,6 +5,8 @@ export interface ProviderIdCache {
   remember(channel_id: string, provider_id: string, row: MessageRow): void
   /** The row as it was written then, which may be stale; once. */
   take(channel_id: string, provider_id: string): MessageRow | undefined
+  /** The same, which stays remembered. */
+  find(channel_id: string, provider_id: string): MessageRow | undefined
 }
 
 const rowsMax = 10_000
@@ -23,5 +25,6 @@ export function providerIdCache(): ProviderIdCache {
       if (row !== undefined) rows.delete(key)
       return row
     },
+    find: (channel_id, provider_id) => rows.get(`${channel_id} ${provider_id}`),
   }
 }

@@ -220,7 +220,7 @@ function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max:
 
 /** The jobs of claimed rows; those that are in hand already, or are being cancelled, left out. */
 const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_ms: number): Job[] =>
-  rows.flatMap(({ job_attempts, job_doubtful, job_accepted_ids, job_due_at, ...row }) =>
+  rows.flatMap(({ job_attempts, job_unknowns, job_doubtful, job_accepted_ids, job_due_at, ...row }) =>
     jobs.has(row.id) || (row.status === 'queued' && jobs.unpersisted.refuses(row.id))
       ? []
       : [
@@ -228,6 +228,7 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
             row,
             attempts: job_attempts,
             claimed: true,
+            unknowns: job_unknowns,
             doubtful: job_doubtful,
             accepted_ids: job_accepted_ids ?? [],
             due_ms: Date.parse(job_due_at),

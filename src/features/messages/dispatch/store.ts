@@ -30,6 +30,8 @@ export async function listDueQueues(sql: Db, at: string, after: string, queues_m
 
 export interface ClaimedRow extends MessageRow {
   job_attempts: number
+  /** Earlier hand-overs that had no answer. */
+  job_unknowns: number
   job_doubtful: boolean
   job_accepted_ids: string[] | null
   job_due_at: string
@@ -121,7 +123,9 @@ const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: str
     update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
     returning j.account_id, j.mode, j.message_id, j.attempts, j.doubtful, j.accepted_ids, picked.due_at
   )
-  select m.*, c.attempts as job_attempts, c.doubtful as job_doubtful, c.accepted_ids as job_accepted_ids, c.due_at as job_due_at
+  select m.*, c.attempts as job_attempts,
+    case when c.attempts > 0 then (select count(*)::int from message_attempts a where a.message_id = c.message_id and a.outcome = 'unknown') else 0 end as job_unknowns,
+    c.doubtful as job_doubtful, c.accepted_ids as job_accepted_ids, c.due_at as job_due_at
   from claimed c join messages m on m.account_id = c.account_id and m.mode = c.mode and m.id = c.message_id
   order by c.due_at, m.id`
 

@@ -5,8 +5,16 @@ import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Answer, Callback, Report } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
+import { allows } from '../states.ts'
 import { sanitiseReport } from './sanitising.ts'
 import { insertCallback, storeReports } from './store.ts'
+
+export interface CallbackDeps {
+  readonly platform: Platform
+  readonly channels: ChannelService
+  readonly providerIds: ProviderIdCache
+}
 
 const headersKept = /^(content-type|user-agent|x-[a-z0-9-]+)$/
 /** Words that stand in for a signature: kept encrypted with the channel alone. */
@@ -14,12 +22,12 @@ const secretHeaders = /secret|token|password|key$/
 
 /** Takes one callback of the channel with this id, whatever its account, or its provider's handshake; resolves to the answer. Problems: resource_missing, hook_token_invalid. */
 export async function takeCallback(
-  platform: Platform,
-  channels: ChannelService,
+  deps: CallbackDeps,
   channel_id: string,
   call: Omit<Callback, 'body' | 'url'> & { readonly path: string },
   readBody: () => Promise<Uint8Array>,
 ): Promise<Answer> {
+  const { platform, channels } = deps
   const channel = await channels.findForCallback(channel_id)
   const adapter = channel === null ? undefined : channels.adapterOf(channel)
   if (channel === null || adapter === undefined || (adapter.receive ?? adapter.handshake) === undefined)
@@ -31,13 +39,13 @@ export async function takeCallback(
   const read = adapter.receive?.(callback, connection) ?? null
   if (read === null) throw new Problem('hook_token_invalid', "The callback's signature does not fit the channel's credentials. Check the secret on both sides.")
   const headers = Object.fromEntries(Object.entries(callback.headers).filter(([name]) => headersKept.test(name) && !secretHeaders.test(name)))
-  await keepReports(platform, channel, read.reports, { headers, body: callback.body, ignored: read.ignored })
+  await keepReports(deps, channel, read.reports, { headers, body: callback.body, ignored: read.ignored })
   return read.answer ?? acknowledged
 }
 
-/** Keeps what a provider told of a channel, as it came and as it was read, in one transaction: once it resolves, the provider may be told that it was taken. */
-export async function keepReports(
-  platform: Platform,
+/** Keeps what a provider told of a channel, as it came and what it tells anew, in one transaction: once it resolves, the provider may be told that it was taken. */
+async function keepReports(
+  { platform, providerIds }: Pick<CallbackDeps, 'platform' | 'providerIds'>,
   channel: ChannelRow,
   reports: readonly Report[],
   { ignored, ...raw }: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array; readonly ignored: string | undefined },
@@ -45,11 +53,12 @@ export async function keepReports(
   if (ignored !== undefined)
     platform.log.info({ channel_id: channel.id, provider: channel.provider, ignored }, 'a provider told something that changes nothing')
   const at = isoTime(platform.clock.now())
+  const news = reports.map(sanitiseReport).filter((report) => !isKnown(providerIds, channel, report))
   await transact(platform.pool, async (tx) => {
     await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, ...raw, at })
     await storeReports(
       tx,
-      reports.map(sanitiseReport).map((report) => ({
+      news.map((report) => ({
         id: platform.ids('req'),
         account_id: channel.account_id,
         mode: channel.mode,
@@ -61,8 +70,24 @@ export async function keepReports(
       })),
     )
   })
-  platform.notify('reports')
+  if (news.length > 0) platform.notify('reports')
 }
+
+/**
+ * Whether it is a receipt that changes nothing, as the one that a message was sent which its provider has just taken: this process remembers how the message
+ * was written, and it never goes back to a status in which the receipt would have changed something.
+ */
+function isKnown(providerIds: ProviderIdCache, { id }: ChannelRow, report: Report): boolean {
+  if (report.kind !== 'receipt') return false
+  const row = providerIds.find(id, report.provider_id)
+  return row !== undefined && !allows(row.status, report.transition)
+}
+
+/** What a session keeps by what its provider tells on it. */
+export const keepTold =
+  (deps: Pick<CallbackDeps, 'platform' | 'providerIds'>) =>
+  async (channel: ChannelRow, reports: readonly Report[], body: Uint8Array, ignored: string | undefined): Promise<void> =>
+    await keepReports(deps, channel, reports, { headers: {}, body, ignored })
 
 const acknowledged: Answer = { content_type: 'text/plain; charset=utf-8', body: '' }
 

@@ -1,0 +1,176 @@
+/** What goes out over SMPP: the packets of a message, what its answers come to, and what a broken link means for it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { packet, type Smsc } from '../../../../../test/kit/simulators/smsc.ts'
+import { until, within } from '../../../../../test/kit/waiting.ts'
+import { bodyOf, linked, never } from '../../../../../test/kit/smpp-session.ts'
+
+test('a short text is one packet with the sender, the recipient, the alphabet and the wish for a receipt', async (t) => {
+  const { sim, send } = await linked(t)
+
+  const outcome = await send('Hi @ {€}', { expires_at: '2026-02-01T10:00:00.000Z' })
+
+  const { bytes, tlvs, ...fields } = sim.submitted[0]!
+  assert.deepEqual(outcome, { kind: 'accepted', provider_ids: ['1'] })
+  assert.deepEqual(fields, {
+    id: '00000001',
+    source: { ton: 1, npi: 1, address: '4915100000001' },
+    destination: '4915112345678',
+    esm_class: 0,
+    validity_period: '260201100000000+',
+    registered_delivery: 1,
+    data_coding: 0,
+  })
+  assert.equal(bytes.toString('hex'), '48692000201b281b651b29')
+  assert.equal(tlvs.size, 0)
+})
+
+test('a long text goes in parts that a header joins, and what the alphabet lacks goes as UCS-2', async (t) => {
+  const { sim, send } = await linked(t)
+
+  const long = await send('a'.repeat(152) + '€' + 'b'.repeat(10))
+  const emoji = await send('😀'.repeat(40))
+
+  assert.deepEqual(
+    [long, emoji].map((outcome) => (outcome.kind === 'accepted' ? outcome.provider_ids : outcome)),
+    [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+  )
+  const [first, second, third, fourth] = sim.submitted as [
+    Smsc['submitted'][number],
+    Smsc['submitted'][number],
+    Smsc['submitted'][number],
+    Smsc['submitted'][number],
+  ]
+  assert.equal(first.esm_class, 0x40)
+  assert.equal(first.bytes.subarray(0, 3).toString('hex'), '050003')
+  assert.deepEqual([...first.bytes.subarray(4, 6), ...second.bytes.subarray(4, 6)], [2, 1, 2, 2])
+  assert.equal(first.bytes[3], second.bytes[3])
+  // the euro sign, of two septets, is not split
+  assert.deepEqual([bodyOf(first).length, bodyOf(second).subarray(0, 2).toString('hex')], [152, '1b65'])
+  assert.deepEqual([third.data_coding, bodyOf(third).length, bodyOf(fourth).length], [8, 132, 28])
+})
+
+test('parts are joined by parameters, or cut by the SMSC, where the operator asks for that', async (t) => {
+  const sar = await linked(t, { settings: { long_messages: 'sar' } })
+  const payload = await linked(t, { settings: { long_messages: 'payload' } })
+
+  await sar.send('a'.repeat(200))
+  await payload.send('a'.repeat(200))
+  await payload.send('short')
+
+  const [one, two] = sar.sim.submitted as [Smsc['submitted'][number], Smsc['submitted'][number]]
+  assert.deepEqual(
+    [one, two].map(({ tlvs }) => [tlvs.get(0x020e)?.[0], tlvs.get(0x020f)?.[0]]),
+    [
+      [2, 1],
+      [2, 2],
+    ],
+  )
+  assert.deepEqual(one.tlvs.get(0x020c), two.tlvs.get(0x020c))
+  assert.deepEqual([one.bytes.length, two.bytes.length], [153, 47])
+  const [whole, short] = payload.sim.submitted as [Smsc['submitted'][number], Smsc['submitted'][number]]
+  assert.deepEqual([whole.bytes.length, whole.tlvs.get(0x0424)?.length, short.bytes.toString()], [0, 200, 'short'])
+})
+
+test('an operator with another alphabet gets what that has, and UCS-2 for the rest', async (t) => {
+  const { sim, send } = await linked(t, { settings: { alphabet: 'latin1', source_ton: 3, source_npi: 8 } })
+
+  await send('Grüße @')
+  await send('5 €')
+
+  assert.deepEqual(
+    sim.submitted.map(({ data_coding, bytes }) => [data_coding, bytes.toString(data_coding === 0 ? 'latin1' : 'hex')]),
+    [
+      [0, 'Grüße @'],
+      [8, '0035002020ac'],
+    ],
+  )
+  assert.deepEqual(sim.submitted[0]!.source, { ton: 3, npi: 8, address: '4915100000001' })
+})
+
+test('no more messages wait for an answer than the window lets', async (t) => {
+  const { sim, send } = await linked(t, { settings: { window_size: 2 } })
+  sim.answer = null
+  const over = new AbortController()
+
+  const three = ['1', '2', '3'].map((end) => send('Hi', { id: `msg_${end}` }, over.signal))
+  await until('two messages', () => sim.submitted.length === 2)
+  over.abort()
+
+  assert.deepEqual((await Promise.all(three)).map(({ kind }) => kind).toSorted(), ['unavailable', 'unknown', 'unknown'])
+  assert.equal(sim.submitted.length, 2)
+})
+
+test('a throttled SMSC is left alone for a second, then two, until it takes something', async (t) => {
+  const { sim, clock, send } = await linked(t)
+  sim.answer = 0x58
+
+  const waits: unknown[] = []
+  for (let n = 0; n < 3; n++) {
+    const outcome = await send('Hi')
+    const asked = await send('Hi')
+    assert.ok(outcome.kind === 'throttled' && asked.kind === 'throttled')
+    waits.push(outcome.retry_after_ms)
+    await clock.advance(outcome.retry_after_ms!)
+  }
+  sim.answer = 0
+  await send('Hi')
+  sim.answer = 0x58
+  const again = await send('Hi')
+
+  assert.deepEqual(waits, [1000, 2000, 4000])
+  assert.equal(again.kind === 'throttled' ? again.retry_after_ms : null, 1000)
+  assert.equal(sim.submitted.length, 5)
+})
+
+test('parts that were taken before the link died do not go again when the message is repeated', async (t) => {
+  const { sim, session, open, send } = await linked(t)
+  sim.answer = (_, nth) => (nth === 2 ? (setImmediate(sim.cut), null) : 0)
+  const body = 'a'.repeat(400)
+
+  const first = await send(body)
+  await session.ended
+  const already_accepted = first.kind === 'accepted' ? [] : (first.provider_ids ?? [])
+  const second = await send(body, { already_accepted }, never, await open())
+
+  assert.equal(first.kind, 'unknown')
+  assert.deepEqual(second, { kind: 'accepted', provider_ids: ['1', '2', '3'] })
+  // part 2 may have arrived the first time, which nobody knows: it alone is there twice, and is the same part to the phone
+  assert.deepEqual(
+    sim.submitted.map(({ bytes }) => bytes[5]),
+    [1, 2, 2, 3],
+  )
+  assert.equal(new Set(sim.submitted.map(({ bytes }) => bytes[3])).size, 1)
+})
+
+test('a message whose answer comes late is not sent twice', async (t) => {
+  const { sim, send, told } = await linked(t)
+  sim.answer = null
+  const over = new AbortController()
+  const first = send('Hi', {}, over.signal)
+  await until('the message', () => sim.submitted.length === 1)
+  over.abort()
+  assert.equal((await first).kind, 'unknown')
+
+  // the second packet of this connection, after the bind
+  sim.write(packet(0x80000004, 0, 2, Buffer.from('a1\0')))
+  await until('the answer to be told', () => told.length === 1)
+  const again = await send('Hi')
+
+  assert.deepEqual(told, [{ kind: 'receipt', provider_id: 'a1', message_id: 'msg_00000000000000000000000001', transition: 'accept' }])
+  assert.deepEqual(again, { kind: 'accepted', provider_ids: ['a1'] })
+  assert.equal(sim.submitted.length, 1)
+})
+
+test('a message is certainly not sent when the link is gone before', async (t) => {
+  const { sim, session, send } = await linked(t)
+
+  sim.cut()
+  const ended = await within('the end', session.ended)
+
+  assert.equal(ended.refused, false)
+  assert.equal((await send('Hi')).kind, 'unavailable')
+})
