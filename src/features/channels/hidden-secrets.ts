@@ -1,4 +1,5 @@
 /** Keeps credentials out of what the code of providers says. Whatever an adapter returns or rejects with for people to read is cleared of them, once, where adapters are made. */
+import { isObject } from '../../lib/json-fields.ts'
 import type { Adapter, Connection, Outcome, Provider, Received, Report, Session, Tell } from './adapter.ts'
 
 type Hide = (text: string) => string
@@ -104,16 +105,19 @@ function outcomeWithout(hide: Hide, outcome: Outcome): Outcome {
 
 const saidWithout = <T extends { readonly message: string; readonly provider_code: string | null }>(hide: Hide, said: T): T => ({
   ...said,
-  message: hide(said.message),
-  provider_code: said.provider_code === null ? null : hide(said.provider_code),
+  message: textWithout(hide, said.message),
+  provider_code: textWithout(hide, said.provider_code),
 })
+
+/** What a provider wrote itself may be anything, whatever its type says: that is judged where reports are read. */
+const textWithout = <T>(hide: Hide, text: T): T => (typeof text === 'string' ? (hide(text) as T) : text)
 
 const answerWithout = <T extends object>(hide: Hide, answer: T): T =>
   'message' in answer && typeof answer.message === 'string' ? { ...answer, message: hide(answer.message) } : answer
 
 /** What people wrote stays as it is. */
 function reportWithout<T extends Report>(hide: Hide, report: T): T {
-  if (report.kind === 'receipt' && report.error !== undefined) return { ...report, error: saidWithout(hide, report.error) }
+  if (report.kind === 'receipt' && isObject(report.error)) return { ...report, error: saidWithout(hide, report.error) }
   return report.kind === 'link' ? { ...report, message: hide(report.message) } : report
 }
 
