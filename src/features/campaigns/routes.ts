@@ -42,6 +42,14 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     summary: 'Create a campaign',
     description: 'A draft, unless `launch` is true. A live `whatsapp` campaign must send an approved template, which is looked up at the provider.',
     body: CampaignCreation,
+    example_body: {
+      name: 'Spring sale',
+      channel: 'ch_test_whatsapp',
+      audience: { type: 'adhoc', recipients: [{ to: '+4915112345678', first_name: 'Ada' }] },
+      message: { type: 'text', text: { body: 'Hello {{first_name}}, our spring sale has begun.' } },
+      merge_fallbacks: { first_name: 'friend' },
+      schedule: { timezone: 'Europe/Vienna', send_window: { start: '09:00', end: '20:00' } },
+    },
     inspect: campaignFailures,
     idempotent: 'lease',
     replies: { 201: Campaign },
@@ -82,7 +90,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     body: CampaignUpdate,
     inspect: campaignFailures,
     replies: { 200: Campaign },
-    errors: ['resource_missing', 'campaign_state_invalid', 'unsupported_message_type', 'template_not_approved', 'upstream_unavailable'],
+    errors: ['resource_missing', 'parameter_missing', 'campaign_state_invalid', 'unsupported_message_type', 'template_not_approved', 'upstream_unavailable'],
     handler: async ({ caller, params, body, sql }) => reply(200, await campaigns.update(sql, caller, params['id']!, body)),
   }),
   route({
