@@ -89,6 +89,7 @@ function operation(route: Route, base_url: string): string {
     ),
     `<h4>Example</h4><pre><code>${escape(curl(route, base_url))}</code></pre>`,
     ...Object.entries(route.replies).map(([status, schema]) => answer(status, schema)),
+    route.csv === undefined ? '' : '<p class="soft">With <code>Accept: text/csv</code> answers 200 with CSV.</p>',
     `<details><summary>Error codes</summary><p>${codesOf(route)
       .map((code) => `<a href="/docs/errors#${code}"><code>${code}</code></a> <span class="soft">${errorCatalogue[code].status}</span>`)
       .join(' · ')}</p></details>`,

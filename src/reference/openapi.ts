@@ -204,7 +204,8 @@ function success(route: Route, status: number, schema: TSchema | string, hoist: 
   const described = { description: descriptions[status] ?? 'Done.', headers: headers(status, route) }
   if (schema === '' || status === 304) return described
   if (typeof schema === 'string') return { ...described, content: { [schema.split(';')[0]!]: { schema: { type: 'string' } } } }
-  return { ...described, content: { 'application/json': { schema: hoist(schema), example: sample(schema) } } }
+  const json = { 'application/json': { schema: hoist(schema), example: sample(schema) } }
+  return { ...described, content: route.csv === undefined ? json : { ...json, 'text/csv': { schema: { type: 'string' } } } }
 }
 
 const descriptions: Readonly<Record<number, string>> = {

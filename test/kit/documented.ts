@@ -67,6 +67,8 @@ export function assertDocumented(method: string, path: string, answer: Answered)
     assert.ok(declared['x-codes']?.includes(code), `${what} with the code ${code}, which it does not declare`)
   }
   if (declared.content?.['application/json'] === undefined) return
+  const type = headers['content-type']?.split(';')[0] ?? ''
+  if (type !== 'application/json') return assert.ok(declared.content[type] !== undefined, `${what} with ${type}, which it does not declare`)
   const validate = validatorOf(method, operation.path, status)
   assert.ok(validate(body), `${what}, not as it declares: ${JSON.stringify(validate.errors?.slice(0, 3))}`)
 }

@@ -20,9 +20,18 @@ import { replayedHeaders } from '../../platform/http/idempotency.ts'
 import { acceptedObject, messageObject, sendErrors } from '../messages/service.ts'
 import { Message } from '../../contract/resources/message.ts'
 import { campaignFailures } from './drafts/saving.ts'
+import type { RecipientFilters } from './recipient-store.ts'
 import type { CampaignService } from './service.ts'
 
 const tag = 'Campaigns'
+
+const attachment = (filename: string) => ({ 'content-disposition': `attachment; filename="${filename}"` })
+
+/** A plus sign that was not escaped arrives as a space, and a phone number begins with one. */
+const filtersOf = ({ status, to }: { status?: string; to?: string }): RecipientFilters => ({
+  status: status as RecipientStatus | undefined,
+  to: to?.replace(/^ /, '+'),
+})
 
 const launchErrors = [
   'consent_required',
@@ -112,7 +121,9 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:read',
     tag,
     summary: 'List the recipients of a campaign',
-    description: 'In the order of the snapshot; none before it is complete.',
+    description:
+      'In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. ' +
+      'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
     query: listQuery({
       status: Type.Optional(Type.String({ enum: [...recipientStatuses] })),
       to: Type.Optional(Type.String({ minLength: 1, description: 'The exact identifier.' })),
@@ -121,9 +132,11 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     errors: ['resource_missing'],
     handler: async ({ caller, params, query, sql }) => {
       const page = pageOf(query)
-      // a plus sign that was not escaped arrives as a space, and a phone number begins with one
-      const filters = { status: query.status as RecipientStatus | undefined, to: query.to?.replace(/^ /, '+') }
-      return reply(200, pageReply(await campaigns.recipients(sql, caller, params['id']!, filters, page), page.limit))
+      return reply(200, pageReply(await campaigns.recipients(sql, caller, params['id']!, filtersOf(query), page), page.limit))
+    },
+    csv: async ({ caller, params, query, signal }) => {
+      const id = params['id']!
+      return reply(200, await campaigns.recipientsCsv(caller, id, filtersOf(query), signal), attachment(`${id}-recipients.csv`))
     },
   }),
   route({

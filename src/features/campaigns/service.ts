@@ -1,4 +1,5 @@
 /** What campaigns mean: drafts, launching and what may be done to a campaign on its way. Owns their transactions. */
+import type { Readable } from 'node:stream'
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import type { Campaign, CampaignCreation, CampaignDuplication, CampaignLaunch, CampaignStatus, CampaignUpdate } from '../../contract/resources/campaign.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -11,6 +12,8 @@ import { createCampaign, removeDraft, updateDraft } from './drafts/drafts.ts'
 import { cancelCampaign, pauseCampaign, resumeCampaign } from './lifecycle/actions.ts'
 import { createLaunched, launchCampaign } from './lifecycle/launching.ts'
 import { getCampaign, listCampaigns, listRecipients } from './reading.ts'
+import type { RecipientFilters } from './recipient-store.ts'
+import { recipientsCsv } from './recipients-csv.ts'
 import { sendingLane } from './sending/lane.ts'
 import { snapshotLane } from './snapshot/lane.ts'
 
@@ -33,6 +36,9 @@ export function campaignService(deps: CampaignDeps) {
     cancel: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id),
     /** In the order of the snapshot; none before it is complete. */
     recipients: listRecipients,
+    /** All that fit the filters. */
+    recipientsCsv: (tenant: Tenant, id: string, filters: RecipientFilters, gone: AbortSignal): Promise<Readable> =>
+      recipientsCsv(deps, tenant, id, filters, gone),
     /** With the recipients of an ad-hoc audience. 404 `resource_missing` when there is none. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => getCampaign(sql, tenant, id),
     /** Without the recipients of ad-hoc audiences. */

@@ -1,6 +1,7 @@
 /** One request through one route: who may call (`guard`), then body, key, shape and operation (`perform`). Everything that can be is worked out once per route. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { TObject } from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
 import type { Detail } from '../../contract/errors.ts'
@@ -11,6 +12,7 @@ import { validator, type Validator } from '../../contract/validation.ts'
 import type { Db } from '../database/sql.ts'
 import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
+import { asksForCsv } from './accept.ts'
 import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.ts'
 import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
@@ -246,6 +248,8 @@ function operate(
 ): Promise<Reply> {
   const handler = route.handler as unknown as (context: RouteRequest<unknown, unknown>) => Promise<Reply>
   const { platform, running } = pipeline
+  if (route.csv !== undefined && asksForCsv(request.raw.headers.accept))
+    return route.csv(new Context(request, reply, query, body, platform.pool, undefined) as unknown as Parameters<NonNullable<Route['csv']>>[0])
   if (route.expensive?.when?.(query as never) ?? route.expensive !== undefined) {
     const { signal, caller } = new Context(request, reply, query, body, platform.pool, key)
     const { narrow } = route.expensive!
@@ -319,8 +323,16 @@ function send(route: Route, reply: FastifyReply, { status, body, headers }: Repl
   if (schema === undefined) throw new Error(`${route.method} ${route.path} answered ${status}, which it does not declare`)
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
+  if (route.csv !== undefined) reply.header('vary', 'accept')
+  if (route.csv !== undefined && body instanceof Readable) return sendText(reply, csvType, body)
   if (status === 304 || schema === '') reply.send()
-  // what a tenant put in is not for a browser to guess at
-  else if (typeof schema === 'string') reply.header('x-content-type-options', 'nosniff').type(schema).send(body)
+  else if (typeof schema === 'string') sendText(reply, schema, body)
   else reply.send(body)
+}
+
+const csvType = 'text/csv; charset=utf-8'
+
+/** What a tenant put in is not for a browser to guess at. */
+function sendText(reply: FastifyReply, type: string, body: unknown): void {
+  reply.header('x-content-type-options', 'nosniff').type(type).send(body)
 }

@@ -100,6 +100,11 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
    * whose body is then a string, a Buffer or a Readable. 304 has no body; declare it with ''.
    */
   readonly replies: Readonly<Record<number, TSchema | string>>
+  /**
+   * Answers 200 with CSV where the `Accept` of the request asks for it: a Readable, which takes turns of its own among the expensive reads. An
+   * Idempotency-Key has no effect then.
+   */
+  readonly csv?: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
   /** Codes beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
