@@ -38,9 +38,11 @@ create table campaign_counters (
   skip_reason text,
   recipients integer default 0 not null,
   wallet_micros bigint default 0 not null,
-  package_credits bigint default 0 not null
+  package_credits bigint default 0 not null,
+  folded boolean default false not null
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=1000, autovacuum_analyze_threshold=1000);
 CREATE INDEX campaign_counters_key ON public.campaign_counters USING btree (campaign_id);
+CREATE INDEX campaign_counters_unfolded ON public.campaign_counters USING btree (campaign_id) WHERE (NOT folded);
 
 create table campaign_jobs (
   campaign_id text collate "C" not null,
@@ -79,13 +81,15 @@ create table campaign_recipients (
   failed_at timestamp with time zone,
   constraint campaign_recipients_pkey PRIMARY KEY (campaign_id, n),
   constraint campaign_recipients_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sent'::text, 'delivered'::text, 'read'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
-) with (fillfactor=80);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=5000, autovacuum_analyze_scale_factor=0.05, autovacuum_analyze_threshold=5000);
 CREATE INDEX campaign_recipients_address ON public.campaign_recipients USING btree (campaign_id, address);
 CREATE INDEX campaign_recipients_contact ON public.campaign_recipients USING btree (contact_id) WHERE ((status = 'pending'::text) AND (message_id IS NULL) AND (contact_id IS NOT NULL));
+CREATE INDEX campaign_recipients_status ON public.campaign_recipients USING btree (campaign_id, status, n);
 CREATE INDEX campaign_recipients_underway ON public.campaign_recipients USING btree (campaign_id, n) WHERE ((status = 'pending'::text) AND (message_id IS NOT NULL));
 CREATE INDEX campaign_recipients_unsent ON public.campaign_recipients USING btree (campaign_id, timezone, n) WHERE ((status = 'pending'::text) AND (message_id IS NULL));
 CREATE TRIGGER campaign_recipients_count_changed AFTER UPDATE ON public.campaign_recipients REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_changed_recipients();
 CREATE TRIGGER campaign_recipients_count_new AFTER INSERT ON public.campaign_recipients REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_recipients();
+CREATE TRIGGER campaign_recipients_count_removed AFTER DELETE ON public.campaign_recipients REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_removed_recipients();
 
 create table campaign_tombstones (
   account_id text collate "C" not null,
@@ -120,6 +124,8 @@ create table campaigns (
   throttle_per_second smallint not null,
   estimated_credits bigint,
   estimated_wallet_micros bigint,
+  snapshot_began_at timestamp with time zone,
+  snapshot_rules json,
   snapshot_after text collate "C" default ''::text not null,
   snapshot_rows integer default 0 not null,
   snapshot_at timestamp with time zone,
@@ -985,6 +991,16 @@ AS $function$
 begin
   insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
   select account_id, mode, campaign_id, status, skip_reason, count(*) from changed group by 1, 2, 3, 4, 5;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_removed_recipients()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
+  select account_id, mode, campaign_id, status, skip_reason, -count(*) from removed group by 1, 2, 3, 4, 5;
   return null;
 end $function$;
 

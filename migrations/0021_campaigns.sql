@@ -28,7 +28,10 @@ create table campaigns (
   throttle_per_second smallint not null,
   estimated_credits bigint,
   estimated_wallet_micros bigint,
-  -- the snapshot: how far it has come (a contact's id, or the number of an ad-hoc recipient), how many rows it has made, and when it was complete
+  -- the snapshot: when it began, the rules of the segment at that moment (while it is taken), how far it has come (a contact's id, or the number of an ad-hoc recipient), how many
+  -- rows it has made, and when it was complete
+  snapshot_began_at timestamptz,
+  snapshot_rules json,
   snapshot_after text collate "C" not null default '',
   snapshot_rows integer not null default 0,
   snapshot_at timestamptz,
@@ -94,10 +97,11 @@ create table campaign_recipients (
   read_at timestamptz,
   failed_at timestamptz,
   primary key (campaign_id, n)
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000);
 -- what is still to be submitted, and what is on its way
 create index campaign_recipients_unsent on campaign_recipients (campaign_id, timezone, n) where status = 'pending' and message_id is null;
 create index campaign_recipients_underway on campaign_recipients (campaign_id, n) where status = 'pending' and message_id is not null;
+create index campaign_recipients_status on campaign_recipients (campaign_id, status, n);
 create index campaign_recipients_address on campaign_recipients (campaign_id, address);
 create index campaign_recipients_contact on campaign_recipients (contact_id) where status = 'pending' and message_id is null and contact_id is not null;
 
@@ -110,15 +114,24 @@ create table campaign_counters (
   skip_reason text,
   recipients integer not null default 0,
   wallet_micros bigint not null default 0,
-  package_credits bigint not null default 0
+  package_credits bigint not null default 0,
+  -- a sum, not a delta: made by the chore
+  folded boolean not null default false
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 1000);
 create index campaign_counters_key on campaign_counters (campaign_id);
+create index campaign_counters_unfolded on campaign_counters (campaign_id) where not folded;
 
 -- Triggers, so that whoever writes a recipient counts it, the statement that accepts messages too. For each statement: what a set-wise write costs a row is little.
 create function count_new_recipients() returns trigger language plpgsql as $$
 begin
   insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
   select account_id, mode, campaign_id, status, skip_reason, count(*) from changed group by 1, 2, 3, 4, 5;
+  return null;
+end $$;
+create function count_removed_recipients() returns trigger language plpgsql as $$
+begin
+  insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
+  select account_id, mode, campaign_id, status, skip_reason, -count(*) from removed group by 1, 2, 3, 4, 5;
   return null;
 end $$;
 create function count_changed_recipients() returns trigger language plpgsql as $$
@@ -132,4 +145,5 @@ begin
   return null;
 end $$;
 create trigger campaign_recipients_count_new after insert on campaign_recipients referencing new table as changed for each statement execute function count_new_recipients();
+create trigger campaign_recipients_count_removed after delete on campaign_recipients referencing old table as removed for each statement execute function count_removed_recipients();
 create trigger campaign_recipients_count_changed after update on campaign_recipients referencing old table as before new table as after for each statement execute function count_changed_recipients();

@@ -51,6 +51,13 @@ export async function postponeJob(sql: Db, { account_id, mode, id }: Whose, proc
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and process_id = ${process_id}`
 }
 
+/** Puts work that is not done yet behind the rest that is due: whoever comes first goes on with it. */
+export async function requeueJob(sql: Db, { account_id, mode, id }: Whose, at: string): Promise<void> {
+  await sql`
+    update campaign_jobs set due_at = ${at}, process_id = null, lease_until = null, failures = 0
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
+}
+
 /** Counts a pass that failed, and resolves to how many there were in a row. */
 export async function countFailure(sql: Db, { account_id, mode, campaign_id }: Job, process_id: string, due_at: string): Promise<number> {
   const [row] = await sql<{ failures: number }[]>`
@@ -62,6 +69,6 @@ export async function countFailure(sql: Db, { account_id, mode, campaign_id }: J
 /** Keeps other processes from taking the work until the transaction ends; false when one has. */
 export async function holdJob(sql: Db, { account_id, mode, campaign_id }: Job, process_id: string): Promise<boolean> {
   const held = await sql`
-    select 1 from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} for share`
+    select 1 from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${campaign_id} and process_id = ${process_id} for update`
   return held.length > 0
 }

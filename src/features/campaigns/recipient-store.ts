@@ -11,21 +11,44 @@ type Whose = Tenant & { readonly id: string }
 /** A recipient on its way into the table. */
 export type NewRecipient = Pick<RecipientRow, 'contact_id' | 'to' | 'address' | 'name' | 'first_name' | 'last_name' | 'variables' | 'timezone' | 'skip_reason'>
 
+/** From here to the end of the transaction a statement is ended that takes longer (SQLSTATE 57014). */
+export async function limitStatements(tx: Transaction, ms: number): Promise<void> {
+  await tx`select set_config('statement_timeout', ${String(ms)}, true)`
+}
+
+export interface ContactsChunk {
+  /** Recipients that there are already. */
+  readonly rows: number
+  /** Whether each keeps the time zone of the contact. */
+  readonly own_timezones: boolean
+  /** When the snapshot was begun. */
+  readonly began_at: string
+}
+
 /**
- * Writes a chunk of contacts as recipients, numbered on from `rows`; `audience` is a select of contact_id, "to", address, name, timezone and skip_reason. Resolves to how many.
+ * Writes a chunk of contacts as recipients, numbered on from `rows`; `audience` is a select of contact_id, "to", address, name, timezone, updated_at and skip_reason. Resolves to how
+ * many. No two contacts have one address at one moment: only of those that changed since the snapshot was begun, an address may have been another's before.
  */
 export async function insertFromContacts(
   tx: Transaction,
   { account_id, mode, id }: Whose,
   audience: Fragment,
-  { rows, own_timezones }: { readonly rows: number; readonly own_timezones: boolean },
+  { rows, own_timezones, began_at }: ContactsChunk,
 ): Promise<number> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const result = await tx`
     insert into campaign_recipients (account_id, mode, campaign_id, n, contact_id, "to", address, name, timezone, status, skip_reason)
     select ${account_id}, ${mode}, ${id}, ${rows}::int + row_number() over (order by contact_id), contact_id, "to", address, name,
       ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`}, case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
-    from (${audience}) a`
+    from (
+      select contact_id, "to", address, name, timezone, case
+          when skip_reason is distinct from 'no_identifier' and updated_at >= ${began_at} and exists (
+            select from campaign_recipients r where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.address = a.address
+          ) then 'duplicate'
+          else skip_reason
+        end as skip_reason
+      from (${audience}) a
+    ) d`
   return result.count
 }
 
@@ -106,6 +129,17 @@ export async function cancelUnsent(sql: Db, { account_id, mode, id }: Whose, lim
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n in (
       select n from campaign_recipients
       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n limit ${limit})`
+  return result.count
+}
+
+/** Removes at most so many recipients of a campaign that ended before its snapshot was complete: nobody has seen them. Resolves to how many. */
+export async function discardUnseen(sql: Db, { account_id, mode, id }: Whose, limit: number): Promise<number> {
+  const result = await sql`
+    delete from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n in (
+      select n from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} order by n limit ${limit})
+      and exists (
+        select from campaigns
+        where account_id = ${account_id} and mode = ${mode} and id = ${id} and snapshot_at is null and status in ('cancelled', 'failed'))`
   return result.count
 }
 

@@ -36,6 +36,8 @@ export interface CampaignRow extends Tenant {
   throttle_per_second: number
   estimated_credits: number | null
   estimated_wallet_micros: number | null
+  /** When the snapshot was begun: what is asked of time in a segment's rules is asked as of then. */
+  snapshot_began_at: string | null
   /** How far the snapshot has come: a contact's id, or the number of an ad-hoc recipient. */
   snapshot_after: string
   snapshot_rows: number

@@ -7,7 +7,7 @@ import type { AdhocRecipients, CampaignRow } from './rows.ts'
 
 const columns = (sql: Db) => sql`account_id, mode, id, name, channel_id, channel_type, status, pause_reason, failure_reason, audience, message, merge_fallbacks,
   require_opt_in, consent_declared, allow_insufficient_funds, send_at, timezone, window_start, window_end, recipient_timezone, throttle_per_second, estimated_credits,
-  estimated_wallet_micros, snapshot_after, snapshot_rows, snapshot_at, created_at, updated_at, launched_at, started_at, paused_at, completed_at, cancelled_at`
+  estimated_wallet_micros, snapshot_began_at, snapshot_after, snapshot_rows, snapshot_at, created_at, updated_at, launched_at, started_at, paused_at, completed_at, cancelled_at`
 
 const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value))
 
@@ -38,7 +38,7 @@ export async function updateState(sql: Db, row: CampaignRow): Promise<void> {
   await sql`
     update campaigns set status = ${row.status}, pause_reason = ${row.pause_reason}, failure_reason = ${row.failure_reason}, consent_declared = ${row.consent_declared},
       allow_insufficient_funds = ${row.allow_insufficient_funds}, estimated_credits = ${row.estimated_credits}, estimated_wallet_micros = ${row.estimated_wallet_micros},
-      snapshot_after = ${row.snapshot_after}, snapshot_rows = ${row.snapshot_rows}, snapshot_at = ${row.snapshot_at}, updated_at = ${row.updated_at},
+      snapshot_began_at = ${row.snapshot_began_at}, snapshot_after = ${row.snapshot_after}, snapshot_rows = ${row.snapshot_rows}, snapshot_at = ${row.snapshot_at}, updated_at = ${row.updated_at},
       launched_at = ${row.launched_at}, started_at = ${row.started_at}, paused_at = ${row.paused_at}, completed_at = ${row.completed_at}, cancelled_at = ${row.cancelled_at}
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
@@ -73,6 +73,19 @@ export async function findAdhocRecipients(sql: Db, { account_id, mode }: Tenant,
   const [row] = await sql<{ adhoc_recipients: AdhocRecipients | null }[]>`
     select adhoc_recipients from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row?.adhoc_recipients ?? null
+}
+
+/** Keeps the rules of a segment as they are when the snapshot begins; null lets go of them. */
+export async function keepRules(sql: Db, { account_id, mode }: Tenant, id: string, rules: string | null): Promise<void> {
+  await sql`update campaigns set snapshot_rules = ${rules}::text::json where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+}
+
+/** The rules that were kept, as JSON text. */
+export async function findKeptRules(sql: Db, { account_id, mode }: Tenant, id: string): Promise<string> {
+  const [row] = await sql<
+    { rules: string }[]
+  >`select snapshot_rules::text as rules from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+  return row!.rules
 }
 
 /** A page of campaigns, newest first, with one row more than asked. */

@@ -35,7 +35,7 @@ export async function chunkEnd(sql: Db, { account_id, mode }: Tenant, source: Au
 }
 
 /**
- * The contacts of an audience as a select of contact_id, "to", address (as in `contact_addresses`), name, timezone and skip_reason (null where they can be written to),
+ * The contacts of an audience as a select of contact_id, "to", address (as in `contact_addresses`), name, timezone, updated_at and skip_reason (null where they can be written to),
  * for the statement of whoever keeps them.
  */
 export function audienceRows(sql: Db, { account_id, mode }: Tenant, query: AudienceQuery): Fragment {
@@ -45,7 +45,7 @@ export function audienceRows(sql: Db, { account_id, mode }: Tenant, query: Audie
   const [to, address] = isPhone ? [sql`coalesce(c.phone, ${identifier})`, sql`coalesce(c.phone_key, ${identifier})`] : [identifier, identifier]
   const stopped = [`c:${channel_type}:opted_out`, ...(query.marketing ? [`c:${marketingType(channel_type)}:opted_out`] : [])]
   return sql`
-    select c.id as contact_id, coalesce(${to}, '') as "to", coalesce(${address}, '') as address, c.full_name as name, c.timezone,
+    select c.id as contact_id, coalesce(${to}, '') as "to", coalesce(${address}, '') as address, c.full_name as name, c.timezone, c.updated_at,
       case
         when ${to} is null then 'no_identifier'
         when c.blocked or c.labels && ${stopped}::text[] then 'unsubscribed'

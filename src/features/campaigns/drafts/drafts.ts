@@ -16,6 +16,7 @@ const begun = {
   pause_reason: null,
   failure_reason: null,
   allow_insufficient_funds: false,
+  snapshot_began_at: null,
   snapshot_after: '',
   snapshot_rows: 0,
   snapshot_at: null,

@@ -4,7 +4,7 @@ import type { Tenant } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { cancelUnsent, countUnderWay, unsentTimezones } from '../recipient-store.ts'
+import { cancelUnsent, countUnderWay, discardUnseen, unsentTimezones } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { servicesMoves } from '../states.ts'
 import { lockCampaign } from '../store.ts'
@@ -39,8 +39,9 @@ export async function completeIfDone(platform: Platform, tenant: Tenant, id: str
   })
 }
 
-/** Cancels all who got no message, in transactions of some thousand rows. */
+/** Cancels all who got no message, in transactions of some thousand rows. Ended in the midst of its snapshot, a campaign has no recipients. */
 export async function cancelRest({ pool }: Pick<Platform, 'pool'>, tenant: Tenant, id: string): Promise<void> {
+  while ((await discardUnseen(pool, { ...tenant, id }, cancelledAtOnce)) === cancelledAtOnce);
   while ((await cancelUnsent(pool, { ...tenant, id }, cancelledAtOnce)) === cancelledAtOnce);
 }
 

@@ -9,13 +9,20 @@ import type { CampaignDeps } from '../deps.ts'
 import type { NewRecipient } from '../recipient-store.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 
-/** Each recipient as it is to be kept, in the order given. `marketing`: who has stopped marketing alone is unsubscribed too. */
+/** The addresses by which duplicates are told. */
+export const addressesOf = (channel_type: string, given: AdhocRecipients): string[] => given.map(({ to }) => addressKeyOf(channel_type, to).address)
+
+/**
+ * Each recipient as it is to be kept, in the order given. `marketing`: who has stopped marketing alone is unsubscribed too. `before`: the addresses of recipients that
+ * stand before these.
+ */
 export async function adhocRecipients(
   { platform, contacts }: CampaignDeps,
   sql: Db,
   row: CampaignRow,
   given: AdhocRecipients,
   marketing: boolean,
+  before: ReadonlySet<string> = new Set(),
 ): Promise<NewRecipient[]> {
   const { secrets, clock } = platform
   const keys = given.map(({ to }) => addressKeyOf(row.channel_type, to))
@@ -35,7 +42,7 @@ export async function adhocRecipients(
   const stopped = marketing ? await findEligibility(sql, asked(marketingType(row.channel_type)), at) : []
   const ids = found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
   const known = new Map((await contacts.rows(sql, row as Tenant, ids)).map((contact) => [contact.id, contact]))
-  const seen = new Set<string>()
+  const seen = new Set(before)
   return given.map((recipient, i): NewRecipient => {
     const { to, first_name = null, last_name = null, variables = null } = recipient
     const { address } = keys[i]!

@@ -1,57 +1,86 @@
-/** The snapshot of an audience: its recipients are written in chunks, each in a transaction of well under a second, and go on where they stopped. */
+/** The snapshot of an audience: its recipients are written in chunks, each in a transaction of well under a second, and go on where they stopped (behaviour: campaigns 4). */
 import type { Tenant } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { sqlState, transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import type { AudienceSource } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { estimateOf } from '../drafts/estimates.ts'
 import { failFor } from '../lifecycle/ending.ts'
 import { move } from '../lifecycle/moves.ts'
-import { holdJob, type Job } from '../job-store.ts'
-import { insertFromContacts, insertRecipients } from '../recipient-store.ts'
+import { holdJob, requeueJob, type Job } from '../job-store.ts'
+import { insertFromContacts, insertRecipients, limitStatements } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
-import { findAdhocRecipients, findCampaign, lockCampaign, updateState } from '../store.ts'
-import { adhocRecipients } from './adhoc.ts'
+import { findAdhocRecipients, findCampaign, findKeptRules, keepRules, lockCampaign, updateState } from '../store.ts'
+import { addressesOf, adhocRecipients } from './adhoc.ts'
+import type { ChunkSizes } from './chunk-size.ts'
+import { saveAsContacts } from './saving.ts'
 
-/** Contacts looked at in one transaction. */
-const chunkContacts = 5000
+/** Ad-hoc recipients written in one transaction. */
+const chunkRecipients = 1000
 
-/** Takes one chunk; resolves to whether there is more to do now. */
-export async function snapshotStep(deps: CampaignDeps, job: Job): Promise<boolean> {
+/** The contacts or the recipients that an audience means; `gone`: what it names is not there any more. */
+type Source = AudienceSource | { readonly kind: 'adhoc' } | { readonly kind: 'gone' }
+
+/** Takes one step: begins, or takes one chunk. Resolves to whether there is more to do now. */
+export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
   const row = await findCampaign(platform.pool, job, job.campaign_id)
-  if (row === null || row.snapshot_at !== null || !['scheduled', 'queued', 'sending'].includes(row.status)) return false
-  if (row.snapshot_rows > platform.settings.campaign_recipient_limit) {
-    await failFor(platform, job, row.id, 'audience_too_large')
-    return false
-  }
+  if (row === null || !isToBeTaken(row)) return false
+  if (row.snapshot_rows > platform.settings.campaign_recipient_limit) return await ended(deps, row, 'audience_too_large')
+  if (row.snapshot_began_at === null) return (await begin(deps, job, row)) || (await ended(deps, row, 'audience_missing'))
   const source = await sourceOf(deps, platform.pool, row)
-  if (source === null) {
-    await failFor(platform, job, row.id, 'audience_missing')
-    return false
+  if (source.kind === 'gone') return await ended(deps, row, 'audience_missing')
+  const began = platform.clock.now()
+  try {
+    const more = await transact(platform.pool, (tx) => takeChunk(deps, tx, job, source, sizes))
+    sizes.took(row.id, platform.clock.now() - began)
+    if (!more) sizes.forget(row.id)
+    return more
+  } catch (error) {
+    if (sqlState(error) !== '57014' || sizes.timeoutMs(row.id) === null) throw error
+    sizes.tooSlow(row.id)
+    return true
   }
+}
+
+const isToBeTaken = ({ snapshot_at, status }: CampaignRow): boolean => snapshot_at === null && ['scheduled', 'queued', 'sending'].includes(status)
+
+async function ended({ platform }: CampaignDeps, row: CampaignRow, reason: 'audience_too_large' | 'audience_missing'): Promise<false> {
+  await failFor(platform, row, row.id, reason)
+  return false
+}
+
+/** Settles what the audience means: a segment's rules as they are at this moment. False where there is no such segment. */
+async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
   return await transact(platform.pool, async (tx) => {
-    const held = (await holdJob(tx, job, platform.process_id)) ? await lockCampaign(tx, job, row.id) : null
-    if (held === null || held.snapshot_at !== null || !['scheduled', 'queued', 'sending'].includes(held.status)) return false
-    const { rows, after } = source === 'adhoc' ? await adhocChunk(deps, tx, held) : await contactsChunk(deps, tx, held, source)
-    const written: CampaignRow = { ...held, status: held.status === 'scheduled' ? 'queued' : held.status, snapshot_rows: held.snapshot_rows + rows }
-    if (after !== null) {
-      await updateState(tx, { ...written, snapshot_after: after })
-      return true
+    const held = await holdCampaign(tx, job, platform.process_id)
+    if (held === null) return true
+    if (audience.segment_id !== undefined) {
+      const rules = await contacts.segments.rules(tx, held, audience.segment_id)
+      if (rules === null) return false
+      await keepRules(tx, held, held.id, rules)
     }
-    await complete(deps, tx, held, written)
-    return false
+    await updateState(tx, { ...held, status: held.status === 'scheduled' ? 'queued' : held.status, snapshot_began_at: isoTime(platform.clock.now()) })
+    return true
   })
 }
 
-/** Whom the audience means; null where what it names is gone. */
-async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: CampaignRow): Promise<AudienceSource | 'adhoc' | null> {
-  const { type, list_id, segment_id, tags, match } = row.audience
-  if (type === 'adhoc') return 'adhoc'
+/** The campaign, locked, where this process is still the one that works on it; null where there is nothing more to do. */
+async function holdCampaign(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
+  // first the campaign, then its job, as whoever pauses or cancels it does
+  const held = await lockCampaign(tx, job, job.campaign_id)
+  return held !== null && isToBeTaken(held) && (await holdJob(tx, job, process_id)) ? held : null
+}
+
+/** Whom the audience means. */
+async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: CampaignRow): Promise<Source> {
+  const { type, list_id, tags, match } = row.audience
+  if (type === 'adhoc') return { kind: 'adhoc' }
   if (type === 'tags') return contacts.taggedSource(tags!, match === 'all' ? 'all' : 'any')
-  if (type === 'list') return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : null
-  const audience = await contacts.segments.audience(sql, row, segment_id!)
-  return audience === null ? null : { kind: 'segment', where: audience.where }
+  if (type === 'list') return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'gone' }
+  const began = Date.parse(row.snapshot_began_at!)
+  const audience = await contacts.segments.audienceOfKept(sql, row, `snapshot ${row.id}`, () => findKeptRules(sql, row, row.id), began)
+  return { kind: 'segment', where: audience.where }
 }
 
 interface Chunk {
@@ -60,20 +89,49 @@ interface Chunk {
   readonly after: string | null
 }
 
-async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transaction, row: CampaignRow, source: AudienceSource): Promise<Chunk> {
-  const until = await contacts.chunkEnd(tx, row, source, row.snapshot_after, chunkContacts)
+/** Writes one chunk and how far it went; the last one completes the snapshot. Resolves to whether there is more to do. */
+async function takeChunk(deps: CampaignDeps, tx: Transaction, job: Job, source: Exclude<Source, { kind: 'gone' }>, sizes: ChunkSizes): Promise<boolean> {
+  const { platform } = deps
+  const held = await holdCampaign(tx, job, platform.process_id)
+  if (held === null) return false
+  const timeout_ms = sizes.timeoutMs(held.id)
+  if (timeout_ms !== null) await limitStatements(tx, timeout_ms)
+  const { rows, after } = source.kind === 'adhoc' ? await adhocChunk(deps, tx, held) : await contactsChunk(deps, tx, held, source, sizes.of(held.id))
+  const written: CampaignRow = { ...held, snapshot_rows: held.snapshot_rows + rows }
+  if (after === null && written.snapshot_rows <= platform.settings.campaign_recipient_limit) {
+    await complete(deps, tx, held, written)
+    return false
+  }
+  // an audience that is too large ends with the next step
+  await updateState(tx, { ...written, snapshot_after: after ?? held.snapshot_after })
+  // behind the others that wait, so that a large audience does not keep them from their turn
+  await requeueJob(tx, held, isoTime(platform.clock.now()))
+  return true
+}
+
+async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transaction, row: CampaignRow, source: AudienceSource, size: number): Promise<Chunk> {
+  const until = await contacts.chunkEnd(tx, row, source, row.snapshot_after, size)
   const marketing = await isMarketing(channels, row)
   const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in, after: row.snapshot_after, until }
   // made within the statement: a fragment that is awaited would run
-  const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), { rows: row.snapshot_rows, own_timezones: row.recipient_timezone })
+  const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), {
+    rows: row.snapshot_rows,
+    own_timezones: row.recipient_timezone,
+    began_at: row.snapshot_began_at!,
+  })
   return { rows, after: until }
 }
 
 async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow): Promise<Chunk> {
   const given = (await findAdhocRecipients(tx, row, row.id)) ?? []
-  const recipients = await adhocRecipients(deps, tx, row, given, await isMarketing(deps.channels, row))
-  await insertRecipients(tx, row, recipients, 0)
-  return { rows: recipients.length, after: null }
+  const from = row.snapshot_rows
+  const chunk = given.slice(from, from + chunkRecipients)
+  if (row.audience.save_as_contacts === true) await saveAsContacts(deps, tx, row, chunk)
+  const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
+  const recipients = await adhocRecipients(deps, tx, row, chunk, await isMarketing(deps.channels, row), before)
+  await insertRecipients(tx, row, recipients, from)
+  const done = from + chunk.length
+  return { rows: chunk.length, after: done < given.length ? String(done) : null }
 }
 
 /** Whether who has stopped marketing alone is not to be written to. */
@@ -86,6 +144,7 @@ export async function isMarketing(channels: CampaignDeps['channels'], row: Tenan
 async function complete({ platform, billing }: CampaignDeps, tx: Transaction, held: CampaignRow, written: CampaignRow): Promise<void> {
   const at = isoTime(platform.clock.now())
   const estimate = estimateOf(written.snapshot_rows, await billing.fundsOf(tx, held, held.channel_type))
+  await keepRules(tx, held, held.id, null)
   await move(tx, platform, held, {
     ...written,
     status: 'sending',

@@ -14,7 +14,7 @@ import { idExisted, insertTombstone } from '../store.ts'
 import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
 import { segmentObject, type SegmentRow } from './present.ts'
 import { parseRules, rulesFailures, type ListMention } from './rules.ts'
-import { rulesOf } from './rules-cache.ts'
+import { keptRulesOf, rulesOf } from './rules-cache.ts'
 import * as store from './store.ts'
 
 export interface SegmentBody {
@@ -37,6 +37,12 @@ export const segmentService = (platform: Platform) => ({
   preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
   /** Whom the segment means now, or null where there is no such segment (any more). */
   audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> => audienceOfSegment(platform, sql, tenant, id),
+  /** The rules of a segment as they are now, as JSON text, for whoever keeps them; null where there is no such segment (any more). */
+  rules: async (sql: Db, tenant: Tenant, id: string): Promise<string | null> =>
+    isId('seg', id) ? ((await store.findVersioned(sql, tenant, id))?.rules ?? null) : null,
+  /** Whom rules that were kept mean at `now`, in milliseconds. `key` is their own for good, so that they are parsed once. */
+  audienceOfKept: async (sql: Db, tenant: Tenant, key: string, read: () => Promise<string>, now: number): Promise<Audience> =>
+    await audienceOf(sql, tenant, await keptRulesOf(key, read), now),
   /** Up to `limit` ids of contacts that fit, in order, above `after` (at first ''): fewer than `limit` are the last. Null as for `audience`. */
   async segmentMembers(sql: Db, tenant: Tenant, id: string, after: string, limit: number): Promise<string[] | null> {
     const audience = await audienceOfSegment(platform, sql, tenant, id)
