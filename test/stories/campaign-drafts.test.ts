@@ -64,9 +64,9 @@ test('everything that is wrong with a campaign is told at once', async (t) => {
   assert.deepEqual(
     refused.body.error.details.map(({ param, code }: { param: string; code: string }) => [param, code]),
     [
-      ['message.text.body', 'invalid_value'],
-      ['message.text.body', 'invalid_value'],
-      ['merge_fallbacks.nobody', 'invalid_value'],
+      ['message.text.body', 'unknown_merge_tag'],
+      ['message.text.body', 'unknown_merge_tag'],
+      ['merge_fallbacks.nobody', 'unknown_merge_tag'],
     ],
   )
 })

@@ -5,7 +5,7 @@ import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'
 import type { Audience, AudienceRequest, AudienceType } from '../../../contract/resources/campaign.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import type { ContactService } from '../../contacts/service.ts'
+import { readTags, type ContactService } from '../../contacts/service.ts'
 import type { AdhocRecipients } from '../rows.ts'
 
 /** The field that each variant wants. */
@@ -16,22 +16,25 @@ const wantedOf: Readonly<Record<AudienceType, 'segment_id' | 'list_id' | 'tags' 
   adhoc: 'recipients',
 }
 
-/** What a schema cannot say about an audience. */
+/** What a schema cannot say about an audience; `audience` may be of any shape. */
 export function audienceFailures(audience: unknown): Detail[] {
   if (typeof audience !== 'object' || audience === null) return []
-  const { type } = audience as AudienceRequest
-  if (!Object.hasOwn(wantedOf, type)) return []
+  const { type, tags } = audience as Partial<AudienceRequest>
+  if (type === undefined || !Object.hasOwn(wantedOf, type)) return []
   const wanted = wantedOf[type as AudienceType]
-  if ((audience as AudienceRequest)[wanted] !== undefined) return []
-  return [{ param: `audience.${wanted}`, code: 'missing_field', message: `An audience of type \`${type}\` needs \`${wanted}\`.` }]
+  if ((audience as AudienceRequest)[wanted] === undefined)
+    return [{ param: `audience.${wanted}`, code: 'missing_field', message: `An audience of type \`${type}\` needs \`${wanted}\`.` }]
+  const failures: Detail[] = []
+  if (type === 'tags' && Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) readTags('audience.tags', tags, failures)
+  return failures
 }
 
-/** An audience as it is kept: the fields of its variant alone, with the recipients of an ad-hoc one apart. */
+/** An audience as it is kept: the fields of its variant alone, with the recipients of an ad-hoc one apart. Tags are written as contacts have them. */
 export function keptAudience(request: AudienceRequest): { audience: Audience; adhoc: AdhocRecipients | null } {
   const type = request.type as AudienceType
   if (type === 'segment') return { audience: { type, segment_id: request.segment_id! }, adhoc: null }
   if (type === 'list') return { audience: { type, list_id: request.list_id! }, adhoc: null }
-  if (type === 'tags') return { audience: { type, tags: [...new Set(request.tags!)], match: request.match ?? 'any' }, adhoc: null }
+  if (type === 'tags') return { audience: { type, tags: readTags('audience.tags', request.tags!, []), match: request.match ?? 'any' }, adhoc: null }
   const adhoc = request.recipients!
   return { audience: { type, recipients_count: adhoc.length, save_as_contacts: request.save_as_contacts ?? false }, adhoc }
 }

@@ -15,9 +15,15 @@ const tag = /\{\{([^{}]*)\}\}/g
 /** Texts by the names of tags: what a recipient has, without those that are null or empty. */
 export type MergeValues = ReadonlyMap<string, string>
 
-/** Every tag of a message's strings, at any depth, with the path of the string. */
-export function tagsOf(value: unknown, path: string): { readonly name: string; readonly param: string }[] {
-  if (typeof value === 'string') return [...value.matchAll(tag)].map((match) => ({ name: match[1]!.trim(), param: path }))
+/** A tag in a string of a message: what it names, and the path of the string. */
+export interface WrittenTag {
+  readonly name: string
+  readonly param: string
+}
+
+/** Every tag of a message's strings, at any depth; once where a string has it several times. */
+export function tagsOf(value: unknown, path: string): WrittenTag[] {
+  if (typeof value === 'string') return [...new Set([...value.matchAll(tag)].map((match) => match[1]!.trim()))].map((name) => ({ name, param: path }))
   if (Array.isArray(value)) return value.flatMap((item, i) => tagsOf(item, `${path}[${i}]`))
   if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, item]) => tagsOf(item, join(path, key)))
   return []
@@ -45,24 +51,56 @@ export function unknownTags(message: unknown, fallbacks: Readonly<Record<string,
     ...inMessage.map(({ name, param }): Detail => {
       return {
         param,
-        code: 'invalid_value',
+        code: 'unknown_merge_tag',
         message: `\`{{${name}}}\` names no contact field and no attribute. Use ${names} or {{attributes.<key>}} with a key that some contact has.`,
       }
     }),
     ...inFallbacks.map((name): Detail => {
       return {
         param: join('merge_fallbacks', name),
-        code: 'invalid_value',
+        code: 'unknown_merge_tag',
         message: `\`${name}\` names no merge tag. Its keys are tag names without braces, such as \`first_name\` or \`attributes.city\`.`,
       }
     }),
   ]
 }
 
-/** The message with its tags filled in: the recipient's own value, else the fallback, else nothing. */
-export function render<T>(message: T, values: MergeValues, fallbacks: Readonly<Record<string, string>>): T {
-  return mapStrings(message, (text) => replaceTags(text, (name) => valueOf(name, values, fallbacks))) as T
+/** A message that cannot be sent to a recipient: texts that have become empty, or more text than any message has. */
+export interface Unrenderable {
+  readonly failures: readonly [Detail, ...Detail[]]
 }
+
+/** Characters of all strings of a message once its tags are filled in: far more than a channel takes, and little enough to hold for many recipients at once. */
+export const renderedLengthMax = 1_000_000
+
+/**
+ * The message with its tags filled in: the recipient's own value, else the fallback, else nothing. A string that its tags leave empty, or with blanks alone, is a
+ * failure at its path, which starts at `message`.
+ */
+export function render(message: unknown, values: MergeValues, fallbacks: Readonly<Record<string, string>>): { readonly rendered: unknown } | Unrenderable {
+  const emptied: Detail[] = []
+  let length = 0
+  const fill = (name: string): string => {
+    const text = length > renderedLengthMax ? '' : valueOf(name, values, fallbacks)
+    length += text.length
+    return text
+  }
+  const rendered = mapStrings(message, 'message', (text, param) => {
+    const filled = replaceTags(text, fill)
+    if (filled !== text && filled.trim() === '') emptied.push(emptyText(param))
+    return filled
+  })
+  if (length > renderedLengthMax) return { failures: [tooMuchText] }
+  const [first, ...others] = emptied
+  return first === undefined ? { rendered } : { failures: [first, ...others] }
+}
+
+const emptyText = (param: string): Detail => ({
+  param,
+  code: 'too_short',
+  message: `\`${param}\` is empty once its merge tags are filled in. Give the tag a text in \`merge_fallbacks\`.`,
+})
+const tooMuchText: Detail = { param: 'message', code: 'too_long', message: '`message` is far too long once its merge tags are filled in.' }
 
 /** A text with each of its tags replaced by what `of` makes of its name. */
 export const replaceTags = (text: string, of: (name: string) => string): string => text.replaceAll(tag, (_, written: string) => of(written.trim()))
@@ -71,12 +109,12 @@ function valueOf(name: string, values: MergeValues, fallbacks: Readonly<Record<s
   return values.get(name) ?? (Object.hasOwn(fallbacks, name) ? fallbacks[name]! : '')
 }
 
-/** The same value with each string in it, at any depth, put through `of`; keys stay. */
-export function mapStrings(value: unknown, of: (text: string) => string): unknown {
-  if (typeof value === 'string') return of(value)
-  if (Array.isArray(value)) return value.map((item) => mapStrings(item, of))
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, of)]))
-  return value
+/** The same value with each string in it, at any depth, put through `of` with its path; keys stay. */
+export function mapStrings(value: unknown, path: string, of: (text: string, path: string) => string): unknown {
+  if (typeof value === 'string') return of(value, path)
+  if (Array.isArray(value)) return value.map((item, i) => mapStrings(item, `${path}[${i}]`, of))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, join(path, key), of)]))
 }
 
 /** What tags are filled in with for a recipient: variables first, then what is known of the contact. */

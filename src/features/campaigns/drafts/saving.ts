@@ -149,7 +149,7 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   const tagged = new Set(tagsOf(content, path).map(({ param }) => param))
   const failures = check(content)
   if (tagged.size === 0) return [...failures]
-  const filled = ['x', 'https://example.com/x'].map((text) => check(mapStrings(content, (string) => replaceTags(string, () => text))))
+  const filled = ['x', 'https://example.com/x'].map((text) => check(mapStrings(content, path, (string) => replaceTags(string, () => text))))
   const stays = ({ param }: Detail) => filled.every((found) => found.some((failure) => failure.param === param))
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
 }

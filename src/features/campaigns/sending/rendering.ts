@@ -1,13 +1,17 @@
 /** A recipient's own message: what is known of the contact put in the place of merge tags. */
+import { Problem } from '../../../contract/problem.ts'
 import type { CampaignMessage } from '../../../contract/resources/campaign.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import { mergeValues, render, type MergeValues } from '../drafts/merge-tags.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { UnsentRow } from '../recipient-store.ts'
 
+const textOf = (text: string | null): string | null => (text === null || text.trim() === '' ? null : text)
+
+/** What tags are filled in with for a recipient; its own names go before those of the contact. */
 export function valuesOf(recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_name' | 'variables'>, contact: ContactRow | undefined): MergeValues {
-  const first_name = recipient.first_name ?? contact?.first_name ?? null
-  const last_name = recipient.last_name ?? contact?.last_name ?? null
+  const first_name = textOf(recipient.first_name) ?? contact?.first_name ?? null
+  const last_name = textOf(recipient.last_name) ?? contact?.last_name ?? null
   const full_name = [first_name, last_name].filter((name) => name !== null && name !== '').join(' ')
   return mergeValues({
     variables: recipient.variables,
@@ -23,5 +27,9 @@ export function valuesOf(recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_
   })
 }
 
-export const renderedFor = (campaign: Pick<CampaignRow, 'message' | 'merge_fallbacks'>, values: MergeValues): CampaignMessage =>
-  ({ ...render(campaign.message, values, campaign.merge_fallbacks), type: campaign.message.type }) as CampaignMessage
+/** Throws the Problem `parameter_invalid` for a recipient whom the message cannot be sent to: a text of it is empty once its tags are filled in. */
+export function renderedFor({ message, merge_fallbacks }: Pick<CampaignRow, 'message' | 'merge_fallbacks'>, values: MergeValues): CampaignMessage {
+  const result = render(message, values, merge_fallbacks)
+  if ('failures' in result) throw Problem.invalid(result.failures)
+  return result.rendered as CampaignMessage
+}

@@ -57,8 +57,8 @@ async function decide(deps: CampaignDeps, campaign: CampaignRow, recipient: Unse
   const contact = contact_id === null ? undefined : known.get(contact_id)
   if (contact_id !== null && contact === undefined) return skipped(n, 'contact_deleted')
   if (campaign.require_opt_in && contact?.consent[campaign.channel_type]?.status !== 'opted_in') return skipped(n, 'not_opted_in')
-  const content = renderedFor(campaign, valuesOf(recipient, contact))
   try {
+    const content = renderedFor(campaign, valuesOf(recipient, contact))
     const message = await deps.messages.check(campaign, { channel: campaign.channel_id, to: recipient.to, priority: 'low', ...content })
     return { kind: 'send', n, message }
   } catch (error) {
