@@ -230,7 +230,8 @@ export const CampaignLaunch = Type.Object(
 export type CampaignLaunch = Static<typeof CampaignLaunch>
 export const CampaignTest = Type.Object(
   { to: Type.String({ minLength: 1, maxLength: campaignLimits.to_length_max, description: 'Who gets it: on phone channels E.164.' }) },
-  { $id: 'CampaignTest' },
+  // unknown fields are named, and count towards what an Idempotency-Key stands for
+  { $id: 'CampaignTest', additionalProperties: true },
 )
 export const CampaignDuplication = Type.Object(
   {

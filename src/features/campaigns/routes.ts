@@ -15,12 +15,13 @@ import {
   type RecipientStatus,
 } from '../../contract/resources/campaign.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
-import { reply, route, type Route } from '../../platform/http/route.ts'
-import { replayedHeaders } from '../../platform/http/idempotency.ts'
+import { reply, route, type KeepReply, type Route } from '../../platform/http/route.ts'
+import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
 import { acceptedObject, messageObject, sendErrors } from '../messages/service.ts'
 import { Message } from '../../contract/resources/message.ts'
 import { campaignFailures } from './drafts/saving.ts'
 import type { RecipientFilters } from './recipient-store.ts'
+import type { Keep } from './keeping.ts'
 import type { CampaignService } from './service.ts'
 
 const tag = 'Campaigns'
@@ -63,7 +64,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     idempotent: 'lease',
     replies: { 201: Campaign },
     errors: ['resource_missing', 'unsupported_message_type', ...launchErrors],
-    handler: async ({ caller, body, sql }) => reply(201, await campaigns.create(sql, caller, body)),
+    handler: async ({ caller, body, sql, keep }) => reply(201, await campaigns.create(sql, caller, body, keeping(keep, 201))),
   }),
   route({
     method: 'GET',
@@ -150,7 +151,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     idempotent: 'lease',
     replies: { 200: Campaign },
     errors: ['resource_missing', 'campaign_state_invalid', ...launchErrors],
-    handler: async ({ caller, params, body, sql }) => reply(200, await campaigns.launch(sql, caller, params['id']!, body)),
+    handler: async ({ caller, params, body, sql, keep }) => reply(200, await campaigns.launch(sql, caller, params['id']!, body, keeping(keep, 200))),
   }),
   route({
     method: 'POST',
@@ -160,11 +161,15 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     summary: 'Send a campaign to yourself',
     description: 'Its message as it would go to one address: an API message like any other, charged like one.',
     body: CampaignTest,
+    known_fields: [],
     idempotent: 'own',
     replies: { 202: Message },
     errors: [...sendErrors, 'resource_missing'],
     async handler({ caller, params, body, sql, idempotency_key }) {
-      const { row, replayed } = await campaigns.test(sql, caller, params['id']!, body.to, idempotency_key)
+      const id = params['id']!
+      const operation = `POST /v1/campaigns/${encodeURIComponent(id.toWellFormed())}/test`
+      const asked = idempotency_key === undefined ? undefined : { operation, key: idempotency_key, fingerprint: canonicalFingerprint(body) }
+      const { row, replayed } = await campaigns.test(sql, caller, id, body.to, asked)
       return replayed ? reply(202, acceptedObject(row), replayedHeaders) : reply(202, messageObject(row))
     },
   }),
@@ -186,23 +191,40 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       'campaign_limit_exceeded',
       'upstream_unavailable',
     ],
-    handler: async ({ caller, params, body, sql }) => reply(201, await campaigns.duplicate(sql, caller, params['id']!, body)),
+    handler: async ({ caller, params, body, sql, keep }) => reply(201, await campaigns.duplicate(sql, caller, params['id']!, body, keeping(keep, 201))),
   }),
-  ...(['pause', 'resume', 'cancel'] as const).map((action) =>
+  ...(['pause', 'resume'] as const).map((action) =>
     route({
-      method: 'POST',
-      path: `/v1/campaigns/{id}/${action}`,
-      scope: 'campaigns:write',
-      tag,
-      summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
-      description: told[action],
-      idempotent: 'lease',
-      replies: { 200: Campaign },
+      ...statusRoute(action),
       errors: ['resource_missing', 'campaign_state_invalid', ...(action === 'resume' ? (['insufficient_balance'] as const) : [])],
       handler: async ({ caller, params, sql }) => reply(200, await campaigns[action](sql, caller, params['id']!)),
     }),
   ),
+  route({
+    ...statusRoute('cancel'),
+    // recipients are cancelled in many transactions
+    idempotent: 'lease',
+    errors: ['resource_missing', 'campaign_state_invalid'],
+    handler: async ({ caller, params, sql, keep }) => reply(200, await campaigns.cancel(sql, caller, params['id']!, keeping(keep, 200))),
+  }),
 ]
+
+/** Keeps the campaign as the body of a reply with this status. */
+const keeping =
+  (keep: KeepReply, status: number): Keep =>
+  (tx, shown) =>
+    keep(tx, reply(status, shown))
+
+const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
+  ({
+    method: 'POST',
+    path: `/v1/campaigns/{id}/${action}`,
+    scope: 'campaigns:write',
+    tag,
+    summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
+    description: told[action],
+    replies: { 200: Campaign },
+  }) as const
 
 const told = {
   pause: 'Messages that were handed on already still go out.',

@@ -4,9 +4,10 @@ import type { Caller, Tenant } from '../../contract/caller.ts'
 import type { Campaign, CampaignCreation, CampaignDuplication, CampaignLaunch, CampaignStatus, CampaignUpdate } from '../../contract/resources/campaign.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import type { Sent } from '../messages/service.ts'
+import type { RequestKey, Sent } from '../messages/service.ts'
 import type { CampaignDeps } from './deps.ts'
 import { duplicateCampaign } from './drafts/duplicating.ts'
+import type { Keep } from './keeping.ts'
 import { sendTest } from './sending/test-send.ts'
 import { createCampaign, removeDraft, updateDraft } from './drafts/drafts.ts'
 import { cancelCampaign, pauseCampaign, resumeCampaign } from './lifecycle/actions.ts'
@@ -19,21 +20,22 @@ import { snapshotLane } from './snapshot/lane.ts'
 
 export type CampaignService = ReturnType<typeof campaignService>
 
-/** Everything throws the Problem that refuses it. */
+/** Everything throws the Problem that refuses it. `keep`: in the transaction of the change, with the campaign as it is answered. */
 export function campaignService(deps: CampaignDeps) {
   return {
     lanes: [snapshotLane(deps), sendingLane(deps)],
     /** A draft; with `launch` it is launched too, and nothing is kept where that is refused. */
-    create: (sql: Db, caller: Caller, body: CampaignCreation): Promise<Campaign> =>
-      body.launch === true ? createLaunched(deps, sql, caller, body) : createCampaign(deps, sql, caller, body),
-    launch: (sql: Db, caller: Caller, id: string, body: CampaignLaunch): Promise<Campaign> => launchCampaign(deps, sql, caller, id, body),
+    create: (sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> =>
+      body.launch === true ? createLaunched(deps, sql, caller, body, keep) : createCampaign(deps, sql, caller, body, keep),
+    launch: (sql: Db, caller: Caller, id: string, body: CampaignLaunch, keep: Keep): Promise<Campaign> => launchCampaign(deps, sql, caller, id, body, keep),
     /** A draft of the same campaign. */
-    duplicate: (sql: Db, caller: Caller, id: string, body: CampaignDuplication): Promise<Campaign> => duplicateCampaign(deps, sql, caller, id, body),
+    duplicate: (sql: Db, caller: Caller, id: string, body: CampaignDuplication, keep: Keep): Promise<Campaign> =>
+      duplicateCampaign(deps, sql, caller, id, body, keep),
     /** Sends its message to one address; under an Idempotency-Key once. */
-    test: (sql: Db, caller: Caller, id: string, to: string, key: string | undefined): Promise<Sent> => sendTest(deps, sql, caller, id, to, key),
+    test: (sql: Db, caller: Caller, id: string, to: string, asked: RequestKey | undefined): Promise<Sent> => sendTest(deps, sql, caller, id, to, asked),
     pause: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id),
     resume: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => resumeCampaign(deps, sql, tenant, id),
-    cancel: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id),
+    cancel: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id, keep),
     /** In the order of the snapshot; none before it is complete. */
     recipients: listRecipients,
     /** All that fit the filters. */

@@ -36,16 +36,34 @@ export interface Sent {
   readonly replayed: boolean
 }
 
+/** A keyed request, before it is known who asks. */
+export interface RequestKey {
+  /** Method and path with its ids. */
+  readonly operation: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
 /** `POST /v1/messages`. Throws the Problem that refuses the message, which is kept where there is a key (behaviour: idempotency 3). */
 export async function sendMessage(deps: SendingDeps, caller: Caller, body: unknown, key: string | undefined): Promise<Sent> {
-  if (key === undefined) {
-    const sent = await sendOne(deps, caller, body, undefined)
+  const asked = key === undefined ? undefined : { operation: 'POST /v1/messages', key, fingerprint: canonicalFingerprint(body) }
+  return await sendMade(deps, caller, asked, () => Promise.resolve(body))
+}
+
+/** Sends what `make` resolves to, the body of `POST /v1/messages`, on behalf of another operation. Where its key is known already, what was made of it counts. */
+export async function sendMade(deps: SendingDeps, caller: Caller, asked: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent> {
+  if (asked === undefined) {
+    const sent = await sendOne(deps, caller, await make(), undefined)
     if (sent instanceof Problem) throw sent
     if (sent === 'known') throw new Error('a message without a key was answered as known')
     return sent
   }
-  const request = keyedRequest(caller, 'POST /v1/messages', key, canonicalFingerprint(body))
-  return await deps.keys.run({ request, attempt: () => sendOne(deps, caller, body, request), replay: (row) => replayed(deps, caller, row) })
+  const request = keyedRequest(caller, asked.operation, asked.key, asked.fingerprint)
+  return await deps.keys.run({
+    request,
+    attempt: async () => await sendOne(deps, caller, await make(), request),
+    replay: (row) => replayed(deps, caller, row),
+  })
 }
 
 async function sendOne(deps: SendingDeps, caller: Caller, body: unknown, request: KeyedRequest | undefined): Promise<Sent | Problem | 'known'> {

@@ -20,7 +20,7 @@ import type { ItemOutcome, Submission } from './ingest/submission.ts'
 import type { MessageFilters } from './queries/list-store.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries/reading.ts'
 import { requestKeys } from './request-keys.ts'
-import { sendMessage, type Sent } from './requests.ts'
+import { sendMade, sendMessage, type RequestKey, type Sent } from './requests.ts'
 import type { MessageRow } from './rows.ts'
 import type { AttemptRow } from './store.ts'
 import type { Followers } from './transitions/followers.ts'
@@ -31,7 +31,7 @@ export type { MissedRow, SubmitterFragment } from './ingest/submitters.ts'
 export type { Follower, TransitionRow } from './transitions/followers.ts'
 export { unfoldedOf } from './transitions/follower-store.ts'
 export { findMessages } from './store.ts'
-export { sendErrors, type Sent } from './requests.ts'
+export { sendErrors, type RequestKey, type Sent } from './requests.ts'
 export { acceptedObject, messageObject } from './present.ts'
 export { checkRecipient } from './ingest/check.ts'
 
@@ -54,6 +54,8 @@ export interface MessageService {
   submit(submission: Submission): Promise<readonly ItemOutcome[]>
   /** Under an Idempotency-Key the message is sent once, and answered again. */
   send(caller: Caller, body: unknown, key: string | undefined): Promise<Sent>
+  /** As `send`, of a body that `make` resolves to, for an operation of another feature: its key is the operation's own. */
+  sendMade(caller: Caller, asked: RequestKey | undefined, make: () => Promise<unknown>): Promise<Sent>
   /** Every item is accepted or refused by itself. */
   sendBatch(caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch>
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
@@ -75,6 +77,7 @@ export function messageService(deps: MessageDeps): MessageService {
     check: (tenant, written) => checkMessage(deps, tenant, written),
     submit: async (submission) => await deps.ingest.submit(submission),
     send: (caller, body, key) => sendMessage(sending, caller, body, key),
+    sendMade: (caller, asked, make) => sendMade(sending, caller, asked, make),
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
     list: async (sql, tenant, filters, page) => (await pageOfMessages(sql, tenant, filters, page)).map((row) => readable(deps.media, tenant, row)),

@@ -65,31 +65,39 @@ const replaced = (sql: Db, aged_ms: number) => sql`
         lease_until = null, created_at = excluded.created_at
       where idempotency_keys.created_at <= ${isoTime(aged_ms - limits.idempotency_window_ms)}`
 
-/** Writes the reply of a key that was claimed. */
+/** A key that was claimed, and when: whoever takes it over after its lease has a claim of its own. */
+export interface Claim {
+  readonly request: KeyedRequest
+  readonly claimed_at: string
+}
+
+/** Writes the reply of a key that was claimed. False: somebody else has the key by now. */
 export async function storeReply(
   sql: Db,
-  request: KeyedRequest,
+  { request, claimed_at }: Claim,
   reply: { fingerprint: string; status: number; response: string | null; encrypted_response: string | null },
-): Promise<void> {
-  const { account_id, mode, operation, key } = request
-  await sql`
+): Promise<boolean> {
+  const result = await sql`
     update idempotency_keys
     set fingerprint = ${reply.fingerprint}, status = ${reply.status}, response = ${reply.response}::text::json, encrypted_response = ${reply.encrypted_response}, lease_until = null
-    where account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key}`
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}`
+  return result.count > 0
 }
 
 /** Moves the end of a lease on. */
-export async function extendLease(sql: Db, { account_id, mode, operation, key }: KeyedRequest, lease_until: string): Promise<void> {
+export async function extendLease(sql: Db, { request, claimed_at }: Claim, lease_until: string): Promise<void> {
   await sql`
     update idempotency_keys set lease_until = ${lease_until}
-    where account_id = ${account_id} and mode = ${mode} and operation = ${operation} and key = ${key} and status is null`
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}
+      and status is null`
 }
 
 /** Forgets a key whose operation left nothing behind. */
-export async function freeKey(sql: Db, request: KeyedRequest): Promise<void> {
+export async function freeKey(sql: Db, { request, claimed_at }: Claim): Promise<void> {
   await sql`
     delete from idempotency_keys
-    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and status is null`
+    where account_id = ${request.account_id} and mode = ${request.mode} and operation = ${request.operation} and key = ${request.key} and created_at = ${claimed_at}
+      and status is null`
 }
 
 /** Forgets up to `limit` keys older than 24 hours. */

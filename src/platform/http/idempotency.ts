@@ -11,8 +11,8 @@ import { Problem, invalid } from '../../contract/problem.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { transact, type Db } from '../database/sql.ts'
 import type { Platform } from '../platform.ts'
-import { claimKey, extendLease, findKey, freeKey, storeReply, type KeyedRequest, type KeyRow } from './idempotency-store.ts'
-import type { Reply } from './route.ts'
+import { claimKey, extendLease, findKey, freeKey, storeReply, type Claim, type KeyedRequest, type KeyRow } from './idempotency-store.ts'
+import type { KeepReply, Reply } from './route.ts'
 
 const leaseMs = 60_000
 
@@ -117,10 +117,13 @@ export async function refuseReused(platform: Platform, running: InFlight, reques
   if (row !== null && Date.parse(row.created_at) > platform.ageing.now() - limits.idempotency_window_ms) sameRequest(row, request)
 }
 
+/** Of a request whose reply is not for its handler to keep. */
+export const keepNothing: KeepReply = () => Promise.resolve()
+
 interface Operation {
   readonly request: KeyedRequest
   readonly secret: boolean
-  readonly handler: (sql: Db) => Promise<Reply>
+  readonly handler: (sql: Db, keep: KeepReply) => Promise<Reply>
   /** Reads a streamed body that came again; null for one that cannot be read. */
   readonly digest?: () => Promise<string | null>
 }
@@ -134,8 +137,8 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
       const now = platform.clock.now()
       // a twin in another process waits here until the first commits or rolls back
       if (!(await claimKey(tx, request, null, now, platform.ageing.now()))) return undefined
-      const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner)))
-      await settleKey(tx, platform, operation, result)
+      const result = await attempt(() => tx.savepoint((inner) => operation.handler(inner, keepNothing)))
+      await settleKey(tx, platform, operation, isoTime(now), result)
       return result
     })
     if (outcome === undefined) return replayOf(platform, operation)
@@ -146,26 +149,33 @@ export async function inTransaction(platform: Platform, running: InFlight, opera
   }
 }
 
-/** Runs an operation with a network call in it: the key is reserved first, kept so while the operation lasts, and settled afterwards. */
+/**
+ * Runs an operation with a network call in it: the key is reserved first, kept so while the operation lasts, and settled afterwards, or by the operation
+ * itself beside its effect.
+ */
 export async function underLease(platform: Platform, running: InFlight, operation: Operation): Promise<Reply> {
   const { request } = operation
   running.enter(request)
   try {
     const now = platform.clock.now()
+    const claim: Claim = { request, claimed_at: isoTime(now) }
     if (!(await claimKey(platform.pool, request, isoTime(now + leaseMs), now, platform.ageing.now()))) return await replayOf(platform, operation)
+    const keep: KeepReply = async (tx, reply) => {
+      if (!(await settleKey(tx, platform, operation, claim.claimed_at, { reply }))) throw new Problem('idempotency_key_in_use')
+    }
     let result: OperationOutcome
     const ended = new AbortController()
-    const kept = keepLease(platform, request, ended.signal)
+    const kept = keepLease(platform, claim, ended.signal)
     try {
-      result = await attempt(() => operation.handler(platform.pool))
+      result = await attempt(() => operation.handler(platform.pool, keep))
     } catch (error) {
-      await freeKey(platform.pool, request)
+      await freeKey(platform.pool, claim)
       throw error
     } finally {
       ended.abort()
       await kept
     }
-    await settleKey(platform.pool, platform, operation, result)
+    await settleKey(platform.pool, platform, operation, claim.claimed_at, result)
     return unwrap(result)
   } finally {
     running.leave(request)
@@ -173,12 +183,12 @@ export async function underLease(platform: Platform, running: InFlight, operatio
 }
 
 /** Moves the end of a lease on until the operation has ended: an upload may take longer than one lease. */
-async function keepLease(platform: Platform, request: KeyedRequest, ended: AbortSignal): Promise<void> {
+async function keepLease(platform: Platform, claim: Claim, ended: AbortSignal): Promise<void> {
   const { pool, clock, log } = platform
   for (;;) {
     await clock.sleep(leaseMs / 3, ended)
     if (ended.aborted) return
-    await extendLease(pool, request, isoTime(clock.now() + leaseMs)).catch((error: unknown) =>
+    await extendLease(pool, claim, isoTime(clock.now() + leaseMs)).catch((error: unknown) =>
       log.warn({ err: error }, 'the lease of an idempotency key could not be moved on'),
     )
   }
@@ -215,10 +225,12 @@ async function replayOf(platform: Platform, { request, digest }: Operation): Pro
 /** Stands between the fingerprint that is known before a streamed body is read and the digest of the body; neither can hold it. */
 const digestMark = ':'
 
-async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, outcome: OperationOutcome): Promise<void> {
+/** False: somebody else has the key by now. */
+async function settleKey(sql: Db, platform: Platform, { request, secret }: Operation, claimed_at: string, outcome: OperationOutcome): Promise<boolean> {
   const [status, body] = 'refusal' in outcome ? [outcome.refusal.status, storedRefusal(outcome.refusal)] : [outcome.reply.status, outcome.reply.body]
   const text = JSON.stringify(body ?? null)
   const digest = 'reply' in outcome ? outcome.reply.digest : undefined
   const fingerprint = digest === undefined ? request.fingerprint : `${request.fingerprint}${digestMark}${digest}`
-  await storeReply(sql, request, { fingerprint, status, response: secret ? null : text, encrypted_response: secret ? platform.secrets.seal(text) : null })
+  const stored = { fingerprint, status, response: secret ? null : text, encrypted_response: secret ? platform.secrets.seal(text) : null }
+  return await storeReply(sql, { request, claimed_at }, stored)
 }

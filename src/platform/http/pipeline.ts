@@ -17,10 +17,10 @@ import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.t
 import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { AddressList } from './client-address.ts'
-import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
+import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keepNothing, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
-import type { Reply, Route, RouteRequest } from './route.ts'
+import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -153,18 +153,20 @@ class Context implements RouteRequest<unknown, unknown> {
   readonly query: unknown
   readonly body: unknown
   readonly sql: Db
+  readonly keep: KeepReply
   readonly idempotency_key: string | undefined
   readonly arrived_at: number
   readonly raw: IncomingMessage
   readonly #reply: FastifyReply
   #aborter: AbortController | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, query: unknown, body: unknown, sql: Db, idempotency_key: string | undefined) {
+  constructor(request: FastifyRequest, reply: FastifyReply, query: unknown, body: unknown, sql: Db, idempotency_key: string | undefined, keep = keepNothing) {
     this.caller = request.caller!
     this.params = request.params as Record<string, string>
     this.query = query
     this.body = body
     this.sql = sql
+    this.keep = keep
     this.idempotency_key = idempotency_key
     this.arrived_at = request.arrived_at
     this.raw = request.raw
@@ -260,7 +262,7 @@ function operate(
   const operation = {
     request: keyedRequest(request.caller!, operationOf(route, request), key, fingerprint),
     secret: route.secret_reply === true,
-    handler: (sql: Db) => handler(new Context(request, reply, query, body, sql, key)),
+    handler: (sql: Db, keep: KeepReply) => handler(new Context(request, reply, query, body, sql, key, keep)),
     ...(route.digestOf === undefined ? {} : { digest: () => route.digestOf!({ query: query as never, raw: request.raw }) }),
   }
   return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)

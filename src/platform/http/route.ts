@@ -17,6 +17,12 @@ export interface Reply {
   readonly digest?: string
 }
 
+/**
+ * Keeps the reply under the request's Idempotency-Key in the transaction of the operation's effect, so that a crash leaves both or neither. Throws
+ * `idempotency_key_in_use` where the key was taken over meanwhile; does nothing for a request without one, and where the key is kept in some other way.
+ */
+export type KeepReply = (tx: Db, reply: Reply) => Promise<void>
+
 export interface RouteRequest<Q, B> {
   readonly caller: Caller
   /** Path parameters, undecorated: a wrong shape is for the service to answer with 404. */
@@ -25,6 +31,8 @@ export interface RouteRequest<Q, B> {
   readonly body: B
   /** The pool; inside a route with `idempotent: 'transaction'` and an Idempotency-Key, the transaction that also writes the key; for an expensive read its own. */
   readonly sql: Db
+  /** For routes with `idempotent: 'lease'`: keeps the reply in the transaction of the effect, so that a crash after it is answered as if there had been none. */
+  readonly keep: KeepReply
   /** The Idempotency-Key, for routes with `idempotent: 'own'`. */
   readonly idempotency_key: string | undefined
   /** The moment the request arrived, in milliseconds of the platform's clock. */

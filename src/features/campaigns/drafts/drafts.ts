@@ -1,12 +1,14 @@
 /** Drafts: created, changed, deleted. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../contract/caller.ts'
 import type { Campaign, CampaignCreation, CampaignUpdate } from '../../../contract/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { kept, type Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
-import { bodyOf, checkDraft } from './saving.ts'
+import { bodyOf, checkDraft, type Draft } from './saving.ts'
 import { requireAction } from '../states.ts'
 import * as store from '../store.ts'
 
@@ -27,10 +29,12 @@ const begun = {
   cancelled_at: null,
 } as const
 
-export async function createCampaign(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation): Promise<Campaign> {
+export async function createCampaign(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> {
   const { row, adhoc } = await newCampaign(deps, sql, caller, body)
-  await store.insertCampaign(sql, row, adhoc)
-  return await shownWhole(sql, row, adhoc)
+  return await transact(sql, async (tx) => {
+    await store.insertCampaign(tx, row, adhoc)
+    return await kept(tx, keep, await shownWhole(tx, row, adhoc))
+  })
 }
 
 /** A draft as it is to be written. Throws the Problem that refuses the body. */
@@ -46,19 +50,32 @@ export async function newCampaign(
   return { row: { account_id: caller.account_id, mode: caller.mode, id: ids('cmp'), ...begun, ...fields, created_at: at, updated_at: at }, adhoc }
 }
 
+/** How often a change is worked out anew because another one of the same draft was quicker. */
+const updateAttemptsMax = 5
+
+/** Fields that the body leaves out stay as they are when it is written: of two changes at once neither undoes the other. The whole draft is checked. */
 export async function updateDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, id: string, body: CampaignUpdate): Promise<Campaign> {
-  const found = await existing(sql, tenant, id)
-  requireAction(found, 'update')
-  // a provider may be asked for a template here, so no transaction is open
-  const kept = await store.findAdhocRecipients(sql, tenant, id)
-  const { fields, adhoc } = await checkDraft(deps, sql, tenant, { ...bodyOf(found, kept), ...body })
-  return await transact(sql, async (tx) => {
-    const before = await existingLocked(tx, tenant, id)
-    requireAction(before, 'update')
-    const row: CampaignRow = { ...before, ...fields, updated_at: isoTime(deps.platform.clock.now()) }
-    await store.updateDraft(tx, row, adhoc)
-    return await shownWhole(tx, row, adhoc)
-  })
+  for (let attempt = 1; ; attempt++) {
+    const found = await existing(sql, tenant, id)
+    requireAction(found, 'update')
+    const kept = await store.findAdhocRecipients(sql, tenant, id)
+    // a provider may be asked for a template here, so no transaction is open
+    const draft = await checkDraft(deps, sql, tenant, { ...bodyOf(found, kept), ...body })
+    const shown = await transact(sql, (tx) => writeUnchanged(deps, tx, found, kept, draft))
+    if (shown !== null) return shown
+    if (attempt === updateAttemptsMax) throw new Error(`the draft ${id} changes faster than it can be checked`)
+  }
+}
+
+/** Writes a draft where it still is as it was when it was checked; null where it has changed since. */
+async function writeUnchanged({ platform }: CampaignDeps, tx: Transaction, found: CampaignRow, kept: AdhocRecipients | null, draft: Draft) {
+  const before = await existingLocked(tx, found, found.id)
+  requireAction(before, 'update')
+  const unchanged = isDeepStrictEqual(before, found) && isDeepStrictEqual(await store.findAdhocRecipients(tx, found, found.id), kept)
+  if (!unchanged) return null
+  const row: CampaignRow = { ...before, ...draft.fields, updated_at: isoTime(platform.clock.now()) }
+  await store.updateDraft(tx, row, draft.adhoc)
+  return await shownWhole(tx, row, draft.adhoc)
 }
 
 export async function removeDraft({ platform: { clock } }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {

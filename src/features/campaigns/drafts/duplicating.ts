@@ -4,6 +4,7 @@ import { Problem } from '../../../contract/problem.ts'
 import { campaignLimits, type AudienceRequest, type Campaign, type CampaignDuplication } from '../../../contract/resources/campaign.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
+import type { Keep } from '../keeping.ts'
 import { existing } from '../reading.ts'
 import { listRecipients } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -11,12 +12,12 @@ import { findAdhocRecipients } from '../store.ts'
 import { createCampaign } from './drafts.ts'
 import { bodyOf } from './saving.ts'
 
-export async function duplicateCampaign(deps: CampaignDeps, sql: Db, caller: Caller, id: string, body: CampaignDuplication): Promise<Campaign> {
+export async function duplicateCampaign(deps: CampaignDeps, sql: Db, caller: Caller, id: string, body: CampaignDuplication, keep: Keep): Promise<Campaign> {
   const row = await existing(sql, caller, id)
   const before = bodyOf(row, await findAdhocRecipients(sql, caller, id))
   const audience = body.recipients === 'failed' ? await failedAudience(sql, row) : before.audience
   const schedule = { ...before.schedule, send_at: null }
-  return await createCampaign(deps, sql, caller, { ...before, name: body.name ?? nameOf(row.name), audience, schedule, consent_declared: false })
+  return await createCampaign(deps, sql, caller, { ...before, name: body.name ?? nameOf(row.name), audience, schedule, consent_declared: false }, keep)
 }
 
 /** The name with its mark, cut where it would be too long. */

@@ -6,6 +6,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { covers } from '../drafts/estimates.ts'
+import type { Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
 import { requireAction } from '../states.ts'
 import { cancelRest } from './ending.ts'
@@ -34,12 +35,13 @@ export async function resumeCampaign({ platform, billing }: CampaignDeps, sql: D
   return shown
 }
 
-/** Who got no message yet is cancelled before this answers; what was sent is not recalled. */
-export async function cancelCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
+/** Who got no message yet is cancelled before this answers; what was sent is not recalled. What is kept first counts them as waiting. */
+export async function cancelCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> {
   await transact(sql, async (tx) => {
     const before = await existingLocked(tx, tenant, id)
     requireAction(before, 'cancel')
-    await move(tx, platform, before, { status: 'cancelled', pause_reason: null, cancelled_at: isoTime(platform.clock.now()) })
+    const row = await move(tx, platform, before, { status: 'cancelled', pause_reason: null, cancelled_at: isoTime(platform.clock.now()) })
+    await keep(tx, await shownWhole(tx, row))
   })
   await cancelRest(platform, tenant, id)
   return await shownWhole(sql, await existing(sql, tenant, id))

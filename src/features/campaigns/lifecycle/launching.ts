@@ -1,10 +1,12 @@
 /** Launching: a draft on its way, after its checks (behaviour: campaigns 2). */
+import { isDeepStrictEqual } from 'node:util'
 import type { Caller } from '../../../contract/caller.ts'
 import type { Campaign, CampaignCreation, CampaignLaunch } from '../../../contract/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { newCampaign } from '../drafts/drafts.ts'
+import { kept, type Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
 import type { CampaignRow } from '../rows.ts'
 import { requireAction } from '../states.ts'
@@ -12,29 +14,38 @@ import { insertCampaign } from '../store.ts'
 import { launchFacts, type LaunchFacts } from './checks.ts'
 import { move } from './moves.ts'
 
-export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller, id: string, body: CampaignLaunch): Promise<Campaign> {
-  const found = await existing(sql, caller, id)
-  requireAction(found, 'launch')
-  const asked = { ...found, ...wishesOf(body) }
-  // a provider may be asked for a template here, so no transaction is open
-  const facts = await checkedFacts(deps, sql, caller, asked)
-  const shown = await transact(sql, async (tx) => {
-    const before = await existingLocked(tx, caller, id)
-    requireAction(before, 'launch')
-    return await shownWhole(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, facts) }))
-  })
-  wake(deps)
-  return shown
+/** How often the checks are made anew because the draft was changed meanwhile. */
+const launchAttemptsMax = 5
+
+export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller, id: string, body: CampaignLaunch, keep: Keep): Promise<Campaign> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await existing(sql, caller, id)
+    requireAction(found, 'launch')
+    const asked = { ...found, ...wishesOf(body) }
+    // a provider may be asked for a template here, so no transaction is open
+    const facts = await checkedFacts(deps, sql, caller, asked)
+    const shown = await transact(sql, async (tx) => {
+      const before = await existingLocked(tx, caller, id)
+      requireAction(before, 'launch')
+      // what was checked is what is launched
+      if (!isDeepStrictEqual(before, found)) return null
+      return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, facts) })))
+    })
+    if (shown === null && attempt === launchAttemptsMax) throw new Error(`the draft ${id} changes faster than it can be checked`)
+    if (shown === null) continue
+    wake(deps)
+    return shown
+  }
 }
 
 /** Creates and launches in one: nothing is kept where the launch is refused. */
-export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation): Promise<Campaign> {
+export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> {
   const { row, adhoc } = await newCampaign(deps, sql, caller, body)
   const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
   const facts = await checkedFacts(deps, sql, caller, asked)
   const shown = await transact(sql, async (tx) => {
     await insertCampaign(tx, asked, adhoc)
-    return await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, facts)), adhoc)
+    return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, facts)), adhoc))
   })
   wake(deps)
   return shown
