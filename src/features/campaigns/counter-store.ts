@@ -47,17 +47,19 @@ const tallyOf = (rows: readonly CountRow[]): Tally => ({
   package_credits: rows.reduce((sum, row) => sum + row.package_credits, 0),
 })
 
-/** What messages of a campaign cost more or less than before. */
-export interface CostDelta {
+/** So many recipients more or less have this status, or (null) messages cost so much more or less. */
+export interface CounterDelta {
   readonly campaign_id: string
+  readonly status: RecipientStatus | null
+  readonly recipients: number
   readonly wallet_micros: number
   readonly package_credits: number
 }
 
-export async function addCosts(sql: Db, { account_id, mode }: Tenant, deltas: readonly CostDelta[]): Promise<void> {
+export async function addDeltas(sql: Db, { account_id, mode }: Tenant, deltas: readonly CounterDelta[]): Promise<void> {
   if (deltas.length === 0) return
   await sql`
-    insert into campaign_counters (account_id, mode, campaign_id, wallet_micros, package_credits)
-    select ${account_id}, ${mode}, campaign_id, wallet_micros, package_credits
-    from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, wallet_micros bigint, package_credits bigint)`
+    insert into campaign_counters (account_id, mode, campaign_id, status, recipients, wallet_micros, package_credits)
+    select ${account_id}, ${mode}, campaign_id, status, recipients, wallet_micros, package_credits
+    from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, status text, recipients int, wallet_micros bigint, package_credits bigint)`
 }

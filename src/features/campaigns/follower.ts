@@ -1,9 +1,10 @@
 /** Campaigns as a follower of their messages: raises recipients to what their messages have come to, and counts what they cost (docs/decisions/transitions.md). */
 import type { Tenant } from '../../contract/caller.ts'
+import type { RecipientStatus } from '../../contract/resources/campaign.ts'
 import type { MessageError } from '../../contract/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { findMessages, type Follower, type TransitionRow } from '../messages/service.ts'
-import { addCosts, type CostDelta } from './counter-store.ts'
+import { addDeltas, type CounterDelta } from './counter-store.ts'
 import { followerName } from './follower-name.ts'
 import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
 import { recipientOf } from './submitter.ts'
@@ -29,7 +30,7 @@ async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]
     return error === null || error === undefined ? null : { ...error, provider_code: error.provider_code ?? '' }
   }
   await raiseRecipients(tx, tenant, changesOf(rows, errorOf))
-  if (tenant.mode === 'live') await addCosts(tx, tenant, costsOf(rows, messages))
+  await addDeltas(tx, tenant, [...countsOf(rows), ...(tenant.mode === 'live' ? costsOf(rows, messages) : [])])
 }
 
 /** One change a recipient: the furthest status, with the time of each step. */
@@ -59,18 +60,37 @@ const stampsOf = {
   failed: ['failed_at'],
 } as const
 
+/** What the transitions themselves add up to, as `findTallies` reads those that are not folded yet: exact in whatever order they are folded. */
+function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
+  const counts = new Map<string, { campaign_id: string; status: RecipientStatus; recipients: number; wallet_micros: 0; package_credits: 0 }>()
+  const add = (campaign_id: string, status: RecipientStatus, recipients: number) => {
+    const key = `${campaign_id} ${status}`
+    const count = counts.get(key) ?? { campaign_id, status, recipients: 0, wallet_micros: 0, package_credits: 0 }
+    counts.set(key, { ...count, recipients: count.recipients + recipients })
+  }
+  for (const { was, status, origin_id, message_ids } of rows) {
+    if (origin_id === null) continue
+    add(origin_id, recipientStatus(was), -message_ids.length)
+    add(origin_id, recipientStatus(status), message_ids.length)
+  }
+  return [...counts.values()].filter(({ recipients }) => recipients !== 0)
+}
+
+/** A recipient waits before its message is sent, and before it has one. */
+const recipientStatus = (status: TransitionRow['was']): RecipientStatus => (status === null || status === 'queued' || status === 'sending' ? 'pending' : status)
+
 interface Billed {
   readonly billing_source: 'package' | 'wallet'
   readonly amount_micros: number
 }
 
 /** What was charged for messages that were accepted, less what was given back for those that failed. */
-function costsOf(rows: readonly TransitionRow[], messages: ReadonlyMap<string, Billed & { readonly mode: string }>): CostDelta[] {
-  const costs = new Map<string, { campaign_id: string; wallet_micros: number; package_credits: number }>()
+function costsOf(rows: readonly TransitionRow[], messages: ReadonlyMap<string, Billed & { readonly mode: string }>): CounterDelta[] {
+  const costs = new Map<string, { campaign_id: string; status: null; recipients: 0; wallet_micros: number; package_credits: number }>()
   for (const { was, status, origin_id, message_ids } of rows) {
     const sign = was === null ? 1 : status === 'failed' ? -1 : 0
     if (sign === 0 || origin_id === null) continue
-    const cost = costs.get(origin_id) ?? { campaign_id: origin_id, wallet_micros: 0, package_credits: 0 }
+    const cost = costs.get(origin_id) ?? { campaign_id: origin_id, status: null, recipients: 0, wallet_micros: 0, package_credits: 0 }
     costs.set(origin_id, cost)
     for (const id of message_ids) {
       const message = messages.get(id)

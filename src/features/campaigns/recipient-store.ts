@@ -122,13 +122,15 @@ export async function settleUnsendable(sql: Db, { account_id, mode, id }: Whose,
     where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n and r.status = 'pending' and r.message_id is null`
 }
 
-/** Cancels at most so many of those who have no message yet; resolves to how many. */
+/** Cancels at most so many of those who have no message yet; resolves to how many. Who gets one meanwhile keeps it. */
 export async function cancelUnsent(sql: Db, { account_id, mode, id }: Whose, limit: number): Promise<number> {
   const result = await sql`
-    update campaign_recipients set status = 'cancelled'
-    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n in (
+    with held as materialized (
       select n from campaign_recipients
-      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n limit ${limit})`
+      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n limit ${limit} for update
+    )
+    update campaign_recipients r set status = 'cancelled' from held h
+    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = h.n`
   return result.count
 }
 

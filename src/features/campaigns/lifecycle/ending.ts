@@ -42,7 +42,8 @@ export async function completeIfDone(platform: Platform, tenant: Tenant, id: str
 /** Cancels all who got no message, in transactions of some thousand rows. Ended in the midst of its snapshot, a campaign has no recipients. */
 export async function cancelRest({ pool }: Pick<Platform, 'pool'>, tenant: Tenant, id: string): Promise<void> {
   while ((await discardUnseen(pool, { ...tenant, id }, cancelledAtOnce)) === cancelledAtOnce);
-  while ((await cancelUnsent(pool, { ...tenant, id }, cancelledAtOnce)) === cancelledAtOnce);
+  // until there is none: of some a message was just being accepted
+  while ((await cancelUnsent(pool, { ...tenant, id }, cancelledAtOnce)) > 0);
 }
 
 async function moveFrom(
