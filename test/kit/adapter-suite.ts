@@ -16,6 +16,7 @@
  *           unavailable: { why_not: 'Twilio has no answer that says so; what a network does is tried by the suite itself.' },
  *           unknown: { to: '+4915112345678', before: () => sim.hang() },
  *         },
+ *         taken: () => sim.messages.length,
  *         several: { why_not: 'One call is one message.' },
  *         hostile: (url) => ({ tools: providerTools({ url }), connection }),
  *         callbacks: { proof: 'content', sign, samples: [{ name: 'a receipt', call, reports: [{ kind: 'receipt', … }] }] },
@@ -66,8 +67,8 @@ export function adapterSuite(described: Provider, start: Start): void {
 }
 
 /** Why promises were left out. */
-const reasonsOf = ({ outcomes, wrongConnection, several, hostile }: AdapterSamples): Set<string> =>
-  new Set([...Object.values(outcomes), wrongConnection, several, hostile].flatMap((given) => (left(given) ? [given.why_not] : [])))
+const reasonsOf = ({ outcomes, wrongConnection, taken, several, hostile }: AdapterSamples): Set<string> =>
+  new Set([...Object.values(outcomes), wrongConnection, taken, several, hostile].flatMap((given) => (left(given) ? [given.why_not] : [])))
 
 const never = new AbortController().signal
 const kinds: readonly Outcome['kind'][] = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown']

@@ -1,6 +1,7 @@
 /** A session with an SMSC for tests of SMPP: what it tells, and what the SMSC was given. */
 import type { TestContext } from 'node:test'
-import type { Connection, OutboundMessage, Report } from '../../src/features/channels/adapter.ts'
+import type { Connection, OutboundMessage, Report, Tell } from '../../src/features/channels/adapter.ts'
+import { hidingSecrets } from '../../src/features/channels/hidden-secrets.ts'
 import { smpp } from '../../src/features/channels/providers/smpp/smpp.ts'
 import { fakeClock } from './clock.ts'
 import { messageOf } from './conformance/hand-over.ts'
@@ -29,23 +30,19 @@ interface Options {
 export async function linked(t: TestContext, { settings, credentials, smsc: options }: Options = {}) {
   const sim = await smsc(t, options)
   const clock = fakeClock()
-  const adapter = smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] }))
+  const adapter = hidingSecrets(smpp, smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] })))
   const told: Report[] = []
   const raw: Uint8Array[] = []
   const storing: { fails: boolean } = { fails: false }
   const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
   const open = async () => {
-    const opened = await adapter.open!(
-      connection,
-      async (reports, bytes) => {
-        if (storing.fails) throw new Error('the database is away')
-        told.push(...reports)
-        raw.push(bytes)
-      },
-      never,
-      () => lease.own,
-    )
+    const tell: Tell = async (reports, bytes) => {
+      if (storing.fails) throw new Error('the database is away')
+      told.push(...reports)
+      raw.push(bytes)
+    }
+    const opened = await adapter.open!(connection, { tell, signal: never, isOwn: () => lease.own })
     if (opened.kind !== 'open') throw new Error(opened.message)
     t.after(() => opened.session.close(AbortSignal.abort()))
     return opened.session

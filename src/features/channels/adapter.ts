@@ -211,6 +211,15 @@ export interface Session {
 /** What a session tells, and what of it was left out (`ignored` of `Received`). Resolves once it is stored: only then may the provider be told that it was taken. */
 export type Tell = (reports: readonly Report[], raw: Uint8Array, ignored?: string) => Promise<void>
 
+/** What a session is opened with. */
+export interface Opening {
+  readonly tell: Tell
+  /** Gives the opening up; an open session is ended by `close`. */
+  readonly signal: AbortSignal
+  /** Asked before anything is sent, and before the provider is told that something was taken: false once another process may open the session. */
+  readonly isOwn: () => boolean
+}
+
 /** What every provider is made with. */
 export interface ProviderTools {
   readonly clock: Clock
@@ -262,13 +271,11 @@ export interface Adapter {
     bytes_max: number,
     signal: AbortSignal,
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
-  /** Whether a channel needs a session, and `open` with it. `isOwn` is asked before anything is sent: false once another process may open one. */
+  /** Whether a channel needs a session, and `open` with it. */
   needsSession?(connection: Connection): boolean
   open?(
     connection: Connection,
-    tell: Tell,
-    signal: AbortSignal,
-    isOwn?: () => boolean,
+    opening: Opening,
   ): Promise<{ readonly kind: 'open'; readonly session: Session } | { readonly kind: 'refused' | 'unavailable'; readonly message: string }>
 }
 

@@ -122,7 +122,7 @@ async function openOnce(state: State): Promise<Session | undefined> {
 
 /** As the adapter opens it; one that opens after its time is closed again. */
 async function openWithin({ open, connection, tell, isOwn }: State, signal: AbortSignal): ReturnType<NonNullable<Adapter['open']>> {
-  const opening = open(connection, tell, signal, isOwn)
+  const opening = open(connection, { tell, signal, isOwn })
   const given = await Promise.race([opening, aborted(signal)])
   if (given !== undefined) return given
   void opening.then((late) => (late.kind === 'open' ? late.session.close(signal) : undefined)).catch(() => undefined) // nobody waits for it any more

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { messageOf } from '../../../test/kit/conformance/hand-over.ts'
+import { messageOf, openingOf } from '../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../test/kit/provider-tools.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
 import type { Adapter, Callback, Connection, Provider } from './adapter.ts'
@@ -84,7 +84,7 @@ test('callbacks, sessions and rejections show none either, and an error stays of
         })(),
       }
     },
-    open: async (_connection, tell) => {
+    open: async (_connection, { tell }) => {
       await tell([fail], Buffer.from(token), said.message)
       return {
         kind: 'open',
@@ -99,7 +99,7 @@ test('callbacks, sessions and rejections show none either, and an error stays of
   }
   const hiding = hidingSecrets(provider, adapter)
   const heard: unknown[] = []
-  const opened = await hiding.open!(connection(), async (...all) => void heard.push(...all), never)
+  const opened = await hiding.open!(connection(), openingOf({ tell: async (...all) => void heard.push(...all) }))
   assert.ok(opened.kind === 'open')
   const file = await hiding.media!({}, connection(), 1, never)
 

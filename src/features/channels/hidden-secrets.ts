@@ -16,7 +16,7 @@ const userInfo = /(?<=^https?:\/\/)[^/?#@]*@/i
 const tellingParameters = /([?&][^=&#]*(?:token|key|secret|pass|sign?|auth|hash|credential)[^=&#]*=)[^&#]*/gi
 
 /** The adapter, whose outcomes, refusals, reports of failures and rejections show no secret of the connection. */
-export function hidingSecrets(provider: Provider, adapter: Adapter): Adapter {
+export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: Adapter): Adapter {
   const hiderOf = ({ credentials }: Connection): Hide => {
     // most of what is told is no text
     let hide: Hide | undefined
@@ -34,9 +34,9 @@ export function hidingSecrets(provider: Provider, adapter: Adapter): Adapter {
     ...(templates && { templates: (of, signal, name) => kept(hiderOf(of), templates(of, signal, name)) }),
     ...(media && { media: (reference, of, bytes_max, signal) => mediaWithout(hiderOf(of), media(reference, of, bytes_max, signal)) }),
     ...(open && {
-      open: async (to, tell, signal) => {
+      open: async (to, opening) => {
         const hide = hiderOf(to)
-        const opened = await kept(hide, open(to, telling(hide, tell), signal))
+        const opened = await kept(hide, open(to, { ...opening, tell: telling(hide, opening.tell) }))
         return opened.kind === 'open' ? { ...opened, session: sessionWithout(hide, opened.session) } : answerWithout(hide, opened)
       },
     }),
@@ -48,7 +48,7 @@ const bound = (adapter: Adapter): Adapter =>
   Object.fromEntries(Object.entries(adapter).map(([name, value]) => [name, typeof value === 'function' ? (value as () => unknown).bind(adapter) : value]))
 
 /** What hides the secrets among these credentials, however they are written, and what tells who asks in addresses. */
-function hider(provider: Provider, credentials: Readonly<Record<string, unknown>>): Hide {
+function hider(provider: Pick<Provider, 'credentials'>, credentials: Readonly<Record<string, unknown>>): Hide {
   const declared = provider.credentials.properties as Readonly<Record<string, { readonly format?: string }>>
   const texts = Object.entries(credentials).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   const secrets = texts.flatMap(([name, value]) => (declared[name]?.format === 'password' && value.length >= lengthMin ? [value] : []))

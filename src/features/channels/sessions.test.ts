@@ -1,11 +1,13 @@
 /** What processes promise of sessions: one holds each, whatever becomes of it, and the link is told as it stands. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { Type } from 'typebox'
 import { startPlatform } from '../../../test/kit/world.ts'
 import { until } from '../../../test/kit/waiting.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { Adapter, Session, Tell } from './adapter.ts'
+import type { Adapter, Provider, Session, Tell } from './adapter.ts'
+import { hidingSecrets } from './hidden-secrets.ts'
 import { channelSessions, type ChannelSessions } from './sessions.ts'
 import { findAnyChannel, insertChannel, updateChannel, type ChannelRow } from './store.ts'
 
@@ -21,6 +23,8 @@ interface Opened {
   readonly tell: Tell
   end(refused?: boolean): void
 }
+
+const provider: Pick<Provider, 'credentials'> = { credentials: Type.Object({}) }
 
 /** A provider that opens whatever it is asked to, or answers as told. */
 async function sessionsWorld(t: TestContext, channels = 1) {
@@ -55,7 +59,7 @@ async function sessionsWorld(t: TestContext, channels = 1) {
     const own: Platform = { ...platform, process_id: name, ...more }
     const adapter: Adapter = {
       needsSession: () => true,
-      open: async (connection, tell, _signal, isOwn) => {
+      open: async (connection, { tell, isOwn }) => {
         attempts.push(name)
         if (answer.kind !== 'open') return { kind: answer.kind, message: 'Not now.' }
         const ended = Promise.withResolvers<Awaited<Session['ended']>>()
@@ -65,7 +69,7 @@ async function sessionsWorld(t: TestContext, channels = 1) {
           settings: connection.settings,
           closed: false,
           opened_ms: clock.now(),
-          isOwn: isOwn!,
+          isOwn,
           tell,
           end: (refused = false) => {
             one.closed = true
@@ -84,7 +88,7 @@ async function sessionsWorld(t: TestContext, channels = 1) {
     const sessions = channelSessions(
       own,
       {
-        adapterOf: () => adapter,
+        adapterOf: () => hidingSecrets(provider, adapter),
         sessionProviders: () => ['linked'],
         connection: (row) => {
           if (row.credentials === 'lost') throw new Error('its key is not among those of this installation')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
-import type { Connection, Outcome, OutboundMessage, Provider, ProviderTools } from '../../../src/features/channels/adapter.ts'
+import type { Connection, Opening, Outcome, OutboundMessage, Provider, ProviderTools } from '../../../src/features/channels/adapter.ts'
 import { assertReport } from './report.ts'
 
 export type Send = (message: Partial<OutboundMessage> & { readonly to: string }, signal?: AbortSignal) => Promise<Outcome>
@@ -23,11 +23,14 @@ export const messageOf = (connection: Connection, given: Partial<OutboundMessage
   ...given,
 })
 
+/** As the service opens a session: told things are stored, and it is this process's own. */
+export const openingOf = (given: Partial<Opening> = {}): Opening => ({ tell: () => Promise.resolve(), signal: never, isOwn: () => true, ...given })
+
 /** Hands over through `send` of the adapter, or through a session that is opened for the test. */
 export async function sender(t: TestContext, provider: Provider, { tools, connection }: { tools: ProviderTools; connection: Connection }): Promise<Send> {
   const adapter = provider.adapter(tools)
   if (adapter.send !== undefined) return (given, signal = never) => adapter.send!(messageOf(connection, given), connection, signal)
-  const opened = await adapter.open!(connection, () => Promise.resolve(), never)
+  const opened = await adapter.open!(connection, openingOf())
   assert.equal(opened.kind, 'open', JSON.stringify(opened))
   if (opened.kind !== 'open') throw new Error('unreachable')
   t.after(() => opened.session.close(AbortSignal.abort()))

@@ -17,7 +17,7 @@ import {
 } from '../hostile-server.ts'
 import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
-import { assertOutcome, letsNothingSlip, messageOf } from './hand-over.ts'
+import { assertOutcome, letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
 
 /** More than this of an endless answer is not read: the bound of the HTTP client, and what sockets hold. */
 const floodBytesMax = 32 * 1024 * 1024
@@ -171,7 +171,7 @@ async function facesPeer(t: TestContext, provider: Provider, begin: Start, treat
   const { tools, connection } = samples.hostilePeer!(peer.port)
   t.after(() => tools.http.close())
   const over = new AbortController()
-  const opening = provider.adapter(tools).open!(connection, () => Promise.resolve(), over.signal)
+  const opening = provider.adapter(tools).open!(connection, openingOf({ signal: over.signal }))
   await within('a connection', peer.connected)
   if (giveUp) over.abort(new Error('given up'))
 

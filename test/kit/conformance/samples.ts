@@ -48,6 +48,8 @@ export interface AdapterSamples {
   /** The credentials as a person gives them, where `connection` has other hosts in them than real ones. Default: those of `connection`. */
   readonly given?: Readonly<Record<string, unknown>>
   readonly outcomes: Readonly<Record<Outcome['kind'], Provoked | readonly Provoked[] | Left>>
+  /** How many messages the provider has been given and has not refused. */
+  readonly taken: (() => number) | Left
   readonly several: SeveralSample | Left
   /** What calls this address instead of the provider; for providers that send over HTTP. */
   readonly hostile: ((url: string) => { readonly tools: ProviderTools; readonly connection: Connection }) | Left

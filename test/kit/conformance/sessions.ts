@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, Report } from '../../../src/features/channels/adapter.ts'
 import { until, within } from '../waiting.ts'
-import { letsNothingSlip } from './hand-over.ts'
+import { letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
 import { assertReport } from './report.ts'
-import { left, type AdapterSamples, type Start } from './samples.ts'
+import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
 
 const never = new AbortController().signal
 
@@ -20,10 +20,7 @@ export async function trySessions(suite: TestContext, provider: Provider, begin:
     const told: Report[] = []
     assert.equal(adapter.needsSession?.(connection), true)
     for (let round = 0; round < 2; round++) {
-      const opened = await within(
-        'a session',
-        adapter.open!(connection, async (reports) => void told.push(...reports), never),
-      )
+      const opened = await within('a session', adapter.open!(connection, openingOf({ tell: async (reports) => void told.push(...reports) })))
       assert.ok(opened.kind === 'open', JSON.stringify(opened))
       t.after(() => opened.session.close(AbortSignal.abort()))
       const before = told.length
@@ -37,9 +34,31 @@ export async function trySessions(suite: TestContext, provider: Provider, begin:
 
   await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {
     const samples = await begin(t)
-    const opening = provider.adapter(samples.tools).open!(samples.session!.connection, () => Promise.resolve(), AbortSignal.abort())
+    const opening = provider.adapter(samples.tools).open!(samples.session!.connection, openingOf({ signal: AbortSignal.abort() }))
 
     assert.equal((await within('an answer', opening)).kind, 'unavailable')
+  })
+
+  await suite.test('sends nothing over a session that is not ours any more, and again once it is', async (t) => {
+    const samples = await begin(t)
+    const lease = { own: false }
+    const opened = await provider.adapter(samples.tools).open!(samples.session!.connection, openingOf({ isOwn: () => lease.own }))
+    assert.ok(opened.kind === 'open', JSON.stringify(opened))
+    t.after(() => opened.session.close(AbortSignal.abort()))
+    const { outcomes, taken } = samples
+    // what goes through `send` of the adapter is any process's to send
+    if (opened.session.send === undefined) return
+    assert.ok(!left(taken) && !left(outcomes.accepted), 'who hands over through a session can be asked how much of it arrived')
+    const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
+    const send = () => opened.session.send!(messageOf(samples.session!.connection, { to, ...content }), never)
+
+    const foreign = await within('an outcome', send())
+    const before = taken()
+    lease.own = true
+    const own = await within('an outcome', send())
+
+    assert.deepEqual([foreign.kind, before], ['unavailable', 0])
+    assert.deepEqual([own.kind, taken() > 0], ['accepted', true])
   })
 
   if (left(wrongConnection)) return
@@ -47,10 +66,7 @@ export async function trySessions(suite: TestContext, provider: Provider, begin:
     const samples = await begin(t)
     const wrong = { ...samples.session!.connection, credentials: (samples.wrongConnection as typeof wrongConnection).credentials }
 
-    const opened = await within(
-      'an answer',
-      provider.adapter(samples.tools).open!(wrong, () => Promise.resolve(), never),
-    )
+    const opened = await within('an answer', provider.adapter(samples.tools).open!(wrong, openingOf()))
 
     assert.ok(opened.kind === 'refused', JSON.stringify(opened))
     assert.match(opened.message, /[.!?]$/)

@@ -74,6 +74,7 @@ adapterSuite(infobip, async (t) => {
         { to, before: () => sim.answerNext({ status: 500, body: { errorCode: 'E500', description: 'Something went wrong.' } }) },
       ],
     },
+    taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
     hostile: (url) => ({ tools: toolsFor(url), connection: connectionTo(url) }),
     callbacks: {

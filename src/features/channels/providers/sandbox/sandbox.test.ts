@@ -28,6 +28,7 @@ adapterSuite(sandbox, () => ({
     unavailable: within,
     unknown: within,
   },
+  taken: within,
   several: { why_not: 'One hand-over is one message.' },
   hostile: within,
 }))

@@ -33,6 +33,7 @@ adapterSuite(simulator, async (t) => {
       unavailable: { to: '+19995550022' },
       unknown: { to: '+19995550023' },
     },
+    taken: { why_not: 'It keeps nothing.' },
     several: { why_not: 'One hand-over is one message.' },
     hostile: { why_not: 'Nothing leaves the process.' },
     callbacks: {

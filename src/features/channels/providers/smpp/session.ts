@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { withDeadline, type Clock } from '../../../../lib/clock.ts'
 import type { Dial } from '../../../../lib/dial.ts'
 import { postErrorOf } from '../../../../lib/post-error.ts'
-import type { ConnectOutcome, Connection, Session, Tell } from '../../adapter.ts'
+import type { ConnectOutcome, Connection, Opening, Session, Tell } from '../../adapter.ts'
 import { deliveries, type Deliveries } from './delivering.ts'
 import { link, type Link } from './link.ts'
 import { channelMemory, type ChannelMemory } from './memory.ts'
@@ -41,14 +41,11 @@ export interface SessionWanted {
   readonly tools: SessionTools
   readonly connection: Connection
   readonly memory: ChannelMemory
-  readonly tell: Tell
-  /** As the adapter's `open` is given it. */
-  readonly isOwn: (() => boolean) | undefined
 }
 
 export async function openSession(
-  { tools, connection, memory, tell, isOwn = () => true }: SessionWanted,
-  signal: AbortSignal,
+  { tools, connection, memory }: SessionWanted,
+  { tell, signal, isOwn }: Opening,
 ): Promise<{ kind: 'open'; session: Session } | Refusal> {
   const options = optionsOf(connection)
   const { clock } = tools

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { certificate, certificateKey } from '../../../../../test/kit/certificate.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
+import { openingOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { packet, smsc } from '../../../../../test/kit/simulators/smsc.ts'
 import { until, within } from '../../../../../test/kit/waiting.ts'
@@ -28,6 +29,7 @@ adapterSuite(smpp, async (t) => {
       unavailable: { to, before: () => void (sim.answer = 0x08), expected: { provider_code: 'ESME_RSYSERR' } },
       unknown: { to, before: () => void (sim.answer = () => (setImmediate(sim.cut), null)) },
     },
+    taken: () => sim.submitted.length,
     several: {
       message: { to, content: { body: 'a'.repeat(400) } },
       count: 3,
@@ -52,7 +54,7 @@ test('a session that could not be bound leaves nothing running', async (t) => {
   const adapter = smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] }))
   const connection = connectionTo(sim, {}, { password: 'wrong' })
 
-  const opened = await adapter.open!(connection, () => Promise.resolve(), never)
+  const opened = await adapter.open!(connection, openingOf())
 
   assert.equal(opened.kind, 'refused')
   assert.deepEqual(clock.wakesAt(), [])

@@ -1,5 +1,5 @@
 /** Asks Telegram for updates where it cannot call: a request stays open until there is something. */
-import type { Connection, ProviderTools, Report, Session, Tell } from '../../adapter.ts'
+import type { Connection, Opening, ProviderTools, Report, Session, Tell } from '../../adapter.ts'
 import { callApi } from './api.ts'
 import { allowedUpdates, failureOf } from './connecting.ts'
 import { isObject } from '../../../../lib/json-fields.ts'
@@ -29,7 +29,7 @@ interface Polling {
 type Ended = Awaited<Session['ended']>
 
 /** A webhook that was set keeps updates from being asked for: it is taken back first. */
-export async function openPolling(tools: ProviderTools, connection: Connection, tell: Tell, signal: AbortSignal) {
+export async function openPolling(tools: ProviderTools, connection: Connection, { tell, signal }: Opening) {
   const answer = await callApi(tools, connection, 'deleteWebhook', {}, signal)
   if (answer.kind !== 'ok') return failureOf(answer)
   if (answer.result !== true) return { kind: 'unavailable' as const, message: 'What answered does not speak as Telegram does.' }

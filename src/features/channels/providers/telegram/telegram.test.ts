@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { closing } from '../../../../../test/kit/closing.ts'
-import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
+import { messageOf, openingOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { simulateTelegram } from '../../../../../test/kit/simulators/telegram.ts'
 import { until, within } from '../../../../../test/kit/waiting.ts'
@@ -96,6 +96,7 @@ adapterSuite(telegramBot, async (t) => {
         { to: String(chat), before: () => sim.answerNext({ status: 502, body: { ok: false, error_code: 502, description: 'Bad Gateway' } }) },
       ],
     },
+    taken: () => sim.sent.length,
     several: {
       message: {
         to: String(chat),
@@ -289,14 +290,11 @@ test('where Telegram cannot call, updates are asked for, told once, and only the
   const told: (readonly [readonly Report[], string | undefined])[] = []
   let keeps = true
   const open = async () => {
-    const opened = await adapter.open!(
-      polled,
-      async (reports, _raw, ignored) => {
-        if (!keeps) throw new Error('no room')
-        told.push([reports, ignored])
-      },
-      never,
-    )
+    const tell = async (reports: readonly Report[], _raw: Uint8Array, ignored?: string) => {
+      if (!keeps) throw new Error('no room')
+      told.push([reports, ignored])
+    }
+    const opened = await adapter.open!(polled, openingOf({ tell }))
     assert.ok(opened.kind === 'open')
     return opened.session
   }
@@ -329,7 +327,7 @@ test('an answer without a chat names the recipient, and nothing to tell without 
   sim.answerNext({ body: { ok: true, result: { message_id: 42 } } })
   const outcome = await send('text', { body: 'Hi' })
   sim.answerNext({ body: { ok: true, result: true } }, { body: { ok: true, result: [] } })
-  const opened = await adapter.open!(polled, async () => undefined, never)
+  const opened = await adapter.open!(polled, openingOf())
   await until('it to pause', () => clock.wakesAt().includes(clock.now() + 500))
   await clock.advance(500)
   await until('it to ask again', () => sim.isPolled())
@@ -341,7 +339,7 @@ test('an answer without a chat names the recipient, and nothing to tell without 
 
 test('polling waits where it is throttled, and ends where the token counts no more or nonsense comes', async (t) => {
   const { clock, sim, adapter } = await started(t, polled)
-  const open = () => adapter.open!(polled, async () => undefined, never)
+  const open = () => adapter.open!(polled, openingOf())
   const opened = async () => {
     const one = await open()
     assert.ok(one.kind === 'open')

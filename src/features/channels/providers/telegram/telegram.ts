@@ -43,6 +43,6 @@ export const telegramBot: Provider = {
     receive,
     media: (reference, connection, bytes_max, signal) => fetchMedia(tools, reference, connection, bytes_max, signal),
     needsSession: needsPolling,
-    open: (connection, tell, signal) => openPolling(tools, connection, tell, signal),
+    open: (connection, opening) => openPolling(tools, connection, opening),
   }),
 }

@@ -115,6 +115,7 @@ adapterSuite(twilio, async (t) => {
         { to: recipient, before: () => sim.answerNext({ status: 500, body: { code: 20500 } }) },
       ],
     },
+    taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     callbacks: { proof: 'content', sign, samples: Object.entries(samples).map(([name, sample]) => ({ name, call: callOf(sample), reports: sample.reports })) },

@@ -91,6 +91,7 @@ for (const { connection, proof, sign: prove } of ways) {
           { to: '+4915112345678', before: () => sim.answerNext({ status: 502, body: 'Bad gateway' }) },
         ],
       },
+      taken: () => sim.messages.length,
       several: { why_not: 'One call is all parts of a text: the rest of one cannot be sent by itself.' },
       hostile: (url) => ({ tools: providerTools({ url }), connection }),
       callbacks: {

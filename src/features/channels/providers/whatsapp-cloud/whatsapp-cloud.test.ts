@@ -36,6 +36,7 @@ adapterSuite(whatsappCloud, async (t) => {
       unavailable: { to: '+4915100000500', expected: { provider_code: '131000' } },
       unknown: { to: '+4915100000502' },
     },
+    taken: () => own.sent.length,
     several: {
       message: {
         to: '+4915112345678',
