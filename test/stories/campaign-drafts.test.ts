@@ -1,6 +1,7 @@
 /** Drafts of campaigns: what is checked when they are saved, and what they show. */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
+import type { Answered } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
 import { startWorld } from '../kit/world.ts'
@@ -88,26 +89,34 @@ test('a draft is changed and deleted, and is a good cursor afterwards', async (t
   )
 })
 
-test('a live whatsapp campaign sends a template that is approved, with parameters that fit it', async (t) => {
+const offer = {
+  parameter_format: 'POSITIONAL',
+  components: [{ type: 'BODY', text: 'Hello {{1}}' }],
+  rejected_reason: 'NONE',
+  language: 'en_US',
+  category: 'MARKETING',
+}
+
+async function startShop(t: TestContext) {
   const graph = await startWhatsapp()
   closing(t, () => graph.close())
   const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
-  const { api } = await world.account({ mode: 'live' })
-  const offer = {
-    parameter_format: 'POSITIONAL',
-    components: [{ type: 'BODY', text: 'Hello {{1}}' }],
-    rejected_reason: 'NONE',
-    language: 'en_US',
-    category: 'MARKETING',
-  }
+  const { api } = await world.account({ mode: 'live', credit_micros: 10_000_000 })
   graph.templates.push({ ...offer, id: '1', name: 'offer', status: 'APPROVED' }, { ...offer, id: '2', name: 'paused', status: 'PAUSED' })
-  const channel = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })).body.id
+  const channel: string = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })).body
+    .id
+  return { graph, world, api, channel }
+}
+
+const templateMessage = (name: string, texts: readonly string[]) => ({
+  type: 'template',
+  template: { name, language: { code: 'en_US' }, components: [{ type: 'body', parameters: texts.map((text) => ({ type: 'text', text })) }] },
+})
+
+test('a live whatsapp campaign sends a template that is approved, with parameters that fit it', async (t) => {
+  const { api, channel } = await startShop(t)
   const save = (message: object) => api.post('/v1/campaigns', { ...spring, channel, message })
-  const template = (name: string, texts: readonly string[]) =>
-    save({
-      type: 'template',
-      template: { name, language: { code: 'en_US' }, components: [{ type: 'body', parameters: texts.map((text) => ({ type: 'text', text })) }] },
-    })
+  const template = (name: string, texts: readonly string[]) => save(templateMessage(name, texts))
 
   const answers = [
     await template('offer', ['{{first_name}}']),
@@ -126,5 +135,36 @@ test('a live whatsapp campaign sends a template that is approved, with parameter
       [400, 'parameter_invalid', 'message.template.components'],
       [400, 'parameter_invalid', 'message.type'],
     ],
+  )
+})
+
+test('the template is asked for at the provider when a campaign is saved and when it is launched, and our copy counts where it cannot be asked', async (t) => {
+  const { graph, api, channel } = await startShop(t)
+  const save = () => api.post('/v1/campaigns', { ...spring, channel, message: templateMessage('offer', ['{{first_name}}']), consent_declared: true })
+  const codeOf = ({ status, body }: Answered) => [status, body.error?.code]
+  const template = graph.templates.find(({ name }) => name === 'offer')!
+  const { id } = (await save()).body
+
+  // nobody has told of the change
+  template.status = 'PAUSED'
+  const paused = [await save(), await api.post(`/v1/campaigns/${id}/launch`), await api.patch(`/v1/campaigns/${id}`, { name: 'Another' })]
+  template.status = 'APPROVED'
+  const approved = await save()
+  graph.templates.splice(graph.templates.indexOf(template), 1)
+  const gone = await save()
+  const listed = (await api.get(`/v1/channels/${channel}/templates`)).body.data.map(({ name }: { name: string }) => name)
+  graph.templates.push(template)
+  const again = await save()
+  graph.trouble('message_templates', 'gateway', 'gateway')
+  const unasked = [await save(), await api.post(`/v1/campaigns/${id}/launch`)]
+
+  assert.deepEqual(paused.map(codeOf), Array(3).fill([422, 'template_not_approved']))
+  assert.equal(approved.status, 201)
+  assert.deepEqual(codeOf(gone), [422, 'template_not_approved'])
+  assert.deepEqual(listed, ['paused'])
+  assert.equal(again.status, 201)
+  assert.deepEqual(
+    unasked.map(({ status }) => status),
+    [201, 200],
   )
 })

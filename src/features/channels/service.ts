@@ -17,6 +17,7 @@ import { channelObject } from './present.ts'
 import { isSessionHeld } from './sessions-store.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
+import type { TemplateContent } from './template-check.ts'
 import { channelTemplates } from './templates.ts'
 import { isTestChannel, testChannels } from './test-channels.ts'
 import {
@@ -81,6 +82,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> => await templates.list(sql, await getChannel(cache, tenant, id)),
     /** Why a template message is refused, if it is, and whether it is marketing; `ask`: the provider is asked before it is refused (behaviour: channels 6). */
     templateVerdict: templates.verdictOf,
+    /** As `templateVerdict`, with the provider asked in any case. */
+    templateVerdictAsked: (row: ChannelRow, content: unknown) => templates.verdictAsked(row, content as TemplateContent),
     /** The templates of this channel have changed, the provider says: they are read anew. */
     templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.readSoon(sql, row),
     templatesLane: templates.lane,

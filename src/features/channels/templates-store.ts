@@ -49,6 +49,19 @@ export async function deleteTemplatesBut(tx: Db, { account_id, mode }: Tenant, c
   return result.count
 }
 
+/** Removes those of one name that the provider has no more. */
+export async function deleteTemplatesOfName(
+  tx: Db,
+  { account_id, mode }: Tenant,
+  channel_id: string,
+  name: string,
+  provider_ids: readonly string[],
+): Promise<void> {
+  await tx`
+    delete from channel_templates
+    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and name = ${name} and provider_id <> all (${[...provider_ids]}::text[])`
+}
+
 /** Locks the channel for what was read from `began_at` on; false where a later reading is written already, and where the channel is gone. */
 export async function beginReplacing(tx: Db, { account_id, mode }: Tenant, channel_id: string, began_at: string): Promise<boolean> {
   const rows = await tx`

@@ -61,6 +61,29 @@ export function channelTemplates(deps: TemplateDeps) {
     return await (cache.get(key) ?? cache.read(key, () => store.findTemplates(platform.pool, tenantOf(row), row.id, name)))
   }
 
+  /** The verdict once the provider was asked, or else by our copy. */
+  async function asked(row: ChannelRow, written: TemplateContent, repeat: Repeat): Promise<TemplateVerdict> {
+    const answer = await asking(row, written.name, repeat)
+    if (answer === 'asked') cache.forget(`${row.id}|${written.name}`)
+    const rows = await ofName(row, written.name)
+    const refusal = answer === 'unreachable' && rows.length === 0 ? notLookedUp(written) : refusalOf(row.id, rows, written)
+    return { refusal, marketing: isMarketing(rows, written) }
+  }
+
+  /**
+   * Looks a template message's template up, in memory first. `ask`: one that our copy lacks, or has as unfit, is asked for before it is refused. Templates
+   * of test mode go on as they are.
+   */
+  async function verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
+    const written = content as TemplateContent
+    if (isTestChannel(row)) return { refusal: null, marketing: isMarketing(testTemplates(row.type), written) }
+    if (adapters.adapterOf(row.provider)?.templates === undefined) return unknownTemplate
+    const rows = await ofName(row, written.name)
+    const refusal = refusalOf(row.id, rows, written)
+    if (refusal === null || !ask) return { refusal, marketing: isMarketing(rows, written) }
+    return await asked(row, written, 'not_again_so_soon')
+  }
+
   return {
     lane,
     forget: (): void => cache.forget(),
@@ -74,26 +97,10 @@ export function channelTemplates(deps: TemplateDeps) {
       await store.setTemplatesDue(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
       platform.notify(lane.name)
     },
-    /**
-     * Looks a template message's template up, in memory first. `ask`: one that our copy lacks, or has as unfit, is asked for before it is refused. Templates
-     * of test mode go on as they are.
-     */
-    async verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
-      const written = content as TemplateContent
-      if (isTestChannel(row)) return { refusal: null, marketing: isMarketing(testTemplates(row.type), written) }
-      if (adapters.adapterOf(row.provider)?.templates === undefined) return unknownTemplate
-      let rows = await ofName(row, written.name)
-      let refusal = refusalOf(row.id, rows, written)
-      if (refusal === null || !ask) return { refusal, marketing: isMarketing(rows, written) }
-      const answer = await asking(row, written.name)
-      if (answer === 'unreachable' && rows.length === 0) refusal = notLookedUp(written)
-      if (answer === 'asked') {
-        cache.forget(`${row.id}|${written.name}`)
-        rows = await ofName(row, written.name)
-        refusal = refusalOf(row.id, rows, written)
-      }
-      return { refusal, marketing: isMarketing(rows, written) }
-    },
+    verdictOf,
+    /** As `verdictOf`, but the provider is asked whatever our copy says; that counts only where it cannot be asked. For what is looked up seldom and sent often. */
+    verdictAsked: (row: ChannelRow, content: TemplateContent): Promise<TemplateVerdict> =>
+      isTestChannel(row) || adapters.adapterOf(row.provider)?.templates === undefined ? verdictOf(row, content, false) : asked(row, content, 'again'),
   }
 }
 
@@ -103,6 +110,9 @@ const notLookedUp = ({ name }: TemplateContent): Problem =>
     `The template ${JSON.stringify(name)} is not in our copy, and the provider could not be asked for it. Try again with backoff.`,
   )
 
+/** Whether a name that the provider was asked for just now is asked for again. */
+type Repeat = 'again' | 'not_again_so_soon'
+
 /** Asks providers for single templates and writes what they answer. What is asked at once is asked together; `not_asked`: too soon or too often. */
 function asker(deps: TemplateDeps) {
   const { platform } = deps
@@ -110,9 +120,9 @@ function asker(deps: TemplateDeps) {
   const asked = new Map<string, number>()
   const counts = new Map<string, { minute: number; asks: number }>()
 
-  function mayAsk(channel_id: string, key: string): boolean {
+  function mayAsk(channel_id: string, key: string, repeat: Repeat): boolean {
     const now = platform.clock.now()
-    if ((asked.get(key) ?? -Infinity) + askAgainMs > now) return false
+    if (repeat === 'not_again_so_soon' && (asked.get(key) ?? -Infinity) + askAgainMs > now) return false
     const minute = Math.floor(now / 60_000)
     const count = counts.get(channel_id)
     if (count?.minute === minute && count.asks >= asksMax) return false
@@ -124,7 +134,7 @@ function asker(deps: TemplateDeps) {
   async function askNow(row: ChannelRow, name: string, key: string): Promise<'asked' | 'unreachable'> {
     try {
       const records = await withDeadline(platform.clock, askTimeoutMs, (signal) => read(deps, row, signal, name))
-      await store.upsertTemplates(platform.pool, tenantOf(row), row.id, rowsOf(platform, records))
+      await writeNamed(deps, row, name, records)
       if (asked.size >= rememberedMax) asked.clear()
       asked.set(key, platform.clock.now())
       return 'asked'
@@ -134,15 +144,25 @@ function asker(deps: TemplateDeps) {
     }
   }
 
-  return async (row: ChannelRow, name: string): Promise<'asked' | 'unreachable' | 'not_asked'> => {
+  return async (row: ChannelRow, name: string, repeat: Repeat): Promise<'asked' | 'unreachable' | 'not_asked'> => {
     const key = `${row.id}|${name}`
     const already = underWay.get(key)
     if (already !== undefined) return await already
-    if (!mayAsk(row.id, key)) return 'not_asked'
+    if (!mayAsk(row.id, key, repeat)) return 'not_asked'
     const work = askNow(row, name, key).finally(() => underWay.delete(key))
     underWay.set(key, work)
     return await work
   }
+}
+
+/** Writes what the provider answered of one name: those that it has no more are gone. */
+async function writeNamed({ platform }: TemplateDeps, row: ChannelRow, name: string, records: readonly TemplateRecord[]): Promise<void> {
+  const rows = rowsOf(platform, records)
+  const provider_ids = rows.map(({ provider_id }) => provider_id)
+  await transact(platform.pool, async (tx) => {
+    await store.upsertTemplates(tx, tenantOf(row), row.id, rows)
+    await store.deleteTemplatesOfName(tx, tenantOf(row), row.id, name, provider_ids)
+  })
 }
 
 const read = async ({ adapters, cache }: TemplateDeps, row: ChannelRow, signal: AbortSignal, name?: string): Promise<readonly TemplateRecord[]> =>

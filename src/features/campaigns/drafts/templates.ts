@@ -1,13 +1,14 @@
-/** The template of a live campaign, looked up at the provider where our copy does not fit (behaviour: campaigns 3). */
+/** The template of a live campaign, looked up at the provider itself (behaviour: campaigns 3). */
 import { Problem } from '../../../contract/problem.ts'
 import type { CampaignMessage } from '../../../contract/resources/campaign.ts'
 import { isUp, type ChannelRow } from '../../channels/service.ts'
 import type { CampaignDeps } from '../deps.ts'
 
-/** Throws 422 `template_not_approved` where it is missing or unapproved, 400 `parameter_invalid` where the parameters do not fit it. */
+/** Our copy counts where the provider cannot be asked. Throws 422 `template_not_approved` where it is missing or unapproved, 400 `parameter_invalid` where the parameters do not fit it. */
 export async function requireTemplate({ channels }: Pick<CampaignDeps, 'channels'>, channel: ChannelRow, message: CampaignMessage): Promise<void> {
   if (message.type !== 'template') return
-  const { refusal } = await channels.templateVerdict(channel, message['template'], isUp(channel))
+  const content = message['template']
+  const { refusal } = isUp(channel) ? await channels.templateVerdictAsked(channel, content) : await channels.templateVerdict(channel, content, false)
   if (refusal === null) return
   if (refusal.code === 'upstream_unavailable') throw refusal
   const param = `message.${refusal.param ?? 'template'}`
