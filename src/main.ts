@@ -8,6 +8,7 @@ process.exitCode = await runCli(
   {
     env: process.env,
     out: (text) => void process.stdout.write(text),
+    rewrites: process.stdout.isTTY,
     err: (text) => void process.stderr.write(text),
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: questions(process.stdin, process.stderr) } : {}),
   },

@@ -6,6 +6,7 @@ import { Problem } from '../contract/problem.ts'
 import type { Channel, ConnectedChannel } from '../contract/resources/channel.ts'
 import type { Provider } from '../features/channels/adapter.ts'
 import { OperatorError } from '../platform/operator-error.ts'
+import { accountOf } from './account-of.ts'
 import { creationOf, isSecret, type Given } from './channel-form.ts'
 import type { Cli, Register } from './program.ts'
 import { sendTestMessage, type TestMessage } from './test-message.ts'
@@ -82,17 +83,7 @@ function everyFailure(error: unknown): never {
   throw error
 }
 
-async function tenantOf(app: App, account: string | undefined): Promise<Tenant> {
-  const all = await app.services.accounts.list()
-  const found = account === undefined ? (all.length === 1 ? all[0] : undefined) : all.find(({ id }) => id === account)
-  if (found !== undefined) return { account_id: found.id as Tenant['account_id'], mode: 'live' }
-  if (account !== undefined) throw new OperatorError(`No account has the id ${JSON.stringify(account.slice(0, 80))}. \`posthorn accounts list\` shows them.`)
-  throw new OperatorError(
-    all.length === 0
-      ? 'There is no account yet: make one with `posthorn accounts create --name N`.'
-      : 'There is more than one account: say which with --account. `posthorn accounts list` shows them.',
-  )
-}
+const tenantOf = async (app: App, account: string | undefined): Promise<Tenant> => ({ account_id: await accountOf(app, account), mode: 'live' })
 
 async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
   const rows: Channel[] = []

@@ -1,5 +1,6 @@
 /** Every command group: one line each. */
 import { registerAccounts } from './accounts.ts'
+import { registerCampaigns } from './campaigns.ts'
 import { registerChannels } from './channels.ts'
 import { registerDatabase } from './database.ts'
 import { registerKeys } from './keys.ts'
@@ -16,6 +17,7 @@ export const groups: readonly Register[] = [
   registerAccounts,
   registerKeys,
   registerChannels,
+  registerCampaigns,
   registerWallet,
   registerPackages,
   registerPrices,

@@ -13,6 +13,8 @@ export interface Terminal {
   err(text: string): void
   /** Asks whoever sits there; absent where nobody does. Rejects with an OperatorError where the input ends. */
   readonly ask?: (question: Question) => Promise<string>
+  /** What `out` writes is seen by somebody, and a line can be written over. */
+  readonly rewrites?: boolean
 }
 
 export interface Question {

@@ -1,0 +1,163 @@
+/** `posthorn campaigns …`: what campaigns have come to, and one watched while it runs (behaviour: command-line 7). */
+import { Argument, Option, type Command } from 'commander'
+import type { App } from '../app.ts'
+import type { Mode, Tenant } from '../contract/caller.ts'
+import { missing, Problem } from '../contract/problem.ts'
+import { campaignStatuses, type Campaign, type CampaignStatus } from '../contract/resources/campaign.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import { accountOf } from './account-of.ts'
+import { oneOfWords } from './arguments.ts'
+import { percentOf, progressLine, statusOf, type Look } from './campaign-progress.ts'
+import type { Cli, Register, Terminal } from './program.ts'
+import { dollars } from './wallet.ts'
+
+interface ListOptions {
+  account?: string
+  status?: CampaignStatus
+}
+
+const modes: readonly Mode[] = ['live', 'test']
+const finished: readonly Campaign['status'][] = ['completed', 'cancelled', 'failed']
+const lookEveryMs = 1000
+/** Where each line stays, one is written when the status changes and else as often as this. */
+const tellEveryMs = 10_000
+const looksKept = 30
+
+export const registerCampaigns: Register = (program, cli) => {
+  const campaigns = program.command('campaigns').description('look at campaigns, and watch one run')
+  const account = () => new Option('--account <account>', 'the id of its account; may be left out where there is one')
+  const id = () => new Argument('<campaign>', 'its id')
+
+  campaigns
+    .command('list')
+    .description('list the campaigns of an account, newest first, with their status and how far they are')
+    .addOption(account())
+    .option('--status <status>', `one of ${campaignStatuses.join(', ')}`, oneOfWords(campaignStatuses))
+    .action(async (options: ListOptions, command: Command) => {
+      const rows = await cli.withApp((app) => listAll(app, options))
+      cli.print(command, { json: rows, text: rows.length === 0 ? 'There is no such campaign.' : rows.map(line).join('\n') })
+    })
+
+  campaigns
+    .command('show')
+    .description('show a campaign: its counters, what it costs, and why who got nothing')
+    .addArgument(id())
+    .addOption(account())
+    .action(async (campaign: string, options: { account?: string }, command: Command) => {
+      const shown = await cli.withApp(async (app) => (await find(app, options.account, campaign)).campaign)
+      cli.print(command, { json: shown, text: shownText(shown) })
+    })
+
+  campaigns
+    .command('watch')
+    .description('follow a campaign until it ends: a bar, its rate and the time left')
+    .addArgument(id())
+    .addOption(account())
+    .action((campaign: string, options: { account?: string }, command: Command) => watch(cli, campaign, options.account, command))
+}
+
+const line = (campaign: Campaign): string =>
+  [
+    campaign.id,
+    campaign.mode,
+    campaign.status.padEnd(9),
+    `${String(percentOf(campaign)).padStart(3)} %`,
+    `${campaign.counters.total - campaign.counters.queued}/${campaign.counters.total}`.padEnd(13),
+    campaign.name,
+  ].join('  ')
+
+/** Of both modes. */
+async function listAll(app: App, { account, status }: ListOptions): Promise<Campaign[]> {
+  const account_id = await accountOf(app, account)
+  const rows: Campaign[] = []
+  for (const mode of modes) {
+    let starting_after: string | undefined
+    do {
+      const page = await app.services.campaigns.list(app.platform.pool, { account_id, mode }, status, { limit: 100, starting_after })
+      rows.push(...page.slice(0, 100))
+      starting_after = page.length > 100 ? page[99]!.id : undefined
+    } while (starting_after !== undefined)
+  }
+  return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+/** In whichever mode it is. */
+async function find(app: App, account: string | undefined, id: string): Promise<{ tenant: Tenant; campaign: Campaign }> {
+  const account_id = await accountOf(app, account)
+  for (const mode of modes) {
+    const tenant = { account_id, mode }
+    const campaign = await app.services.campaigns.get(app.platform.pool, tenant, id).catch(none)
+    if (campaign !== null) return { tenant, campaign }
+  }
+  throw missing('campaign', id.slice(0, 80))
+}
+
+function none(error: unknown): null {
+  if (error instanceof Problem && error.code === 'resource_missing') return null
+  throw error
+}
+
+/** Ends when the campaign does; with exit code 1 where it failed. */
+async function watch(cli: Cli, id: string, account: string | undefined, command: Command): Promise<void> {
+  const json = command.optsWithGlobals()['json'] === true
+  const ended = await cli.withApp(async (app) => {
+    const { tenant, campaign } = await find(app, account, id)
+    if (campaign.status === 'draft') throw new OperatorError(`The campaign ${id} is a draft: launch it with POST /v1/campaigns/${id}/launch.`)
+    return await follow(app, tenant, campaign, json ? null : tellerOf(cli.terminal))
+  })
+  if (json) cli.print(command, { json: ended, text: '' })
+  if (ended.status === 'failed') cli.exit(1)
+}
+
+async function follow(
+  { platform, services }: App,
+  tenant: Tenant,
+  first: Campaign,
+  tell: ((looks: readonly Look[], isLast: boolean) => void) | null,
+): Promise<Campaign> {
+  const { clock, pool } = platform
+  const looks: Look[] = [{ at: clock.now(), campaign: first }]
+  for (;;) {
+    const { campaign } = looks.at(-1)!
+    const isLast = finished.includes(campaign.status)
+    tell?.(looks, isLast)
+    if (isLast) return campaign
+    await clock.sleep(lookEveryMs)
+    looks.push({ at: clock.now(), campaign: await services.campaigns.get(pool, tenant, first.id) })
+    if (looks.length > looksKept) looks.shift()
+  }
+}
+
+/** On a terminal one line is written over and over; elsewhere each stays. */
+function tellerOf({ out, rewrites }: Terminal): (looks: readonly Look[], isLast: boolean) => void {
+  let told: Look | undefined
+  if (rewrites === true) return (looks, isLast) => out(`\r\u001b[K${progressLine(looks)}${isLast ? '\n' : ''}`)
+  return (looks, isLast) => {
+    const look = looks.at(-1)!
+    if (!isLast && told !== undefined && statusOf(told.campaign) === statusOf(look.campaign) && look.at < told.at + tellEveryMs) return
+    told = look
+    out(`${progressLine(looks)}\n`)
+  }
+}
+
+function shownText(campaign: Campaign): string {
+  const { counters, cost } = campaign
+  const times = (['created', 'launched', 'started', 'paused', 'completed', 'cancelled'] as const).flatMap((name) => {
+    const at = campaign[`${name}_at`]
+    return at === null ? [] : [`${name} ${at}`]
+  })
+  const reasons = Object.entries(counters.skip_reasons).map(([reason, count]) => `${count} ${reason}`)
+  return [
+    `${campaign.id}  ${campaign.mode}  ${campaign.name}`,
+    `  status      ${statusOf(campaign)}, ${percentOf(campaign)} % done`,
+    `  channel     ${campaign.channel_id} (${campaign.channel_type}), at most ${campaign.throttle_per_second} a second`,
+    `  recipients  ${counters.total}: ${counters.queued} queued, ${counters.sent} sent (${counters.delivered} delivered, ${counters.read} read), ${counters.failed} failed, ${counters.skipped} skipped, ${counters.cancelled} cancelled`,
+    ...(reasons.length === 0 ? [] : [`  skipped     ${reasons.join(', ')}`]),
+    `  cost        ${dollars(cost.wallet_micros)} and ${cost.package_credits} credits${estimateText(cost)}`,
+    `  times       ${times.join(', ')}`,
+  ].join('\n')
+}
+
+/** Before the snapshot of a segment nobody knows. */
+const estimateText = ({ estimated_wallet_micros: wallet, estimated_credits: credits }: Campaign['cost']): string =>
+  wallet === null || credits === null ? '' : `; estimated ${dollars(wallet)} and ${credits} credits`
