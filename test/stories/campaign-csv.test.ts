@@ -14,7 +14,7 @@ const adhoc = (recipients: readonly object[]) => ({ name: 'Sale', channel: 'ch_t
 
 async function snapshotOf(world: World, api: Api, recipients: readonly object[]): Promise<string> {
   const { id } = (await api.post('/v1/campaigns', { ...adhoc(recipients), launch: true, consent_declared: true })).body
-  await world.tick('campaign-snapshots')
+  await world.settle('campaign-snapshots')
   return id
 }
 

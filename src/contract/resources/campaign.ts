@@ -265,3 +265,31 @@ export const CampaignRecipient = Type.Object(
   { $id: 'CampaignRecipient', description: 'Somebody to whom a campaign goes.' },
 )
 export type CampaignRecipient = Static<typeof CampaignRecipient>
+
+export const CampaignRehearsal = Type.Object(
+  {
+    object: Type.Literal('campaign_rehearsal'),
+    campaign_id: Type.String(),
+    recipients_count: Type.Integer({ description: 'Once the snapshot is taken: those who still wait.' }),
+    would_send: Type.Integer(),
+    would_skip: Type.Unsafe<Record<string, number>>({
+      type: 'object',
+      additionalProperties: { type: 'integer' },
+      description: 'Reason to recipients: a `skip_reason`, or the code of the refusal by which a message of theirs would fail.',
+    }),
+    cost: Type.Object({
+      package_credits: Type.Integer({ description: 'Of the messages that are not charged yet.' }),
+      wallet_micros: Type.Integer({ description: 'Micro-USD; whether or not the wallet holds as much.' }),
+    }),
+    starts_at: NullableTimestamp({ description: 'When the first message would go out; null where none would.' }),
+    ends_at: NullableTimestamp({
+      description: "When the last one would, by throttle, the channel's rate and windows; null where none would, or only in years.",
+    }),
+    checks: Type.Array(Type.Object({ code: Type.String(), ok: Type.Boolean(), message: Type.String() }), {
+      description: 'All launch checks, in their order; once launched without that of the status.',
+    }),
+    samples: Type.Array(Type.Object({ to: Type.String(), message: AnyObject() }), { description: 'The first three that would be sent, rendered.' }),
+  },
+  { $id: 'CampaignRehearsal', description: 'What a launch would do now.' },
+)
+export type CampaignRehearsal = Static<typeof CampaignRehearsal>

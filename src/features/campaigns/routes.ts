@@ -8,6 +8,7 @@ import {
   CampaignTest,
   CampaignLaunch,
   CampaignRecipient,
+  CampaignRehearsal,
   CampaignUpdate,
   campaignStatuses,
   recipientStatuses,
@@ -152,6 +153,24 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     replies: { 200: Campaign },
     errors: ['resource_missing', 'campaign_state_invalid', ...launchErrors],
     handler: async ({ caller, params, body, sql, keep }) => reply(200, await campaigns.launch(sql, caller, params['id']!, body, keeping(keep, 200))),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/campaigns/{id}/rehearse',
+    scope: 'campaigns:read',
+    tag,
+    summary: 'Rehearse a campaign',
+    description:
+      'What a launch would do now, or what a campaign on its way would still do: to whom, at what cost, from when to when, and every check of a launch. Nothing is stored, sent or charged. ' +
+      'With `Accept: text/csv` each recipient is streamed with its outcome.',
+    idempotent: 'lease',
+    replies: { 200: CampaignRehearsal },
+    errors: ['resource_missing', 'campaign_state_invalid'],
+    handler: async ({ caller, params, signal }) => reply(200, await campaigns.rehearse(caller, params['id']!, signal)),
+    csv: async ({ caller, params, signal }) => {
+      const id = params['id']!
+      return reply(200, await campaigns.rehearsalCsv(caller, id, signal), attachment(`${id}-rehearsal.csv`))
+    },
   }),
   route({
     method: 'POST',

@@ -1,7 +1,15 @@
 /** What campaigns mean: drafts, launching and what may be done to a campaign on its way. Owns their transactions. */
 import type { Readable } from 'node:stream'
 import type { Caller, Tenant } from '../../contract/caller.ts'
-import type { Campaign, CampaignCreation, CampaignDuplication, CampaignLaunch, CampaignStatus, CampaignUpdate } from '../../contract/resources/campaign.ts'
+import type {
+  Campaign,
+  CampaignCreation,
+  CampaignDuplication,
+  CampaignLaunch,
+  CampaignRehearsal,
+  CampaignStatus,
+  CampaignUpdate,
+} from '../../contract/resources/campaign.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { RequestKey, Sent } from '../messages/service.ts'
@@ -15,6 +23,8 @@ import { createLaunched, launchCampaign } from './lifecycle/launching.ts'
 import { getCampaign, listCampaigns, listRecipients } from './reading.ts'
 import type { RecipientFilters } from './recipient-store.ts'
 import { recipientsCsv } from './recipients-csv.ts'
+import { rehearsalCsv } from './rehearsal/csv.ts'
+import { rehearse } from './rehearsal/rehearsal.ts'
 import { sendingLane } from './sending/lane.ts'
 import { snapshotLane } from './snapshot/lane.ts'
 
@@ -33,6 +43,10 @@ export function campaignService(deps: CampaignDeps) {
       duplicateCampaign(deps, sql, caller, id, body, keep),
     /** Sends its message to one address; under an Idempotency-Key once. */
     test: (sql: Db, caller: Caller, id: string, to: string, asked: RequestKey | undefined): Promise<Sent> => sendTest(deps, sql, caller, id, to, asked),
+    /** What a launch would do now, or what the campaign would still do. `gone` aborts when nobody waits for it any more. */
+    rehearse: (caller: Caller, id: string, gone: AbortSignal): Promise<CampaignRehearsal> => rehearse(deps, caller, id, gone),
+    /** Each recipient with its outcome. */
+    rehearsalCsv: (caller: Caller, id: string, gone: AbortSignal): Promise<Readable> => rehearsalCsv(deps, caller, id, gone),
     pause: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id),
     resume: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => resumeCampaign(deps, sql, tenant, id),
     cancel: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id, keep),

@@ -8,7 +8,7 @@ import type { CampaignDeps } from '../deps.ts'
 import { newCampaign } from '../drafts/drafts.ts'
 import { kept, type Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
-import type { CampaignRow } from '../rows.ts'
+import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 import { requireAction } from '../states.ts'
 import { insertCampaign } from '../store.ts'
 import { launchFacts, type LaunchFacts } from './checks.ts'
@@ -42,7 +42,7 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
 export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> {
   const { row, adhoc } = await newCampaign(deps, sql, caller, body)
   const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
-  const facts = await checkedFacts(deps, sql, caller, asked)
+  const facts = await checkedFacts(deps, sql, caller, asked, adhoc)
   const shown = await transact(sql, async (tx) => {
     await insertCampaign(tx, asked, adhoc)
     return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, facts)), adhoc))
@@ -56,8 +56,8 @@ const wishesOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunch
   allow_insufficient_funds: allow_insufficient_funds ?? false,
 })
 
-async function checkedFacts(deps: CampaignDeps, sql: Db, caller: Caller, row: CampaignRow): Promise<LaunchFacts> {
-  const facts = await launchFacts(deps, sql, caller, row)
+async function checkedFacts(deps: CampaignDeps, sql: Db, caller: Caller, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<LaunchFacts> {
+  const facts = await launchFacts(deps, sql, caller, row, { adhoc: adhoc ?? null })
   for (const check of facts.checks) await check.require()
   return facts
 }

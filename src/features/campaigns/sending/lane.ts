@@ -121,7 +121,10 @@ async function sendDue({ deps, pacers }: Sending, row: CampaignRow): Promise<num
 }
 
 /** Its throttle, and no more than its channel's own rate. */
-async function rateOf({ channels }: CampaignDeps, row: Tenant & Pick<CampaignRow, 'channel_id' | 'throttle_per_second'>): Promise<number> {
+export async function rateOf(
+  { channels }: Pick<CampaignDeps, 'channels'>,
+  row: Tenant & Pick<CampaignRow, 'channel_id' | 'throttle_per_second'>,
+): Promise<number> {
   const channel = await channels.find(row, row.channel_id)
   return Math.min(row.throttle_per_second, (channel === null ? null : channels.rateOf(channel)) ?? Infinity)
 }

@@ -11,21 +11,27 @@ export interface SendWindow {
 }
 
 /** From when on, in milliseconds, it may be sent at `now` or next; `now` itself while the window is open. */
-export function openFrom(window: SendWindow | null, timezone: string, now: number): number {
-  if (window === null || window.start === window.end) return now
+export const openFrom = (window: SendWindow | null, timezone: string, now: number): number => Math.max(now, spanFrom(window, timezone, now).from)
+
+export interface Span {
+  readonly from: number
+  /** Exclusive. */
+  readonly until: number
+}
+
+/** The time, in milliseconds, in which it may be sent at `now` or next; without a window, or with one of the whole day, always. */
+export function spanFrom(window: SendWindow | null, timezone: string, now: number): Span {
+  if (window === null || window.start === window.end) return { from: -Infinity, until: Infinity }
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timezone).toPlainDate()
-  const days = [-1, 0, 1, 2].map((offset) => today.add({ days: offset }))
-  const spans = days.map((day) => spanOf(window, timezone, day))
-  let next = Infinity
-  for (const { from, until } of spans) {
-    if (from <= now && now < until) return now
-    if (from > now && from < until) next = Math.min(next, from)
+  // yesterday's may go on overnight; one that daylight saving leaves out as a whole is passed over
+  for (let days = window.end > window.start ? 0 : -1; ; days++) {
+    const span = spanOf(window, timezone, today.add({ days }))
+    if (span.until > now && span.from < span.until) return span
   }
-  return next
 }
 
 /** The window that begins on this day. */
-function spanOf({ start, end }: SendWindow, timezone: string, day: Temporal.PlainDate): { from: number; until: number } {
+function spanOf({ start, end }: SendWindow, timezone: string, day: Temporal.PlainDate): Span {
   const lastDay = end > start ? day : day.add({ days: 1 })
   return { from: instantOf(day, start, timezone), until: instantOf(lastDay, end, timezone) }
 }

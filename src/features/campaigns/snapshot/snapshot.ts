@@ -72,15 +72,17 @@ async function holdCampaign(tx: Transaction, job: Job, process_id: string): Prom
   return held !== null && isToBeTaken(held) && (await holdJob(tx, job, process_id)) ? held : null
 }
 
-/** Whom the audience means. */
-async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: CampaignRow): Promise<Source> {
-  const { type, list_id, tags, match } = row.audience
+/** Whom the audience means: a segment by its rules of the moment when the snapshot began, or now where it has not. */
+export async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: CampaignRow): Promise<Source> {
+  const { type, list_id, segment_id, tags, match } = row.audience
   if (type === 'adhoc') return { kind: 'adhoc' }
   if (type === 'tags') return contacts.taggedSource(tags!, match === 'all' ? 'all' : 'any')
   if (type === 'list') return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'gone' }
-  const began = Date.parse(row.snapshot_began_at!)
-  const audience = await contacts.segments.audienceOfKept(sql, row, `snapshot ${row.id}`, () => findKeptRules(sql, row, row.id), began)
-  return { kind: 'segment', where: audience.where }
+  const audience =
+    row.snapshot_began_at === null
+      ? await contacts.segments.audience(sql, row, segment_id!)
+      : await contacts.segments.audienceOfKept(sql, row, `snapshot ${row.id}`, () => findKeptRules(sql, row, row.id), Date.parse(row.snapshot_began_at))
+  return audience === null ? { kind: 'gone' } : { kind: 'segment', where: audience.where }
 }
 
 interface Chunk {

@@ -1,0 +1,87 @@
+/** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { missing } from '../../../contract/problem.ts'
+import type { AudienceSource } from '../../contacts/service.ts'
+import type { CampaignDeps } from '../deps.ts'
+import type { AdhocRecipients, CampaignRow } from '../rows.ts'
+import { adhocRecipients } from '../snapshot/adhoc.ts'
+import { isMarketing, sourceOf } from '../snapshot/snapshot.ts'
+import { findAdhocRecipients } from '../store.ts'
+import { pendingRecipients } from './pending.ts'
+import { countContacts, countPending, listContacts, type Candidate, type Counted } from './rehearsal-store.ts'
+
+/** Contacts, or recipients, looked at in one go. */
+const chunkRows = 5000
+
+export interface Chunk {
+  readonly rows: readonly Candidate[]
+  /** Where the next chunk begins; null: there is none. */
+  readonly after: string | null
+}
+
+export interface RehearsedAudience {
+  /** How many there are by what becomes of them, as far as the database alone can tell. */
+  count(sql: Transaction): Promise<Counted[]>
+  /** At first above ''. */
+  chunk(sql: Transaction, after: string): Promise<Chunk>
+}
+
+/** 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is unsubscribed too. */
+export async function rehearsedAudience(deps: CampaignDeps, sql: Db, row: CampaignRow, marketing: boolean): Promise<RehearsedAudience> {
+  if (row.snapshot_at !== null) return pendingAudience(deps, row, marketing)
+  const source = await sourceOf(deps, sql, row)
+  if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing)
+  if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
+  const { list_id, segment_id } = row.audience
+  throw missing(
+    list_id === undefined ? 'segment' : 'contact list',
+    list_id ?? segment_id ?? '',
+    list_id === undefined ? 'audience.segment_id' : 'audience.list_id',
+  )
+}
+
+/** To how many of its audience the campaign would go now. `adhoc`: the recipients, where they are not stored yet. */
+export async function countToSend(deps: CampaignDeps, sql: Db, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<number> {
+  const marketing = await isMarketing(deps.channels, row)
+  const audience = adhoc === undefined || adhoc === null ? await rehearsedAudience(deps, sql, row, marketing) : adhocAudience(deps, row, marketing, adhoc)
+  const counted = await transact(sql, (tx) => audience.count(tx))
+  return counted.filter(({ skip_reason }) => skip_reason === null).reduce((sum, { count }) => sum + count, 0)
+}
+
+function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: AudienceSource, marketing: boolean): RehearsedAudience {
+  const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in }
+  const own_timezones = row.recipient_timezone
+  return {
+    count: (sql) => countContacts(sql, contacts.audienceRows(sql, row, { ...audience, after: '', until: null }), own_timezones),
+    async chunk(sql, after) {
+      const until = await contacts.chunkEnd(sql, row, source, after, chunkRows)
+      const rows = await listContacts(sql, contacts.audienceRows(sql, row, { ...audience, after, until }), own_timezones)
+      return { rows, after: until }
+    },
+  }
+}
+
+/** At most some thousand: all of them are one chunk. */
+function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean, recipients?: AdhocRecipients): RehearsedAudience {
+  const all = async (sql: Transaction): Promise<Candidate[]> => {
+    const given = recipients ?? (await findAdhocRecipients(sql, row, row.id)) ?? []
+    return (await adhocRecipients(deps, sql, row, given, marketing)).map((recipient) => ({ ...recipient, submitted: false }))
+  }
+  return {
+    async count(sql) {
+      const groups = Map.groupBy(await all(sql), ({ skip_reason, timezone }) => `${skip_reason} ${timezone}`)
+      return [...groups.values()].map((some) => ({ skip_reason: some[0]!.skip_reason, timezone: some[0]!.timezone, submitted: false, count: some.length }))
+    },
+    chunk: async (sql) => ({ rows: await all(sql), after: null }),
+  }
+}
+
+function pendingAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean): RehearsedAudience {
+  return {
+    count: (sql) => countPending(sql, row),
+    async chunk(sql, after) {
+      const rows = await pendingRecipients(deps, sql, row, Number(after), chunkRows, marketing)
+      return { rows, after: rows.length < chunkRows ? null : String(rows.at(-1)!.n) }
+    },
+  }
+}

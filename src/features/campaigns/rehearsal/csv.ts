@@ -1,0 +1,29 @@
+/** A rehearsal as CSV: each recipient with its outcome, in the order in which they would be sent to (behaviour: campaigns 7). */
+import type { Readable } from 'node:stream'
+import type { Caller } from '../../../contract/caller.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
+import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../csv-stream.ts'
+import type { CampaignDeps } from '../deps.ts'
+import type { Outcome } from './outcomes.ts'
+import { narrow, rehearsedCampaign } from './rehearsal.ts'
+
+/** Each chunk is an expensive read of its own, so that a slow client holds no connection. `gone` aborts when nobody reads any more. */
+export async function rehearsalCsv(deps: CampaignDeps, caller: Caller, id: string, gone: AbortSignal): Promise<Readable> {
+  const { reads } = deps.platform
+  const request = { account_id: caller.account_id, gone, narrow }
+  const { audience, judge } = await rehearsedCampaign(deps, caller, id)
+  const pageAfter = async (sql: Transaction, from: string): Promise<CsvPage<Outcome>> => {
+    const { rows, after } = await audience.chunk(sql, from)
+    const next = after === null ? null : () => reads.run({ ...request, wait_ms: pageWaitMs }, (own) => pageAfter(own, after))
+    return { rows: await judge.outcomes(sql, rows), next }
+  }
+  return csvStream(columns, await reads.run(request, (sql) => pageAfter(sql, '')))
+}
+
+const columns: readonly CsvColumn<Outcome>[] = [
+  { name: 'contact_id', cell: ({ candidate }) => candidate.contact_id ?? '' },
+  { name: 'to', cell: ({ candidate }) => candidate.to },
+  { name: 'name', cell: ({ candidate }) => candidate.name ?? '' },
+  { name: 'outcome', cell: ({ reason }) => (reason === null ? 'send' : 'skip') },
+  { name: 'reason', cell: ({ reason }) => reason ?? '' },
+]

@@ -1,0 +1,101 @@
+/** When a campaign's messages would go out: its pace and its windows, played through without a message (behaviour: campaigns 7). */
+import { spanFrom, type SendWindow } from '../sending/windows.ts'
+
+export interface Pace {
+  /** From when on messages may go out, in milliseconds. */
+  readonly from: number
+  readonly per_second: number
+  /** null: all day. */
+  readonly window: SendWindow | null
+  /** The campaign's own. */
+  readonly timezone: string
+}
+
+/** Recipients of one time zone ('': the campaign's own). */
+export interface ZoneCount {
+  readonly timezone: string
+  readonly count: number
+}
+
+/** In milliseconds. `ends_at` is null where the end lies beyond what is looked at. */
+export interface ExpectedTimes {
+  readonly starts_at: number | null
+  readonly ends_at: number | null
+}
+
+/** Windows looked at, of all time zones together. A year of one zone is 366. */
+const windowsMax = 2000
+/** Between them other work has its turn: each takes a fraction of a millisecond. */
+const windowsAtOnce = 20
+
+interface Queue {
+  readonly timezone: string
+  readonly count: number
+  /** Places in the order of the audience; without them its recipients are taken for evenly spread. */
+  readonly places: readonly number[] | null
+  sent: number
+  opens: number
+  closes: number
+}
+
+/**
+ * The first and the last message to the recipients of these zones. `order` has the index of each recipient's zone, in the order of the audience: who is first gets the first message
+ * that its window lets through.
+ */
+export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], order: readonly number[] | null): Promise<ExpectedTimes> {
+  const stepMs = 1000 / pace.per_second
+  const queues = queuesOf(zones, order)
+  let waiting = queues
+  let looked = 0
+  let now = pace.from
+  /** When the next message is due. */
+  let next = pace.from
+  let starts_at: number | null = null
+  let last: number | null = null
+  for (;;) {
+    waiting = waiting.filter(({ count, sent }) => sent < count)
+    if (waiting.length === 0) return { starts_at, ends_at: last }
+    for (const queue of waiting) {
+      if (queue.closes > now) continue
+      if (looked++ >= windowsMax) return { starts_at, ends_at: null }
+      if (looked % windowsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
+      const { from, until } = spanFrom(pace.window, queue.timezone === '' ? pace.timezone : queue.timezone, now)
+      queue.opens = from
+      queue.closes = until
+    }
+    const open = waiting.filter(({ opens }) => opens <= now)
+    const change = Math.min(...waiting.map(({ opens, closes }) => (opens > now ? opens : closes)))
+    next = Math.max(next, now)
+    const room = next >= change ? 0 : change === Infinity ? Infinity : Math.ceil((change - next) / stepMs)
+    const sent = take(open, room)
+    if (sent > 0) {
+      starts_at ??= next
+      last = next + (sent - 1) * stepMs
+      next += sent * stepMs
+    }
+    now = change
+  }
+}
+
+function queuesOf(zones: readonly ZoneCount[], order: readonly number[] | null): Queue[] {
+  const places: number[][] | null = order === null ? null : zones.map(() => [])
+  order?.forEach((zone, place) => places![zone]!.push(place))
+  return zones.map(({ timezone, count }, i) => ({ timezone, count, places: places?.[i] ?? null, sent: 0, opens: -Infinity, closes: -Infinity }))
+}
+
+/** Takes up to `room` recipients of these queues, the first in the order of the audience first; resolves to how many. */
+function take(open: readonly Queue[], room: number): number {
+  const left = open.reduce((sum, { count, sent }) => sum + count - sent, 0)
+  if (left <= room) {
+    for (const queue of open) queue.sent = queue.count
+    return left
+  }
+  for (let taken = 0; taken < room; taken++) {
+    let first: Queue | undefined
+    for (const queue of open) if (queue.sent < queue.count && (first === undefined || placeOf(queue) < placeOf(first))) first = queue
+    first!.sent++
+  }
+  return room
+}
+
+const placeOf = ({ places, sent, count }: Queue): number => places?.[sent] ?? sent / count

@@ -1,0 +1,71 @@
+/** What would become of each recipient: sent to, with which message, or left out and why. Content is looked at as it is when it is sent. */
+import { validateContent } from '../../../contract/content/validate.ts'
+import type { ErrorCode } from '../../../contract/errors.ts'
+import { Problem } from '../../../contract/problem.ts'
+import type { CampaignMessage, SkipReason } from '../../../contract/resources/campaign.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
+import type { ChannelRow } from '../../channels/service.ts'
+import type { ContactRow } from '../../contacts/service.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { tagsOf } from '../drafts/merge-tags.ts'
+import type { CampaignRow } from '../rows.ts'
+import { renderedFor, valuesOf } from '../sending/rendering.ts'
+import type { Candidate } from './rehearsal-store.ts'
+
+export interface Outcome {
+  readonly candidate: Candidate
+  /** Why nothing goes out: a skip reason, or the code of the refusal that fails the recipient. null: it is sent. */
+  readonly reason: SkipReason | ErrorCode | null
+  /** null where nothing goes out, or has gone out already. */
+  readonly message: CampaignMessage | null
+}
+
+export interface Judge {
+  /** Whether the message hangs on who gets it, so that each recipient has to be looked at. */
+  readonly varies: boolean
+  /** One a candidate, in their order. */
+  outcomes(sql: Transaction, candidates: readonly Candidate[]): Promise<Outcome[]>
+}
+
+export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: ChannelRow | null): Judge {
+  const { channels, contacts } = deps
+  const tagged = tagsOf(campaign.message, 'message').length > 0
+  const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
+
+  /** Throws the Problem that would refuse the message. */
+  function messageTo(candidate: Candidate, contact: ContactRow | undefined): CampaignMessage {
+    const message = renderedFor(campaign, valuesOf(candidate, contact))
+    const { type } = message
+    const failures = validateContent(type, message[type], { channel_type: campaign.channel_type })
+    if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+    const refusal = refuses?.({ to: candidate.to, type, content: message[type], settings: channel!.settings })
+    if (refusal !== null && refusal !== undefined) throw new Problem(refusal.code, refusal.message)
+    return message
+  }
+
+  function outcomeOf(candidate: Candidate, contact: ContactRow | undefined): Outcome {
+    if (candidate.skip_reason !== null || candidate.submitted) return { candidate, reason: candidate.skip_reason, message: null }
+    try {
+      return { candidate, reason: null, message: messageTo(candidate, contact) }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      return { candidate, reason: reasonOf(error.code), message: null }
+    }
+  }
+
+  return {
+    varies: tagged || refuses !== undefined,
+    async outcomes(sql, candidates) {
+      const wanted = tagged ? candidates.filter(({ skip_reason, submitted }) => skip_reason === null && !submitted) : []
+      const ids = wanted.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
+      const known = new Map((await contacts.rows(sql, campaign, ids)).map((row) => [row.id, row]))
+      return candidates.map((candidate) => outcomeOf(candidate, known.get(candidate.contact_id ?? '')))
+    },
+  }
+}
+
+/** What a refusal that is known beforehand means for the recipient; null where the campaign waits for it, or is paused by it, and sends to them in the end. */
+function reasonOf(code: ErrorCode): SkipReason | ErrorCode | null {
+  if (code === 'recipient_blocked') return 'unsubscribed'
+  return code === 'insufficient_balance' || code === 'channel_not_connected' || code === 'upstream_unavailable' ? null : code
+}
