@@ -269,6 +269,24 @@ test('a reconnect is tried although the old session stands, and what it finds ch
   assert.deepEqual(await events('channel.*'), ['channel.connected'])
 })
 
+test('a password is changed while the session stands, also where the SMSC lets no second bind', async (t) => {
+  const { world, sim, api, status, channel, hand, read } = await connected(t)
+  await world.settle()
+  sim.bindStatus = 0x05
+  const change = (credentials: object) =>
+    api.patch(`/v1/channels/${channel.id}`, { credentials: { host: '127.0.0.1', port: sim.port, system_id: 'shop', password: 'secret2', ...credentials } })
+
+  const another = await change({ system_id: 'warehouse' })
+  const changed = await change({})
+  sim.bindStatus = 0
+  sim.password = 'secret2'
+  await pass(world, 3000, world)
+  const id = await hand()
+
+  assert.deepEqual([another.body.error.code, changed.status], ['upstream_unavailable', 200])
+  assert.deepEqual([await status(), (await read(id)).status], ['connected', 'sent'])
+})
+
 test('an account that is bound elsewhere is out of reach to a reconnect while no process holds its session', async (t) => {
   const { sim, api, channel } = await connected(t)
   sim.bindStatus = 0x05

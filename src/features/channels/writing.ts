@@ -136,7 +136,7 @@ export async function updateChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
   const provider = deps.adapters.providerOf(row.provider)
   refuseWrongChange(platform, row, provider, change)
   const rate = change.settings === undefined ? undefined : withRate(row.type, change.settings)
-  const credentials = given === undefined ? undefined : await renewCredentials(deps, { ...row, settings: rate ?? row.settings }, given)
+  const credentials = given === undefined ? undefined : await renewCredentials(deps, sql, { ...row, settings: rate ?? row.settings }, given)
   const changed = await transact(sql, async (tx) => {
     const written = await store.updateChannel(tx, tenant, id, {
       ...plain,
@@ -163,14 +163,29 @@ function refuseWrongChange({ settings }: Platform, { type }: ChannelRow, provide
 }
 
 /** Tries credentials in the place of those that a channel has, and tells its provider where to call back. Resolves to them, sealed. */
-async function renewCredentials(deps: ChannelDeps, row: ChannelRow, given: Readonly<Record<string, unknown>>): Promise<string> {
+async function renewCredentials(deps: ChannelDeps, sql: Db, row: ChannelRow, given: Readonly<Record<string, unknown>>): Promise<string> {
   const { clock, secrets, settings } = deps.platform
   const { provider, adapter } = getConnectable(deps, row)
   const credentials = { ...keptVerifyToken(deps.cache, provider, row), ...given }
   const { id: channel_id, type, identifier } = row
   const connection = { channel_id, type, identifier, credentials, settings: row.settings, webhook_url: webhookUrl(settings.base_url, channel_id) }
-  await tryConnection({ clock, provider, adapter, otherSender }, connection, async () => undefined)
+  // where the provider lets no second session be, that of the same login is ours
+  const has_session =
+    adapter.needsSession?.(connection) === true && isSameLogin(deps, provider, row, credentials) && (await hasSession(deps, sql, tenantOf(row), row.id))
+  await tryConnection({ clock, provider, adapter, otherSender, has_session }, connection, async () => undefined)
   return secrets.seal(JSON.stringify(credentials))
+}
+
+/** Whether credentials differ in nothing but secrets from those that the channel has. */
+function isSameLogin({ cache }: ChannelDeps, provider: Provider, row: ChannelRow, credentials: Readonly<Record<string, unknown>>): boolean {
+  const declared = provider.credentials.properties as Readonly<Record<string, { readonly format?: string }>>
+  const open = Object.keys(declared).filter((name) => declared[name]!.format !== 'password')
+  try {
+    const before = cache.connection(row).credentials
+    return open.every((name) => before[name] === credentials[name])
+  } catch {
+    return false // credentials that cannot be opened any more are no login
+  }
 }
 
 const otherSender = ({ title }: Provider, told: string): Problem =>

@@ -40,6 +40,36 @@ test('messages that a provider names alike are all sent, and the first keeps the
   await world.invariants()
 })
 
+test('a name that a provider uses again is that of the newer message once the older one is over', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} })).body
+    .id
+  const ids: string[] = []
+  for (let i = 0; i < 2; i++) ids.push((await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).body.id)
+  const rows = await world.pool<MessageRow[]>`select * from messages order by id`
+  const now = world.clock.now()
+  const deps = { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() }
+  const accepted = (row: MessageRow) => ({
+    job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+    provider: 'simulator',
+    outcome: { kind: 'accepted' as const, provider_ids: ['7'] as const },
+    duration_ms: 5,
+    at_ms: now,
+    instant: false,
+  })
+
+  await writeCompletions(deps, [accepted(rows[0]!)])
+  await world.pool`update messages set status = 'delivered' where id = ${ids[0]!}`
+  await writeCompletions(deps, [accepted(rows[1]!)])
+
+  const named = await world.pool<{ message_id: string }[]>`select message_id from provider_references`
+  assert.deepEqual(
+    named.map(({ message_id }) => message_id),
+    [ids[1]],
+  )
+})
+
 test('a message that is cancelled while the sandbox takes it was never handed over: no attempt, no receipt, no reply', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'test' })

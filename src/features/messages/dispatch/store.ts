@@ -269,6 +269,9 @@ export async function measureDepths(sql: Db, at: string): Promise<Depths> {
   return row!
 }
 
+/** Receipts of SMS come within a message's validity, three days at most with nearly all operators; read receipts later, but their providers use no id twice. */
+const referenceReusedAfter = '4 days'
+
 /** By which name a provider knows a message, or one of its parts. */
 export interface NewReference {
   readonly channel_id: string
@@ -281,14 +284,22 @@ export interface NewReference {
   readonly created_at: string
 }
 
-/** A reference that is there already stays as it is. */
+/**
+ * A reference that is there already stays as it is, unless nothing more is to come of its message: it is over, or so old that no provider tells of it any more. Then the provider counts
+ * its ids anew, and the name is the newer message's (behaviour: messages 7.3).
+ */
 export async function insertReferences(tx: Db, references: readonly NewReference[]): Promise<void> {
   if (references.length === 0) return
   await tx`
     insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-    select channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
+    select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
     from json_to_recordset(${jsonRows(references)}::text::json) as t(channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint, parts smallint, created_at timestamptz)
-    on conflict (channel_id, provider_id) do nothing`
+    order by channel_id, provider_id, message_id, part
+    on conflict (channel_id, provider_id) do update set account_id = excluded.account_id, mode = excluded.mode, message_id = excluded.message_id, part = excluded.part,
+      parts = excluded.parts, status = null, created_at = excluded.created_at
+    where provider_references.message_id <> excluded.message_id and (provider_references.created_at < excluded.created_at - ${referenceReusedAfter}::interval
+      or exists (select from messages m where m.account_id = provider_references.account_id and m.mode = provider_references.mode
+        and m.id = provider_references.message_id and m.status in ('delivered', 'read', 'failed')))`
 }
 
 /** One hand-over and its outcome. */
