@@ -53,32 +53,44 @@ const Recipient = Type.Object(
 )
 export type AdhocRecipient = Static<typeof Recipient>
 
-/** One object with the fields of every variant: which of them `type` wants is checked by the campaigns feature, in one round with everything else. */
+/** One object with the fields of every variant: which of them `type` wants is checked by the campaigns feature, in one round with everything else. Null is absent. */
+const audienceType = Type.String({ enum: [...audienceTypes], description: 'Which of the other fields count; those of other variants are left out.' })
+const recipientsBounds = { minItems: 1, maxItems: campaignLimits.adhoc_recipients_max }
 const audienceFields = {
-  type: Type.String({ enum: [...audienceTypes], description: 'Which of the other fields count.' }),
-  segment_id: Type.Optional(Type.String({ description: '`segment`: required. Its rules are evaluated when sending starts.' })),
-  list_id: Type.Optional(Type.String({ description: '`list`: required.' })),
+  type: audienceType,
+  segment_id: Type.Optional(NullableString({ description: '`segment`: required. Its rules are evaluated when sending starts.' })),
+  list_id: Type.Optional(NullableString({ description: '`list`: required.' })),
   tags: Type.Optional(
-    Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: campaignLimits.audience_tags_max, description: '`tags`: required; 1 to 20.' }),
+    Type.Unsafe<string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string', minLength: 1 },
+      minItems: 1,
+      maxItems: campaignLimits.audience_tags_max,
+      description: '`tags`: required; 1 to 20, as contacts have them.',
+    }),
   ),
-  match: Type.Optional(Type.String({ enum: ['any', 'all'], default: 'any', description: '`tags`: contacts with any of them, or with all.' })),
+  match: Type.Optional(NullableString({ enum: ['any', 'all', null], default: 'any', description: '`tags`: contacts with any of them, or with all.' })),
   recipients: Type.Optional(
-    Type.Array(Recipient, { minItems: 1, maxItems: campaignLimits.adhoc_recipients_max, description: '`adhoc`: required; left out of lists and events.' }),
+    Type.Unsafe<AdhocRecipient[] | null>({ type: ['array', 'null'], items: Recipient, ...recipientsBounds, description: '`adhoc`: required.' }),
   ),
   save_as_contacts: Type.Optional(
-    Type.Boolean({ default: false, description: '`adhoc`: the recipients become contacts when sending starts (phone channels).' }),
+    Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      default: false,
+      description: '`adhoc`: the recipients become contacts when sending starts (phone channels).',
+    }),
   ),
 }
 const AudienceRequest = Type.Object(audienceFields, { $id: 'CampaignAudienceRequest', description: 'Who gets the message.' })
 export type AudienceRequest = Static<typeof AudienceRequest>
 const Audience = Type.Object(
   {
-    type: audienceFields.type,
+    type: audienceType,
     segment_id: Type.Optional(Type.String()),
     list_id: Type.Optional(Type.String()),
     tags: Type.Optional(Type.Array(Type.String())),
     match: Type.Optional(Type.String({ enum: ['any', 'all'] })),
-    recipients: audienceFields.recipients,
+    recipients: Type.Optional(Type.Array(Recipient, { description: '`adhoc`: left out of lists and events.' })),
     recipients_count: Type.Optional(Type.Integer({ description: '`adhoc`: how many recipients were given.' })),
     save_as_contacts: Type.Optional(Type.Boolean()),
   },
@@ -98,7 +110,7 @@ const NullableWindow = Type.Unsafe<SendWindow | null>({
 const ScheduleRequest = Type.Object(
   {
     send_at: Type.Optional(NullableString({ format: 'date-time', description: 'null starts when launched; so does a time that has passed.' })),
-    timezone: Type.Optional(Type.String({ format: 'timezone', description: 'IANA name. Default: that of the account.', examples: ['Europe/Vienna'] })),
+    timezone: Type.Optional(NullableString({ format: 'timezone', description: 'IANA name. Default: that of the account.', examples: ['Europe/Vienna'] })),
     send_window: Type.Optional(NullableWindow),
     recipient_timezone: Type.Optional(Type.Boolean({ default: false, description: "The window counts in each contact's own time zone, where it has one." })),
   },
@@ -190,7 +202,12 @@ const optional = {
   consent_declared: Type.Optional(Type.Boolean({ default: false, description: 'You hold the consent of the recipients; may also be sent at launch.' })),
   schedule: Type.Optional(Type.Unsafe<ScheduleRequest | null>({ ...ScheduleRequest, type: ['object', 'null'] })),
   throttle_per_second: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: campaignLimits.throttle_max, default: campaignLimits.throttle_default, description: 'Messages a second.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: campaignLimits.throttle_max,
+      default: campaignLimits.throttle_default,
+      description: "Messages a second. Where the channel's own rate is lower, that counts; what is shown is what was asked.",
+    }),
   ),
 }
 const launching = {

@@ -22,7 +22,7 @@ export function audienceFailures(audience: unknown): Detail[] {
   const { type, tags } = audience as Partial<AudienceRequest>
   if (type === undefined || !Object.hasOwn(wantedOf, type)) return []
   const wanted = wantedOf[type as AudienceType]
-  if ((audience as AudienceRequest)[wanted] === undefined)
+  if (((audience as AudienceRequest)[wanted] ?? null) === null)
     return [{ param: `audience.${wanted}`, code: 'missing_field', message: `An audience of type \`${type}\` needs \`${wanted}\`.` }]
   const failures: Detail[] = []
   if (type === 'tags' && Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) readTags('audience.tags', tags, failures)
@@ -34,7 +34,8 @@ export function keptAudience(request: AudienceRequest): { audience: Audience; ad
   const type = request.type as AudienceType
   if (type === 'segment') return { audience: { type, segment_id: request.segment_id! }, adhoc: null }
   if (type === 'list') return { audience: { type, list_id: request.list_id! }, adhoc: null }
-  if (type === 'tags') return { audience: { type, tags: readTags('audience.tags', request.tags!, []), match: request.match ?? 'any' }, adhoc: null }
+  if (type === 'tags')
+    return { audience: { type, tags: readTags('audience.tags', request.tags!, []), match: request.match === 'all' ? 'all' : 'any' }, adhoc: null }
   const adhoc = request.recipients!
   return { audience: { type, recipients_count: adhoc.length, save_as_contacts: request.save_as_contacts ?? false }, adhoc }
 }
