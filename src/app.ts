@@ -16,6 +16,7 @@ import { channelChores, channelLanes } from './features/channels/worker.ts'
 import { campaignFollower } from './features/campaigns/follower.ts'
 import { campaignSubmitter } from './features/campaigns/submitter.ts'
 import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './features/campaigns/reactions.ts'
+import { campaignInvariants } from './features/campaigns/invariants.ts'
 import { campaignRoutes } from './features/campaigns/routes.ts'
 import { campaignService } from './features/campaigns/service.ts'
 import { exportRoutes } from './features/contacts/export-routes.ts'
@@ -224,7 +225,7 @@ const routesOf = (platform: Platform, { accounts, billing, channels, contacts, i
   ...campaignRoutes(campaigns),
 ]
 
-const choresOf = (platform: Platform, { billing, media, contacts, imports }: Services): Chore[] => [
+const choresOf = (platform: Platform, { billing, media, contacts, imports, campaigns }: Services): Chore[] => [
   ...platformChores(platform),
   ...billingChores(platform, billing),
   ...messageChores(platform),
@@ -233,6 +234,7 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports }: Ser
   ...contacts.chores,
   ...imports.chores,
   ...webhookChores(platform),
+  ...campaigns.chores,
 ]
 
 const invariantsOf = (platform: Platform, followers: Followers, { media }: Services): Invariant[] => [
@@ -242,6 +244,7 @@ const invariantsOf = (platform: Platform, followers: Followers, { media }: Servi
   ...media.invariants,
   ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
   ...webhookInvariants(platform),
+  ...campaignInvariants,
 ]
 
 export function buildApp(parts: AppParts): App {

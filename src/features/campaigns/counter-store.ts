@@ -63,3 +63,25 @@ export async function addDeltas(sql: Db, { account_id, mode }: Tenant, deltas: r
     select ${account_id}, ${mode}, campaign_id, status, recipients, wallet_micros, package_credits
     from json_to_recordset(${jsonRows(deltas)}::text::json) as t(campaign_id text, status text, recipients int, wallet_micros bigint, package_credits bigint)`
 }
+
+/** Puts at most so many deltas, of any tenants' campaigns, into one sum for each campaign, status and reason; resolves to how many. */
+export async function foldCounters(sql: Db, deltas_max: number): Promise<number> {
+  const [row] = await sql<{ folded: number }[]>`
+    with held as materialized (
+      select ctid as place from campaign_counters where not folded limit ${deltas_max} for update skip locked
+    ),
+    deltas as (
+      delete from campaign_counters where ctid = any (array(select place from held)) returning *
+    ),
+    sums as (
+      delete from campaign_counters where folded and campaign_id in (select campaign_id from deltas) returning *
+    ),
+    kept as (
+      insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients, wallet_micros, package_credits, folded)
+      select account_id, mode, campaign_id, status, skip_reason, sum(recipients), sum(wallet_micros), sum(package_credits), true
+      from (select * from deltas union all select * from sums) c group by account_id, mode, campaign_id, status, skip_reason
+      having sum(recipients) <> 0 or sum(wallet_micros) <> 0 or sum(package_credits) <> 0
+    )
+    select count(*)::int as folded from deltas`
+  return row!.folded
+}

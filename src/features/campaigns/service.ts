@@ -11,8 +11,11 @@ import type {
   CampaignUpdate,
 } from '../../contract/resources/campaign.ts'
 import type { Db } from '../../platform/database/sql.ts'
+import { untilDone } from '../../platform/chores.ts'
 import type { Page } from '../../platform/http/paging.ts'
+import type { Chore } from '../../platform/platform.ts'
 import type { RequestKey, Sent } from '../messages/service.ts'
+import { foldCounters } from './counter-store.ts'
 import type { CampaignDeps } from './deps.ts'
 import { duplicateCampaign } from './drafts/duplicating.ts'
 import type { Keep } from './keeping.ts'
@@ -34,6 +37,7 @@ export type CampaignService = ReturnType<typeof campaignService>
 export function campaignService(deps: CampaignDeps) {
   return {
     lanes: [snapshotLane(deps), sendingLane(deps)],
+    chores: [folding(deps)],
     /** A draft; with `launch` it is launched too, and nothing is kept where that is refused. */
     create: (sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> =>
       body.launch === true ? createLaunched(deps, sql, caller, body, keep) : createCampaign(deps, sql, caller, body, keep),
@@ -65,3 +69,12 @@ export function campaignService(deps: CampaignDeps) {
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeDraft(deps, sql, tenant, id),
   }
 }
+
+/** Deltas of counters folded in one transaction. */
+const foldedAtOnce = 5000
+
+const folding = ({ platform }: CampaignDeps): Chore => ({
+  name: 'fold-campaign-counters',
+  every_ms: 1000,
+  run: () => untilDone(platform.clock, foldedAtOnce, () => foldCounters(platform.pool, foldedAtOnce)),
+})

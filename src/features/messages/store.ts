@@ -1,5 +1,6 @@
 /** SQL of messages as they are read. What accepting and the lanes write stands in their folders. */
 import type { Tenant } from '../../contract/caller.ts'
+import type { OriginType } from '../../contract/resources/message.ts'
 import type { MessageRow } from './rows.ts'
 import type { Db } from '../../platform/database/sql.ts'
 
@@ -30,3 +31,7 @@ export async function listAttempts(sql: Db, { account_id, mode }: Tenant, messag
     where account_id = ${account_id} and mode = ${mode} and message_id = ${message_id}
     order by number desc limit 1000`
 }
+
+/** Every message that somebody submitted for rows of its own, as a select of account_id, mode, id, origin_id, submission_key and status, for the invariants of whoever did. */
+export const messagesOfOrigin = (sql: Db, type: OriginType) => sql`
+  select account_id, mode, id, origin_id, submission_key, status from messages where direction = 'outbound' and origin_type = ${type}`

@@ -39,6 +39,7 @@ export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSiz
   } catch (error) {
     if (sqlState(error) !== '57014' || sizes.timeoutMs(row.id) === null) throw error
     sizes.tooSlow(row.id)
+    await requeueJob(platform.pool, row, isoTime(platform.clock.now()))
     return true
   }
 }
@@ -61,6 +62,7 @@ async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience 
       await keepRules(tx, held, held.id, rules)
     }
     await updateState(tx, { ...held, status: held.status === 'scheduled' ? 'queued' : held.status, snapshot_began_at: isoTime(platform.clock.now()) })
+    await requeueJob(tx, held, isoTime(platform.clock.now()))
     return true
   })
 }
@@ -96,7 +98,7 @@ async function takeChunk(deps: CampaignDeps, tx: Transaction, job: Job, source: 
   const { platform } = deps
   const held = await holdCampaign(tx, job, platform.process_id)
   if (held === null) return false
-  const timeout_ms = sizes.timeoutMs(held.id)
+  const timeout_ms = source.kind === 'adhoc' ? null : sizes.timeoutMs(held.id)
   if (timeout_ms !== null) await limitStatements(tx, timeout_ms)
   const { rows, after } = source.kind === 'adhoc' ? await adhocChunk(deps, tx, held) : await contactsChunk(deps, tx, held, source, sizes.of(held.id))
   const written: CampaignRow = { ...held, snapshot_rows: held.snapshot_rows + rows }
