@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Api } from '../kit/api.ts'
+import { closing } from '../kit/closing.ts'
+import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const text = (body: string) => ({ type: 'text', text: { body } })
@@ -209,4 +211,53 @@ test('a campaign on its way is rehearsed for those alone who still wait, and a f
   assert.deepEqual([paused.recipients_count, paused.would_skip], [queued, { unsubscribed: 1 }])
   assert.equal(Date.parse(paused.ends_at) - Date.parse(paused.starts_at), (paused.would_send - 1) * 100)
   assert.deepEqual([ended.status, ended.body.error.code], [409, 'campaign_state_invalid'])
+})
+
+const offer = {
+  id: '1',
+  name: 'offer',
+  status: 'APPROVED',
+  parameter_format: 'POSITIONAL',
+  components: [{ type: 'BODY', text: 'Hello' }],
+  rejected_reason: 'NONE',
+  language: 'en_US',
+  category: 'MARKETING',
+}
+
+test('a live whatsapp campaign goes to no more different recipients than its channel reaches in 24 hours', async (t) => {
+  const graph = await startWhatsapp()
+  closing(t, () => graph.close())
+  graph.templates.push(offer)
+  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
+  const { api } = await world.account({ mode: 'live', credit_micros: 100_000_000 })
+  const made = await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })
+  const channel: string = made.body.id
+  const recipients = Array.from({ length: 2001 }, (_, i) => ({ to: `+49151${String(10_000_000 + i)}` }))
+  const message = { type: 'template', template: { name: 'offer', language: { code: 'en_US' } } }
+  const body = { ...spring, channel, message }
+  const [within, beyond] = [
+    await draft(api, { ...body, audience: adhoc(...recipients.slice(1), recipients[1]!, { to: 'nobody' }) }),
+    await draft(api, { ...body, audience: adhoc(...recipients) }),
+  ]
+
+  const told = [await rehearsed(api, within), await rehearsed(api, beyond)]
+  const refused = [await api.post(`/v1/campaigns/${beyond}/launch`), await api.post('/v1/campaigns', { ...body, audience: adhoc(...recipients), launch: true })]
+  const accepted = await api.post(`/v1/campaigns/${within}/launch`)
+  await api.patch(`/v1/channels/${channel}`, { settings: { messaging_limit: 10_000 } })
+  const raised = await rehearsed(api, beyond)
+
+  const size = ({ checks }: { checks: { code: string; ok: boolean; message: string }[] }) => checks.find(({ code }) => code === 'campaign_limit_exceeded')!
+  assert.deepEqual(
+    told.map((each) => [each.would_send, size(each).ok]),
+    [
+      [2000, true],
+      [2001, false],
+    ],
+  )
+  assert.match(size(told[1]).message, /2001 recipients.*2000 in 24 hours.*Split/)
+  assert.deepEqual(
+    refused.map(({ status, body: answer }) => [status, answer.error.code, answer.error.message]),
+    Array.from({ length: 2 }, () => [400, 'campaign_limit_exceeded', size(told[1]).message]),
+  )
+  assert.deepEqual([accepted.status, size(raised).ok], [200, true])
 })

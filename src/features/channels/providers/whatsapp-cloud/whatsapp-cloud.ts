@@ -28,6 +28,16 @@ export const whatsappCloud: Provider = {
     app_secret: secret('App secret', 'In the app dashboard under App settings, Basic; it signs the callbacks.', 256),
     verify_token: Type.Optional(secret('Verify token', 'A word that you give to Meta together with the address of the callbacks.', 256)),
   }),
+  settings: Type.Object({
+    messaging_limit: Type.Optional(
+      Type.Integer({
+        title: 'Messaging limit',
+        description:
+          'Different recipients whom the number may write to first in 24 hours, as WhatsApp Manager shows it: a campaign to more is refused. Default: 2000.',
+        minimum: 1,
+      }),
+    ),
+  }),
   identifier: 'told',
   url: { setting: 'POSTHORN_WHATSAPP_GRAPH_URL', fallback: 'https://graph.facebook.com', about: "The address of Meta's Graph API, for a proxy or for tests." },
   guide: 'whatsapp-cloud',
