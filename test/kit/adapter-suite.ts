@@ -36,6 +36,7 @@ import { tryDescription } from './conformance/description.ts'
 import { assertOutcome, letsNothingSlip, sender } from './conformance/hand-over.ts'
 import { tryMedia } from './conformance/media.ts'
 import { tryNetwork } from './conformance/network.ts'
+import { tryOddWords } from './conformance/odd-words.ts'
 import { left, type AdapterSamples, type Provoked, type SeveralSample, type Start } from './conformance/samples.ts'
 import { trySessions } from './conformance/sessions.ts'
 import { tryTemplates } from './conformance/templates.ts'
@@ -58,6 +59,7 @@ export function adapterSuite(described: Provider, start: Start): void {
     await trySeveral(suite, provider, begin, samples)
     await tryConnecting(suite, provider, begin, samples)
     await tryNetwork(suite, provider, begin, samples)
+    await tryOddWords(suite, provider, begin, samples)
     await trySessions(suite, provider, begin, samples)
     await tryCallbacks(suite, provider, begin, samples)
     await tryTemplates(suite, provider, begin, samples)

@@ -1,6 +1,10 @@
-/** Keeps credentials out of what the code of providers says. Whatever an adapter returns or rejects with for people to read is cleared of them, once, where adapters are made. */
+/**
+ * Keeps credentials out of what the code of providers says. Whatever an adapter returns or rejects with for people to read is cleared of them, once, where adapters are made,
+ * and made fit to be stored behind that (`storable-answers.ts`).
+ */
 import { isObject } from '../../lib/json-fields.ts'
 import type { Adapter, Connection, Outcome, Provider, Received, Report, Session, Tell } from './adapter.ts'
+import { storableOutcome, storableReport } from './storable-answers.ts'
 
 type Hide = (text: string) => string
 
@@ -93,11 +97,11 @@ function errorWithout(hide: Hide, error: unknown): Error {
   return error
 }
 
-function outcomeWithout(hide: Hide, outcome: Outcome): Outcome {
+const outcomeWithout = (hide: Hide, outcome: Outcome): Outcome => storableOutcome(hiddenOutcome(hide, outcome))
+
+function hiddenOutcome(hide: Hide, outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted')
-    return outcome.reports === undefined
-      ? outcome
-      : { ...outcome, reports: outcome.reports.map((one) => ({ ...one, report: reportWithout(hide, one.report) })) }
+    return outcome.reports === undefined ? outcome : { ...outcome, reports: outcome.reports.map((one) => ({ ...one, report: hiddenReport(hide, one.report) })) }
   if (outcome.kind === 'unknown') return { ...outcome, message: hide(outcome.message) }
   const said = saidWithout(hide, outcome)
   return said.kind === 'throttled' && said.if_lasting !== undefined ? { ...said, if_lasting: saidWithout(hide, said.if_lasting) } : said
@@ -115,8 +119,10 @@ const textWithout = <T>(hide: Hide, text: T): T => (typeof text === 'string' ? (
 const answerWithout = <T extends object>(hide: Hide, answer: T): T =>
   'message' in answer && typeof answer.message === 'string' ? { ...answer, message: hide(answer.message) } : answer
 
+const reportWithout = (hide: Hide, report: Report): Report => storableReport(hiddenReport(hide, report))
+
 /** What people wrote stays as it is. */
-function reportWithout<T extends Report>(hide: Hide, report: T): T {
+function hiddenReport<T extends Report>(hide: Hide, report: T): T {
   if (report.kind === 'receipt' && isObject(report.error)) return { ...report, error: saidWithout(hide, report.error) }
   return report.kind === 'link' ? { ...report, message: hide(report.message) } : report
 }

@@ -51,7 +51,11 @@ export function assertOutcome(outcome: Outcome): void {
   }
   for (const id of outcome.provider_ids ?? []) assert.ok(typeof id === 'string' && id !== '' && id.length <= 255, seen)
   assert.ok(typeof outcome.message === 'string' && outcome.message.trim() !== '' && outcome.message.length <= 1000, seen)
-  if (outcome.kind !== 'unknown') assert.ok(outcome.provider_code === null || (typeof outcome.provider_code === 'string' && outcome.provider_code !== ''), seen)
+  if (outcome.kind !== 'unknown')
+    assert.ok(
+      outcome.provider_code === null || (typeof outcome.provider_code === 'string' && outcome.provider_code !== '' && outcome.provider_code.length <= 100),
+      seen,
+    )
   if (outcome.kind === 'refused') assert.ok(messageErrorCodes.includes(outcome.code), seen)
   if (outcome.kind === 'throttled' && outcome.retry_after_ms !== undefined) {
     assert.ok(Number.isFinite(outcome.retry_after_ms) && outcome.retry_after_ms >= 0 && outcome.retry_after_ms <= 24 * 3600_000, seen)

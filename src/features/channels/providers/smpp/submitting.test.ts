@@ -174,3 +174,13 @@ test('a message is certainly not sent when the link is gone before', async (t) =
   assert.equal(ended.refused, false)
   assert.equal((await send('Hi')).kind, 'unavailable')
 })
+
+test('an id that is far longer than the protocol lets it be becomes a short one, and the message is sent', async (t) => {
+  const { send } = await linked(t, { smsc: { id: (nth) => `${nth}${'y'.repeat(9300)}` } })
+
+  const outcome = await send('x'.repeat(200))
+
+  assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome))
+  assert.equal(new Set(outcome.provider_ids).size, 2)
+  for (const id of outcome.provider_ids) assert.match(id, /^sha256:[0-9a-f]{64}$/)
+})
