@@ -48,4 +48,8 @@ export const wasCancelled = (error: unknown): boolean => codeOf(error) === '5701
 export const isUnreachable = (error: unknown): boolean =>
   lostCodes.has(codeOf(error)) || unreachableState.test(codeOf(error)) || (refusedLogin.test(codeOf(error)) && endedSession(error))
 
+/** True for an error that says nothing of what was to be written: the database is away, takes no writes or gave the statement up, or others were in the way. It may pass. */
+export const mayPass = (error: unknown): boolean =>
+  connectionLost(error) || isUnreachable(error) || refusesWrites(error) || wasCancelled(error) || /^(40...|55P03)$/.test(codeOf(error))
+
 const endedSession = (error: unknown): boolean => (error as { severity?: unknown }).severity === 'FATAL'

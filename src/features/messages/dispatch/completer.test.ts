@@ -1,8 +1,9 @@
 /** What writing completions promises when providers are odd. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import type { Outcome } from '../../channels/adapter.ts'
 import type { MessageRow } from '../rows.ts'
-import { until } from '../../../../test/kit/waiting.ts'
+import { until, within } from '../../../../test/kit/waiting.ts'
 import { startWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from '../transitions/followers.ts'
 import { providerIdCache } from './provider-ids.ts'
@@ -99,6 +100,55 @@ test('a message that is cancelled while the sandbox takes it was never handed ov
   assert.deepEqual((await api.get(`/v1/messages/${id}`)).body, cancelled.body)
   assert.deepEqual((await api.get(`/v1/messages/${id}/attempts`)).body.data, [])
   assert.deepEqual((await api.get('/v1/messages?direction=inbound')).body.data, [])
+  await world.invariants()
+})
+
+test('an answer that cannot be stored ends its own message alone, and none waits behind it', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} })).body
+    .id
+  const outcomes: Outcome[] = [
+    { kind: 'accepted', provider_ids: ['good'] },
+    { kind: 'refused', code: 'recipient_blocked', provider_code: 'a\0b', message: 'No.' },
+    { kind: 'accepted', provider_ids: ['half \ud800'] },
+    { kind: 'unknown', message: 'a\0b' },
+    { kind: 'accepted', provider_ids: [Array.from({ length: 9300 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 7919) % 20_000))).join('')] },
+    { kind: 'unavailable', provider_code: null, message: 'a\0b', provider_ids: ['first'] },
+    { kind: 'accepted' } as unknown as Outcome,
+    { kind: 'accepted', provider_ids: ['good too'] },
+  ]
+  const ids: string[] = []
+  for (const _ of outcomes) ids.push((await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).body.id)
+  const rows = await world.pool<MessageRow[]>`select * from messages order by id`
+  const now = world.clock.now()
+  const jobs = inHand()
+  const made = completer({
+    platform: world.platform,
+    billing: world.services.billing,
+    channels: world.services.channels,
+    followers: followersOf(world.platform, []),
+    providerIds: providerIdCache(),
+    jobs,
+  })
+  t.after(() => made.stop())
+
+  for (const [index, outcome] of outcomes.entries()) {
+    const job: Job = { row: rows[index]!, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 }
+    jobs.begin(job)
+    made.complete({ job, provider: 'simulator', outcome, duration_ms: 5, at_ms: now, instant: false })
+  }
+  await within('all to be written', made.drained())
+
+  const read = await Promise.all(ids.map(async (id) => (await api.get(`/v1/messages/${id}`)).body))
+  const failed = ['failed', 'provider_error']
+  const sent = ['sent', null]
+  assert.deepEqual(
+    read.map(({ status, error }) => [status, error?.code ?? null]),
+    [sent, failed, sent, ['sending', null], sent, failed, sent, sent],
+  )
+  assert.match(read[1].error.message, /could not be stored/)
+  assert.equal(jobs.size, 0)
   await world.invariants()
 })
 

@@ -1,6 +1,7 @@
 /** The completer: writes what came of jobs, set-wise: the message's status, references, attempts, reports, and the job ended or given back. */
 import { limits } from '../../../contract/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
+import { mayPass } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { storeReports } from '../reports/store.ts'
@@ -8,7 +9,7 @@ import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeAcceptances, type Acceptance } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps } from '../transitions/transitions.ts'
-import { attemptsOf, nextDue, referencesOf, reportsOf, returnedJobOf, transitionsOf, wasHandedOver, type Completion } from './completion.ts'
+import { attemptsOf, inOwnWords, nextDue, referencesOf, reportsOf, returnedJobOf, transitionsOf, wasHandedOver, type Completion } from './completion.ts'
 import { loseChannels } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
@@ -63,38 +64,75 @@ export function completer(deps: CompleterDeps): Completer {
 
 /** Completions that come while a batch is being written form the next one; a database that is away is waited for. */
 async function writeAll(state: State): Promise<void> {
-  const { platform, channels, jobs, completions, stopped } = state
+  const { platform, completions, stopped } = state
   await new Promise((resolve) => setImmediate(resolve))
   try {
     for (let failures = 0; completions.length > 0;) {
       const batch = completions.splice(0, limits.group_commit_rows_max)
-      try {
-        await writeCompletions(state, batch)
-        failures = 0
-        await loseChannels(platform, channels, batch)
-        for (const { job } of batch) jobs.end(job)
-        if (jobs.short) {
-          jobs.short = false
-          platform.wake('dispatch')
-        }
-        platform.notify('reports', 'fan-out')
-        state.followers.wake(batch.map(({ job }) => job.row))
-        state.wakes.plan(batch)
-      } catch (error) {
-        platform.storage.failed(error)
-        platform.log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
-        completions.unshift(...batch)
-        if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
-        failures += 1
-        // who stops a service waits for it by the machine's time
-        if (stopped.signal.aborted) await pause(retryFirstMs)
-        else await platform.clock.sleep(Math.min(retryFirstMs * 2 ** failures, retryMaxMs), stopped.signal)
-      }
+      const left = await writeWhatCanBe(state, batch)
+      failures = left.length < batch.length ? 0 : failures + 1
+      // behind the others, which they must not hold up
+      completions.push(...left)
+      if (failures === 0) continue
+      if (stopped.signal.aborted && failures > failuresWhenStoppingMax) return
+      // who stops a service waits for it by the machine's time
+      if (stopped.signal.aborted) await pause(retryFirstMs)
+      else await platform.clock.sleep(Math.min(retryFirstMs * 2 ** failures, retryMaxMs), stopped.signal)
     }
   } finally {
     // with nothing awaited since the last look, so that what is completed from here on begins the next writing
     state.writing = undefined
   }
+}
+
+/**
+ * Writes a batch; resolves to those of it that are to be tried again. Where the database takes writes, but not these, the batch is halved until the one to blame
+ * stands alone, and that one is written in words of our own.
+ */
+async function writeWhatCanBe(state: State, batch: readonly Completion[]): Promise<readonly Completion[]> {
+  try {
+    await writeCompletions(state, batch)
+  } catch (error) {
+    const { log, storage } = state.platform
+    storage.failed(error)
+    log.error({ err: error, messages: batch.length }, 'answers of providers could not be written; they are written again')
+    if (mayPass(error)) return batch
+    if (batch.length === 1) return await writeInOwnWords(state, batch[0]!)
+    const half = Math.ceil(batch.length / 2)
+    const first = await writeWhatCanBe(state, batch.slice(0, half))
+    return [...first, ...(await writeWhatCanBe(state, batch.slice(half)))]
+  }
+  await endWritten(state, batch)
+  return []
+}
+
+/** What the provider said of one message cannot be written: what it comes to is, without it. */
+async function writeInOwnWords(state: State, completion: Completion): Promise<readonly Completion[]> {
+  const { log } = state.platform
+  const about = { message_id: completion.job.row.id, channel_id: completion.job.row.channel_id, outcome: completion.outcome.kind }
+  const plain = inOwnWords(completion)
+  if (plain === null) return [completion]
+  try {
+    await writeCompletions(state, [plain])
+  } catch (error) {
+    log.error({ err: error, ...about }, 'an answer of a provider could not be written in our own words either; it is written again behind the others')
+    return [completion]
+  }
+  log.error(about, 'an answer of a provider could not be written as it came; it is written in our own words')
+  await endWritten(state, [plain])
+  return []
+}
+
+async function endWritten({ platform, channels, jobs, followers, wakes }: State, batch: readonly Completion[]): Promise<void> {
+  await loseChannels(platform, channels, batch)
+  for (const { job } of batch) jobs.end(job)
+  if (jobs.short) {
+    jobs.short = false
+    platform.wake('dispatch')
+  }
+  platform.notify('reports', 'fan-out')
+  followers.wake(batch.map(({ job }) => job.row))
+  wakes.plan(batch)
 }
 
 /** Writes what became of jobs: plain acceptances in one statement, everything else, and whatever that did not cover, in a transaction. */

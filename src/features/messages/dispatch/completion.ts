@@ -105,6 +105,22 @@ const neverTold: Outcome & { readonly kind: 'refused' } = {
   message: 'The provider took the message again and again without telling what became of it. The recipient may have it: ask before you send it again.',
 }
 
+const notStored = 'The provider gave an answer that could not be stored.'
+
+/** The completion without anything that the provider said, for what of it cannot be stored; null where it said nothing. */
+export function inOwnWords(completion: Completion): Completion | null {
+  if (!wasHandedOver(completion)) return null
+  const { job, outcome } = completion
+  if (outcome.kind === 'accepted') return { ...completion, outcome: { kind: 'accepted', provider_ids: [`unnamed:${job.row.id}`] } }
+  // what it took of the message cannot be told without its ids, and would go out again
+  const whole = outcome.provider_ids === undefined || outcome.provider_ids.length === 0
+  if (whole && outcome.kind === 'unknown') return { ...completion, outcome: { kind: 'unknown', message: notStored } }
+  if (whole && outcome.kind !== 'unknown' && outcome.kind !== 'refused')
+    return { ...completion, outcome: { kind: outcome.kind, provider_code: null, message: notStored } }
+  const message = `${notStored} The recipient may have the message: ask before you send it again.`
+  return { ...completion, outcome: { kind: 'refused', code: 'provider_error', provider_code: null, message } }
+}
+
 /** What is asked of the message, in order. */
 export function transitionsOf(completion: Completion): TransitionRequest[] {
   const { job, at_ms } = completion
