@@ -47,6 +47,13 @@ const tallyOf = (rows: readonly CountRow[]): Tally => ({
   package_credits: rows.reduce((sum, row) => sum + row.package_credits, 0),
 })
 
+/** Whether what its messages cost is counted, as far as they have been accepted and have failed. */
+export async function areCostsCounted(sql: Db, { account_id, mode, id }: Tenant & { readonly id: string }): Promise<boolean> {
+  const open = await sql`
+    select 1 from (${unfoldedOf(sql, followerName, { tenant: { account_id, mode }, origin_ids: [id] })}) u where u.was is null or u.status = 'failed' limit 1`
+  return open.length === 0
+}
+
 /** So many recipients more or less have this status, or (null) messages cost so much more or less. */
 export interface CounterDelta {
   readonly campaign_id: string

@@ -66,13 +66,18 @@ export async function insertRecipients(tx: Transaction, { account_id, mode, id }
 
 export type UnsentRow = Pick<RecipientRow, 'n' | 'contact_id' | 'to' | 'first_name' | 'last_name' | 'variables' | 'timezone'>
 
-/** The first recipients, in the order of the snapshot, that still want a message and whose time zone is one of these ('': the campaign's). */
-export async function listUnsent(sql: Db, { account_id, mode, id }: Whose, timezones: readonly string[], limit: number): Promise<UnsentRow[]> {
+/** The first recipients, in the order of the snapshot, that still want a message, whose time zone is one of these ('': the campaign's) and whose number is none of `but`. */
+export async function listUnsent(
+  sql: Db,
+  { account_id, mode, id }: Whose,
+  { timezones, but, limit }: { readonly timezones: readonly string[]; readonly but: readonly number[]; readonly limit: number },
+): Promise<UnsentRow[]> {
   return await sql<UnsentRow[]>`
     select r.* from unnest(${[...timezones]}::text[]) z
     cross join lateral (
       select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and timezone = z and status = 'pending' and message_id is null
+        ${but.length === 0 ? sql`` : sql`and n <> all (${[...but]}::int[])`}
       order by n limit ${limit}
     ) r
     order by r.n limit ${limit}`
@@ -103,6 +108,31 @@ export async function countUnderWay(sql: Db, { account_id, mode, id }: Whose, mo
       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null limit ${most}
     ) n`
   return row!.count
+}
+
+/** How far a campaign is, as its sender asks. */
+export interface Progress {
+  readonly campaign_id: string
+  /** Somebody still wants a message. */
+  readonly unsent: boolean
+  /** Submitted and not sent yet; counted no further than `most`. */
+  readonly under_way: number
+}
+
+/** How far several campaigns of any tenants are, in one statement. */
+export async function progressOf(sql: Db, wanted: readonly (Tenant & { readonly campaign_id: string; readonly most: number })[]): Promise<Progress[]> {
+  if (wanted.length === 0) return []
+  return await sql<Progress[]>`
+    select w.campaign_id,
+      exists (
+        select from campaign_recipients r
+        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null
+      ) as unsent,
+      (select count(*)::int from (
+        select from campaign_recipients r
+        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is not null limit w.most
+      ) n) as under_way
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, most int)`
 }
 
 /** What becomes of a recipient without a message. */

@@ -62,6 +62,15 @@ export async function findCampaign(sql: Db, { account_id, mode }: Tenant, id: st
   return row ?? null
 }
 
+/** Those that there are of these, of any tenants. */
+export async function findCampaigns(sql: Db, wanted: readonly (Tenant & { readonly campaign_id: string })[]): Promise<CampaignRow[]> {
+  if (wanted.length === 0) return []
+  const [accounts, modes, ids] = [wanted.map(({ account_id }) => account_id), wanted.map(({ mode }) => mode), wanted.map(({ campaign_id }) => campaign_id)]
+  return await sql<CampaignRow[]>`
+    select ${columns(sql)} from campaigns
+    where (account_id, mode, id) in (select * from unnest(${accounts}::text[], ${modes}::text[], ${ids}::text[]))`
+}
+
 /** As `findCampaign`, locked until the transaction ends. */
 export async function lockCampaign(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<CampaignRow | null> {
   const [row] = await sql<CampaignRow[]>`select ${columns(sql)} from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id} for update`

@@ -23,6 +23,13 @@ export const isMarketing = (rows: readonly (Known & { readonly name: string })[]
     written,
   )?.category === 'MARKETING'
 
+/** The status of the template that is meant; null where there is none. */
+export const statusOf = (rows: readonly (Known & { readonly name: string })[], written: TemplateContent): string | null =>
+  meant(
+    rows.filter(({ name }) => name === written.name),
+    written,
+  )?.status ?? null
+
 const languagesShown = 20
 
 /** Why this message is refused; null where nothing speaks against it. `rows` are the channel's templates of that name. */

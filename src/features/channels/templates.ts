@@ -15,7 +15,7 @@ import type { ChannelCache } from './channel-cache.ts'
 import { connectTimeoutMs } from './connecting.ts'
 import { templateObject } from './present.ts'
 import type { ChannelRow } from './store.ts'
-import { isMarketing, refusalOf, type TemplateContent } from './template-check.ts'
+import { isMarketing, refusalOf, statusOf, type TemplateContent } from './template-check.ts'
 import * as store from './templates-store.ts'
 import type { TemplateRow } from './templates-store.ts'
 import { isTestChannel, testTemplates } from './test-channels.ts'
@@ -46,9 +46,11 @@ export type ChannelTemplates = ReturnType<typeof channelTemplates>
 export interface TemplateVerdict {
   readonly refusal: Problem | null
   readonly marketing: boolean
+  /** As the provider has it; null where it has none, or is not known to us. */
+  readonly status: string | null
 }
 
-const unknownTemplate: TemplateVerdict = { refusal: null, marketing: false }
+const unknownTemplate: TemplateVerdict = { refusal: null, marketing: false, status: null }
 
 export function channelTemplates(deps: TemplateDeps) {
   const { platform, adapters } = deps
@@ -67,7 +69,7 @@ export function channelTemplates(deps: TemplateDeps) {
     if (answer === 'asked') cache.forget(`${row.id}|${written.name}`)
     const rows = await ofName(row, written.name)
     const refusal = answer === 'unreachable' && rows.length === 0 ? notLookedUp(written) : refusalOf(row.id, rows, written)
-    return { refusal, marketing: isMarketing(rows, written) }
+    return { refusal, ...toldOf(rows, written) }
   }
 
   /**
@@ -76,11 +78,11 @@ export function channelTemplates(deps: TemplateDeps) {
    */
   async function verdictOf(row: ChannelRow, content: unknown, ask: boolean): Promise<TemplateVerdict> {
     const written = content as TemplateContent
-    if (isTestChannel(row)) return { refusal: null, marketing: isMarketing(testTemplates(row.type), written) }
+    if (isTestChannel(row)) return { ...unknownTemplate, marketing: isMarketing(testTemplates(row.type), written) }
     if (adapters.adapterOf(row.provider)?.templates === undefined) return unknownTemplate
     const rows = await ofName(row, written.name)
     const refusal = refusalOf(row.id, rows, written)
-    if (refusal === null || !ask) return { refusal, marketing: isMarketing(rows, written) }
+    if (refusal === null || !ask) return { refusal, ...toldOf(rows, written) }
     return await asked(row, written, 'not_again_so_soon')
   }
 
@@ -103,6 +105,8 @@ export function channelTemplates(deps: TemplateDeps) {
       isTestChannel(row) || adapters.adapterOf(row.provider)?.templates === undefined ? verdictOf(row, content, false) : asked(row, content, 'again'),
   }
 }
+
+const toldOf = (rows: readonly TemplateRow[], written: TemplateContent) => ({ marketing: isMarketing(rows, written), status: statusOf(rows, written) })
 
 const notLookedUp = ({ name }: TemplateContent): Problem =>
   new Problem(

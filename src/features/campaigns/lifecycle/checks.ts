@@ -105,7 +105,7 @@ async function requireReachable(deps: CampaignDeps, sql: Db, row: CampaignRow, c
 }
 
 /** How many recipients a channel reaches in 24 hours; null: any number. */
-function reachableOf(channel: ChannelRow): number | null {
+export function reachableOf(channel: ChannelRow): number | null {
   if (channel.type !== 'whatsapp' || channel.mode === 'test') return null
   const limit = channel.settings['messaging_limit']
   return typeof limit === 'number' ? limit : reachableDefault

@@ -1,142 +1,126 @@
-/** The lane `campaigns`: sends what is due of each campaign that this process works on, at its throttle, inside its window; and ends it. */
-import type { Tenant } from '../../../contract/caller.ts'
+/**
+ * The lane `campaigns`: sends what is due of each campaign that this process works on. Campaigns are worked on side by side, and one that is slow keeps no other waiting. A look at all of
+ * them is three statements, however many there are; those of a campaign follow where it has something to send.
+ */
 import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
-import { isUp } from '../../channels/service.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { cancelRest, completeIfDone, failFor, pauseFor } from '../lifecycle/ending.ts'
-import { claimJobs, countFailure, deleteJob, postponeJob, type Job } from '../job-store.ts'
-import { countUnderWay, listUnsent, unsentTimezones } from '../recipient-store.ts'
+import { claimJobs, countFailure, forgetFailures, type Job } from '../job-store.ts'
+import { failFor } from '../lifecycle/ending.ts'
+import { progressOf, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
-import { findCampaign } from '../store.ts'
-import { Pacer } from './pacer.ts'
-import { sendTo } from './sender.ts'
-import { openFrom } from './windows.ts'
+import { findCampaigns } from '../store.ts'
+import { HeldCampaign, type Sending } from './held-campaign.ts'
+import { advance, roomOf } from './progress.ts'
+import { Reach } from './reach.ts'
+import { WindowTable } from './windows.ts'
 
-/** Between two looks at a campaign that is sending: a tenth of a second of its messages goes at once. */
+/** Between two looks at all campaigns: a tenth of a second of a campaign's messages goes at once. */
 const lookEveryMs = 100
 const leaseMs = 30_000
-const campaignsMax = 500
-/** Submitted and not sent yet: more than so many seconds of its rate are not put before a provider that is slow, so that a pause is soon felt. */
-const underWaySeconds = 10
-const underWayMin = 100
-/** After what could not be done: not stored, or a failure. */
-const againMs = 1000
-/** Longest wait that is not looked at again: a window's time zone may change its rules. */
-const waitMaxMs = 3600_000
+const campaignsMax = 2000
+/** A quarter of an hour of failures. */
 const failuresMax = 20
 
-interface Sending {
-  readonly deps: CampaignDeps
-  readonly pacers: Map<string, Pacer>
-}
-
 export function sendingLane(deps: CampaignDeps): Lane {
-  const { pool, clock, process_id } = deps.platform
-  const sending: Sending = { deps, pacers: new Map() }
+  const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), reach: new Reach(deps) }
   return {
     name: 'campaigns',
     idle_ms: lookEveryMs,
     rest_ms: lookEveryMs,
-    async tick() {
-      const now = clock.now()
-      const jobs = await claimJobs(pool, 'send', {
-        process_id,
-        at: isoTime(now),
-        lease_until: isoTime(now + leaseMs),
-        alive_since: isoTime(now - limits.process_silent_ms),
-        jobs_max: campaignsMax,
-      })
-      const held = new Set(jobs.map(({ campaign_id }) => campaign_id))
-      for (const id of sending.pacers.keys()) if (!held.has(id)) sending.pacers.delete(id)
-      const counts = await Promise.all(jobs.map((job) => work(sending, job)))
-      return counts.reduce((sum, count) => sum + count, 0)
+    async tick(stopping) {
+      const inHand = new Map<string, Promise<void>>()
+      let accepted = 0
+      const begin = async (): Promise<void> => {
+        for (const { campaign, row, progress } of await dueOf(sending, inHand)) {
+          const worked = work(sending, campaign, row, progress)
+            .then((count) => void (accepted += count))
+            .finally(() => inHand.delete(row.id))
+          inHand.set(row.id, worked)
+        }
+      }
+      try {
+        do {
+          await begin()
+          await settledOrLate(deps, inHand)
+        } while (inHand.size > 0 && stopping?.aborted !== true)
+      } finally {
+        await Promise.all(inHand.values())
+      }
+      return accepted
     },
   }
 }
 
-/** One look at a campaign; resolves to how many messages were accepted. A failure is this campaign's alone. */
-async function work({ deps, pacers }: Sending, job: Job): Promise<number> {
-  const { platform } = deps
+/** Resolves when none of them is in hand any more, or when the others are to be looked at again. */
+async function settledOrLate({ platform: { clock } }: CampaignDeps, inHand: ReadonlyMap<string, Promise<void>>): Promise<void> {
+  const settled = new AbortController()
+  await Promise.race([Promise.all(inHand.values()), clock.sleep(lookEveryMs, settled.signal)])
+  settled.abort()
+}
+
+interface Due {
+  readonly campaign: HeldCampaign
+  readonly row: CampaignRow
+  readonly progress: Progress
+}
+
+/** The campaigns that are to be worked on now; what is held and no work of this process any more is forgotten. */
+async function dueOf({ deps, held }: Sending, inHand: ReadonlyMap<string, unknown>): Promise<Due[]> {
+  const { pool, clock, process_id } = deps.platform
+  const now = clock.now()
+  const jobs = await claimJobs(pool, 'send', {
+    process_id,
+    at: isoTime(now),
+    lease_until: isoTime(now + leaseMs),
+    alive_since: isoTime(now - limits.process_silent_ms),
+    jobs_max: campaignsMax,
+  })
+  keep(held, jobs, now)
+  const due = jobs.filter(({ campaign_id }) => !inHand.has(campaign_id) && held.get(campaign_id)!.look_ms <= now)
+  const rows = await findCampaigns(pool, due)
+  const progress = new Map((await progressOf(pool, rows.map(wantedProgress))).map((one) => [one.campaign_id, one]))
+  return rows.map((row) => ({ campaign: held.get(row.id)!, row, progress: progress.get(row.id)! }))
+}
+
+const wantedProgress = ({ account_id, mode, id, throttle_per_second }: CampaignRow) => ({
+  account_id,
+  mode,
+  campaign_id: id,
+  most: roomOf(throttle_per_second),
+})
+
+function keep(held: Map<string, HeldCampaign>, jobs: readonly Job[], now: number): void {
+  const ids = new Set(jobs.map(({ campaign_id }) => campaign_id))
+  for (const id of held.keys()) if (!ids.has(id)) held.delete(id)
+  for (const job of jobs) {
+    const known = held.get(job.campaign_id)
+    if (known === undefined) held.set(job.campaign_id, new HeldCampaign(job, now))
+    else {
+      known.job = job
+      if (job.changed) known.look_ms = now
+    }
+  }
+}
+
+/** Works on a campaign once; resolves to how many messages were accepted, and never rejects: a failure is this campaign's alone. */
+async function work(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<number> {
+  const { platform } = sending.deps
   const { pool, clock, process_id, log } = platform
   try {
-    return await advance({ deps, pacers }, job)
+    const accepted = await advance(sending, campaign, row, progress)
+    if (campaign.job.failures > 0) await forgetFailures(pool, campaign.job, process_id)
+    return accepted
   } catch (error) {
     platform.storage.failed(error)
-    log.error({ err: error, campaign_id: job.campaign_id }, 'a campaign could not be worked on; it is tried again')
-    const failures = await countFailure(pool, job, process_id, isoTime(clock.now() + againMs))
-    if (failures >= failuresMax) await failFor(platform, job, job.campaign_id, 'internal_error')
+    log.error({ err: error, campaign_id: row.id }, 'a campaign could not be worked on; it is tried again')
+    try {
+      const failures = await countFailure(pool, campaign.job, process_id, isoTime(clock.now()))
+      if (failures >= failuresMax) await failFor(platform, row, row.id, 'internal_error')
+    } catch (again) {
+      log.error({ err: again, campaign_id: row.id }, 'that a campaign could not be worked on could not be counted')
+    }
     return 0
   }
-}
-
-async function advance(sending: Sending, job: Job): Promise<number> {
-  const { platform } = sending.deps
-  const row = await findCampaign(platform.pool, job, job.campaign_id)
-  if (row === null) return 0
-  if (row.status === 'cancelled' || row.status === 'failed') {
-    await cancelRest(platform, job, row.id)
-    await deleteJob(platform.pool, row)
-    return 0
-  }
-  if (row.status !== 'sending' || (await stopped(sending.deps, row))) return 0
-  return await sendDue(sending, row)
-}
-
-/** Whether its channel keeps the campaign from going on; it is paused or failed then. */
-async function stopped({ platform, channels }: CampaignDeps, row: CampaignRow): Promise<boolean> {
-  const channel = await channels.find(row, row.channel_id)
-  if (channel === null) return await failFor(platform, row, row.id, 'channel_deleted')
-  if (channel.status === 'suspended') return await failFor(platform, row, row.id, 'channel_suspended')
-  if (!isUp(channel)) return await pauseFor(platform, row, row.id, 'channel_disconnected')
-  return false
-}
-
-async function sendDue({ deps, pacers }: Sending, row: CampaignRow): Promise<number> {
-  const { platform } = deps
-  const { pool, clock, process_id } = platform
-  const zones = await unsentTimezones(pool, row)
-  if (zones.length === 0) {
-    await completeIfDone(platform, row, row.id)
-    return 0
-  }
-  const now = clock.now()
-  const open = zonesOpen(row, zones, now)
-  if (open.zones.length === 0) {
-    await postponeJob(pool, row, process_id, isoTime(Math.min(open.from, now + waitMaxMs)))
-    return 0
-  }
-  const per_second = await rateOf(deps, row)
-  const pacer = pacers.get(row.id) ?? new Pacer(now)
-  pacers.set(row.id, pacer)
-  const room = Math.max(underWayMin, per_second * underWaySeconds)
-  const due = Math.min(pacer.due(now, per_second), room - (await countUnderWay(pool, row, room)))
-  if (due <= 0) return 0
-  const sent = await sendTo(deps, row, await listUnsent(pool, row, open.zones, due))
-  pacer.went(sent.accepted, per_second)
-  if (sent.pause !== null) await pauseFor(platform, row, row.id, sent.pause)
-  else if (sent.unavailable) await postponeJob(pool, row, process_id, isoTime(now + againMs))
-  return sent.accepted
-}
-
-/** Its throttle, and no more than its channel's own rate. */
-export async function rateOf(
-  { channels }: Pick<CampaignDeps, 'channels'>,
-  row: Tenant & Pick<CampaignRow, 'channel_id' | 'throttle_per_second'>,
-): Promise<number> {
-  const channel = await channels.find(row, row.channel_id)
-  return Math.min(row.throttle_per_second, (channel === null ? null : channels.rateOf(channel)) ?? Infinity)
-}
-
-/** Of these time zones ('' is the campaign's own) those whose window is open; where none is, when the first of them opens. */
-function zonesOpen(
-  row: Pick<CampaignRow, 'timezone' | 'window_start' | 'window_end'>,
-  zones: readonly string[],
-  now: number,
-): { readonly zones: string[]; readonly from: number } {
-  const { window_start: start, window_end: end } = row
-  const window = start === null || end === null ? null : { start, end }
-  const froms = zones.map((zone) => ({ zone, from: openFrom(window, zone === '' ? row.timezone : zone, now) }))
-  return { zones: froms.filter(({ from }) => from <= now).map(({ zone }) => zone), from: Math.min(...froms.map(({ from }) => from)) }
 }

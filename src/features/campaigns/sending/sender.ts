@@ -1,7 +1,8 @@
 /** Sends to some recipients of a campaign: each rendered, checked and submitted; what cannot be sent is said of the recipient at once. */
-import type { PauseReason, SkipReason } from '../../../contract/resources/campaign.ts'
+import type { CampaignMessage, PauseReason, SkipReason } from '../../../contract/resources/campaign.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { isUp } from '../../channels/service.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -15,7 +16,9 @@ export interface Sent {
   readonly accepted: number
   /** Why the campaign cannot go on; null: it can. */
   readonly pause: PauseReason | null
-  /** The service could not take something just now: it is tried again in a moment. */
+  /** Numbers of those for whom nothing could be decided just now. */
+  readonly again: readonly number[]
+  /** Nothing at all could be decided just now: it is tried again in a moment. */
   readonly unavailable: boolean
 }
 
@@ -24,7 +27,7 @@ type Decision =
   | { readonly kind: 'send'; readonly n: number; readonly message: CheckedMessage }
   | { readonly kind: 'unsendable'; readonly row: Unsendable }
   | { readonly kind: 'pause'; readonly reason: PauseReason }
-  | { readonly kind: 'later' }
+  | { readonly kind: 'later'; readonly n: number }
 
 export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipients: readonly UnsentRow[]): Promise<Sent> {
   const { platform, contacts, messages } = deps
@@ -45,10 +48,12 @@ export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipien
         })
   const of = (kind: ItemOutcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length
   const paused = decisions.find((decision) => decision.kind === 'pause')
+  const again = decisions.flatMap((decision) => (decision.kind === 'later' ? [decision.n] : []))
   return {
     accepted: of('accepted'),
     pause: paused?.reason ?? (of('no_funds') > 0 ? 'insufficient_balance' : null),
-    unavailable: of('unavailable') > 0 || decisions.some(({ kind }) => kind === 'later'),
+    again,
+    unavailable: of('unavailable') > 0 || again.length === recipients.length,
   }
 }
 
@@ -58,29 +63,39 @@ async function decide(deps: CampaignDeps, campaign: CampaignRow, recipient: Unse
   if (contact_id !== null && contact === undefined) return skipped(n, 'contact_deleted')
   if (campaign.require_opt_in && contact?.consent[campaign.channel_type]?.status !== 'opted_in') return skipped(n, 'not_opted_in')
   try {
-    const content = renderedFor(campaign, valuesOf(recipient, contact))
+    const content = rendered(deps, campaign, recipient, contact)
     const message = await deps.messages.check(campaign, { channel: campaign.channel_id, to: recipient.to, priority: 'low', ...content })
     return { kind: 'send', n, message }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return refused(n, error)
+    return refused(n, error, await isChannelUp(deps, campaign))
   }
+}
+
+/** What nobody expected of a recipient's values fails that recipient, and stops no other. */
+function rendered({ platform }: CampaignDeps, campaign: CampaignRow, recipient: UnsentRow, contact: ContactRow | undefined): CampaignMessage {
+  try {
+    return renderedFor(campaign, valuesOf(recipient, contact))
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    platform.log.error({ err: error, campaign_id: campaign.id, n: recipient.n }, 'the message of a recipient could not be made')
+    throw new Problem('internal_error', 'The message could not be made of the recipient. Its tags and variables are to be looked at.')
+  }
+}
+
+async function isChannelUp({ channels }: CampaignDeps, campaign: CampaignRow): Promise<boolean> {
+  const channel = await channels.find(campaign, campaign.channel_id)
+  return channel !== null && isUp(channel)
 }
 
 const skipped = (n: number, skip_reason: SkipReason): Decision => ({ kind: 'unsendable', row: { n, skip_reason, error: null } })
 
-/** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). */
-function refused(n: number, { code, message }: Problem): Decision {
-  switch (code) {
-    case 'recipient_blocked':
-      return skipped(n, 'unsubscribed')
-    case 'insufficient_balance':
-      return { kind: 'pause', reason: 'insufficient_balance' }
-    case 'channel_not_connected':
-      return { kind: 'pause', reason: 'channel_disconnected' }
-    case 'upstream_unavailable':
-      return { kind: 'later' }
-    default:
-      return { kind: 'unsendable', row: { n, skip_reason: null, error: { code, message, provider_code: '' } } }
-  }
+/** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). `channel_up`: it is not the channel that is refused. */
+function refused(n: number, { code, message }: Problem, channel_up: boolean): Decision {
+  if (code === 'recipient_blocked') return skipped(n, 'unsubscribed')
+  if (code === 'insufficient_balance') return { kind: 'pause', reason: 'insufficient_balance' }
+  if (code === 'upstream_unavailable') return { kind: 'later', n }
+  // the next look at the campaign finds what has become of its channel
+  if (!channel_up) return { kind: 'later', n }
+  return { kind: 'unsendable', row: { n, skip_reason: null, error: { code, message, provider_code: '' } } }
 }

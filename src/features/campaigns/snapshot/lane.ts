@@ -10,7 +10,6 @@ import { snapshotStep } from './snapshot.ts'
 
 const leaseMs = 60_000
 const atOnce = 2
-const againMs = 1000
 const failuresMax = 20
 
 export function snapshotLane(deps: CampaignDeps): Lane {
@@ -44,7 +43,7 @@ async function step(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<bo
   } catch (error) {
     platform.storage.failed(error)
     log.error({ err: error, campaign_id: job.campaign_id }, 'the audience of a campaign could not be looked up; it is tried again')
-    const failures = await countFailure(pool, job, process_id, isoTime(clock.now() + againMs))
+    const failures = await countFailure(pool, job, process_id, isoTime(clock.now()))
     if (failures >= failuresMax) await failFor(platform, job, job.campaign_id, 'internal_error')
     return true
   }

@@ -36,7 +36,7 @@ interface Body {
 const shape = validator(SendMessage)
 const e164 = /^\+[1-9]\d{6,14}$/
 /** Of a message that names no template. */
-const noTemplate: TemplateVerdict = { refusal: null, marketing: false }
+const noTemplate: TemplateVerdict = { refusal: null, marketing: false, status: null }
 const businessScopedId = /^[A-Z]{2}\.[A-Za-z0-9.]{1,128}$/
 
 export interface CheckDeps {

@@ -1,0 +1,63 @@
+/** What a process remembers of a campaign that it sends: its pace, when it is looked at next, and whom it has set aside. */
+import type { CampaignDeps } from '../deps.ts'
+import type { Job } from '../job-store.ts'
+import { fairShares } from './fair-shares.ts'
+import { Pacer } from './pacer.ts'
+import type { Reach } from './reach.ts'
+import { SetAside } from './set-aside.ts'
+import type { WindowTable } from './windows.ts'
+
+/** What a process that sends campaigns remembers. */
+export interface Sending {
+  readonly deps: CampaignDeps
+  readonly held: Map<string, HeldCampaign>
+  readonly windows: WindowTable
+  readonly reach: Reach
+}
+
+/** Between two looks at a campaign whose messages are on their way alone: doubling to this. */
+const restMaxMs = 2000
+const restMinMs = 200
+
+/** What it would send on its channel. */
+interface Demand {
+  readonly channel_id: string
+  readonly per_second: number
+}
+
+export class HeldCampaign {
+  job: Job
+  readonly pacer: Pacer
+  readonly aside = new SetAside()
+  /** Null: nothing at the moment. */
+  demand: Demand | null = null
+  /** It is not looked at before, in milliseconds. */
+  look_ms: number
+  #underWay = 0
+  #restMs = restMinMs
+
+  constructor(job: Job, now: number) {
+    this.job = job
+    this.pacer = new Pacer(now)
+    this.look_ms = now
+  }
+
+  /** Nothing can be done before something of what is under way has gone: it is looked at more and more rarely, until that changes. */
+  rest(now: number, under_way: number): void {
+    this.#restMs = under_way === this.#underWay ? Math.min(restMaxMs, this.#restMs * 2) : restMinMs
+    this.#underWay = under_way
+    this.look_ms = now + this.#restMs
+  }
+}
+
+/** What a campaign may send a second: its throttle and, of its channel's rate, a fair share among those held that send on it. `channel_rate` null: the channel has none. */
+export function shareOf(held: Iterable<HeldCampaign>, campaign: HeldCampaign, channel_rate: number | null): number {
+  const { channel_id, per_second } = campaign.demand!
+  if (channel_rate === null) return per_second
+  const sharing = [...held].filter(({ demand }) => demand?.channel_id === channel_id)
+  const shares = fairShares(
+    channel_rate,
+    sharing.map(({ demand }) => demand!.per_second),
+  )
+  return shares[sharing.indexOf(campaign)] ?? Math.min(per_second, channel_rate)
+}
