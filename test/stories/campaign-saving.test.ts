@@ -261,3 +261,48 @@ test('a draft is deleted once, and is not there any more', async (t) => {
   const answers = [await api.delete(`/v1/campaigns/${id}`), await api.get(`/v1/campaigns/${id}`), await api.post(`/v1/campaigns/${id}/launch`)]
   for (const answer of [...answers, await api.delete('/v1/campaigns/lst_1')]) assert.deepEqual(refusalOf(answer).slice(0, 2), [404, 'resource_missing'])
 })
+
+test('what is launched is what was checked: a draft that changes meanwhile is checked anew', async (t) => {
+  const { world, api, save } = await startTest(t)
+  const template = { type: 'template', template: { name: 'order_update', language: { code: 'en_US' } } }
+  const { id } = (await save({ channel: 'ch_test_whatsapp', message: template, consent_declared: true })).body
+  const { channels } = world.services
+  const look = channels.templateVerdictAsked
+  let looks = 0
+  // the last word of the checks that may take long
+  channels.templateVerdictAsked = async (...asked) => {
+    if (looks++ === 0) assert.equal((await api.patch(`/v1/campaigns/${id}`, { consent_declared: false })).status, 200)
+    return await look(...asked)
+  }
+
+  const launched = await api.post(`/v1/campaigns/${id}/launch`)
+
+  assert.deepEqual(refusalOf(launched), [400, 'consent_required', 'consent_declared'])
+  assert.equal((await api.get(`/v1/campaigns/${id}`)).body.status, 'draft')
+})
+
+test('a draft whose list, segment or channel is gone is not launched', async (t) => {
+  const { world, save } = await startTest(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 10_000_000 })
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'S', identifier: '+15005550199', credentials: {} })).body.id
+  const list = (await api.post('/v1/contact_lists', { name: 'Friends' })).body.id
+  const rules = { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['a'] }] }
+  const segment = (await api.post('/v1/segments', { name: 'S', rules })).body.id
+  const drafts: string[] = []
+  for (const more of [{ audience: { type: 'list', list_id: list } }, {}, { audience: { type: 'segment', segment_id: segment } }])
+    drafts.push((await api.post('/v1/campaigns', { ...spring, ...more, channel, consent_declared: true })).body.id)
+
+  await api.delete(`/v1/contact_lists/${list}`)
+  const listless = await api.post(`/v1/campaigns/${drafts[0]}/launch`)
+  await api.delete(`/v1/segments/${segment}`)
+  const segmentless = await api.post(`/v1/campaigns/${drafts[2]}/launch`)
+  await api.delete(`/v1/channels/${channel}`)
+  const channelless = await api.post(`/v1/campaigns/${drafts[1]}/launch`)
+  const renamed = await api.patch(`/v1/campaigns/${drafts[1]}`, { name: 'Another' })
+
+  assert.deepEqual(refusalOf(listless), [404, 'resource_missing', 'audience.list_id'])
+  assert.deepEqual(refusalOf(segmentless), [404, 'resource_missing', 'audience.segment_id'])
+  assert.deepEqual(refusalOf(channelless), [404, 'resource_missing', 'channel'])
+  assert.deepEqual(refusalOf(renamed), [404, 'resource_missing', 'channel'])
+  assert.equal((await save({})).status, 201)
+})

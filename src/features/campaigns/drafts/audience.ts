@@ -53,8 +53,9 @@ export async function requireAudience({ contacts }: AudienceDeps, sql: Db, tenan
     throw missing('segment', segment_id, 'audience.segment_id')
 }
 
-/** How many people are in the audience now, counted no further than `most`; null for a segment, which is looked up when sending starts. */
+/** How many people are in the audience now, counted no further than `most`; null for a segment, which is looked up when sending starts. 404 as `requireAudience`. */
 export async function audienceSize({ contacts }: AudienceDeps, sql: Db, tenant: Tenant, audience: Audience, most: number): Promise<number | null> {
+  await requireAudience({ contacts }, sql, tenant, audience)
   switch (audience.type as AudienceType) {
     case 'segment':
       return null
