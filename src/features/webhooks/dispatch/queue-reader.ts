@@ -29,7 +29,7 @@ export class QueueReader {
 
   /** Reads on for endpoints that run low, and begins what was read, until none runs low. One reading at a time. */
   readMore(): Promise<void> {
-    this.#reading ??= this.#readUntilEnough().finally(() => (this.#reading = undefined))
+    this.#reading ??= this.#readUntilEnough()
     return this.#reading
   }
 
@@ -40,9 +40,16 @@ export class QueueReader {
   }
 
   async #readUntilEnough(): Promise<void> {
-    for (let wanted = this.#runningLow(); wanted.length > 0; wanted = this.#runningLow()) {
-      await this.#read(wanted)
-      this.#deps.begin()
+    // where nothing runs low it ends at once, and not before it is known as the reading
+    await Promise.resolve()
+    try {
+      for (let wanted = this.#runningLow(); wanted.length > 0; wanted = this.#runningLow()) {
+        await this.#read(wanted)
+        this.#deps.begin()
+      }
+    } finally {
+      // with nothing awaited since the last look, so that what runs low from here on begins the next reading
+      this.#reading = undefined
     }
   }
 
