@@ -18,7 +18,7 @@ export interface ScriptedProvider {
   /** How the next hand-overs are answered; by default all are accepted. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
   /** What it tells when it is asked; null: it cannot tell. */
-  tell: (message: OutboundMessage) => Outcome | null
+  tell: (message: OutboundMessage) => Outcome | null | Promise<Outcome | null>
   /** How the credentials are taken. */
   connect: (connection: Connection) => ConnectOutcome
 }
@@ -64,7 +64,7 @@ const adapterOf = (scripted: ScriptedProvider, clock: Clock): Adapter => ({
   },
   async ask(message) {
     scripted.asked.push(message)
-    return scripted.tell(message)
+    return await scripted.tell(message)
   },
   async connect(connection) {
     scripted.connects += 1

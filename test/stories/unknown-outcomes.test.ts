@@ -327,3 +327,28 @@ test('a message of which its provider never tells is handed over eight times, mo
   assert.deepEqual([status, error.code, (await attempts(id)).length, await spent()], ['failed', 'provider_error', 8, 0])
   await world.invariants()
 })
+
+test('what had no answer once stays in doubt when it did not arrive the next time: it is asked about each time, and does not say that nobody has it', async (t) => {
+  const { world, provider, send, read, wait } = await liveWorld(t)
+  provider.answer = ({ attempt }) => (attempt === 1 ? unknown : unavailable)
+  const [never, untold] = [await send({ expires_in_seconds: 60 }), await send({ expires_in_seconds: 60 })]
+  provider.tell = ({ id }) => (id === never ? unavailable : null)
+  await world.settle()
+  await wait(halfAMinute)
+  for (let seconds = 0; seconds < 5; seconds++) await wait(1000)
+  const asked = [never, untold].map((id) => provider.asked.filter((message) => message.id === id).length)
+  const sent = provider.sent.filter(({ id }) => id === untold).length
+  await wait(halfAMinute)
+
+  assert.deepEqual(asked, [1, sent - 1])
+  assert.ok(sent > 2, `${sent} hand-overs`)
+  const errors = [(await read(never)).error, (await read(untold)).error] as { code: string; message: string }[]
+  assert.deepEqual(
+    errors.map(({ code, message }) => [code, message.includes('the recipient may have it')]),
+    [
+      ['expired', false],
+      ['expired', true],
+    ],
+  )
+  await world.invariants()
+})

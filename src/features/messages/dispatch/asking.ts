@@ -2,7 +2,7 @@
 import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, Connection, Outcome, OutboundMessage } from '../../channels/adapter.ts'
 
-/** What the provider tells of an earlier hand-over of the message; null where it is to be handed over again, since the provider never had it or cannot tell. Never rejects. */
+/** What the provider tells of an earlier hand-over of the message; null where it cannot tell, `unavailable` where it never had it: then it is handed over again. Never rejects. */
 export async function ask(
   { metrics, log }: Pick<Platform, 'metrics' | 'log'>,
   adapter: Adapter,
@@ -16,7 +16,7 @@ export async function ask(
     const outcome = told?.kind ?? 'not_told'
     metrics.asked.inc({ outcome })
     log.info({ message_id: message.id, channel_id, outcome }, 'a provider was asked about a hand-over that had no answer')
-    return told?.kind === 'unavailable' ? null : told
+    return told
   } catch (error) {
     log.error({ err: error, channel_id }, 'a provider could not be asked about a message')
     return { kind: 'unknown', message: 'The provider could not be asked.' }

@@ -6,6 +6,8 @@ export interface Backlog {
   /** The number of jobs waiting. */
   readonly size: number
   has(message_id: string): boolean
+  /** One job of every queue that has any: the next that would go. */
+  heads(): Job[]
   /** How many of a queue wait with this priority. */
   count(queue: string, priority: Priority): number
   add(queue: string, job: Job): void
@@ -17,6 +19,9 @@ export interface Backlog {
   /** Removes jobs that the predicate names. */
   drop(predicate: (job: Job) => boolean): Job[]
 }
+
+/** Of a queue that is not empty. */
+const headOf = (lists: readonly Job[][]): Job => lists.find((list) => list.length > 0)![0]!
 
 export function backlog(): Backlog {
   // per queue one list for each priority; they go round in the order of insertion
@@ -37,6 +42,7 @@ export function backlog(): Backlog {
       return ids.size
     },
     has: (message_id) => ids.has(message_id),
+    heads: () => [...queues.values()].map(headOf),
     count: (queue, priority) => queues.get(queue)?.[ranks[priority]].length ?? 0,
     add(queue, job) {
       if (ids.has(job.row.id)) return
@@ -55,7 +61,7 @@ export function backlog(): Backlog {
           if (taken.length >= count) break
           const waiting = lists[0].length + lists[1].length + lists[2].length
           const wanted = Math.min(waiting, share, count - taken.length)
-          const allowed = allowance(queue, lists.find((list) => list.length > 0)![0]!, wanted)
+          const allowed = allowance(queue, headOf(lists), wanted)
           taken.push(...takeFrom(lists, allowed))
           queues.delete(queue)
           if (allowed < waiting) queues.set(queue, lists)

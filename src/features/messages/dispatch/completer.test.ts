@@ -152,6 +152,30 @@ test('an answer that cannot be stored ends its own message alone, and none waits
   await world.invariants()
 })
 
+test('what expired in the memory of a process that has lost it is for the one to end that has it in hand', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const creation = { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
+  const channel = (await api.post('/v1/channels', creation)).body.id
+  const { id } = (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })).body
+  const [row] = await world.pool<MessageRow[]>`select * from messages`
+  const now = world.clock.now()
+  const expire = () =>
+    writeCompletions(
+      { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() },
+      [{ job: { row: row!, attempts: 0, claimed: true, doubtful: false, due_ms: now, lease_until_ms: now }, outcome: { kind: 'expired' }, at_ms: now }],
+    )
+
+  await world.pool`update dispatch_jobs set process_id = 'another'`
+  await expire()
+  const lost = [(await api.get(`/v1/messages/${id}`)).body.status, (await world.pool`select process_id from dispatch_jobs`)[0]?.process_id]
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}`
+  await expire()
+
+  assert.deepEqual([...lost, (await api.get(`/v1/messages/${id}`)).body.status], ['queued', 'another', 'failed'])
+  await world.invariants()
+})
+
 /** A completer whose database can be away, and a job of it that ends. */
 async function completing(t: TestContext) {
   const world = await startWorld(t)

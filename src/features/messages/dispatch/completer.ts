@@ -2,7 +2,7 @@
 import { limits } from '../../../contract/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
-import { sqlState, transact } from '../../../platform/database/sql.ts'
+import { sqlState, transact, type Db } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
 import { storeReports } from '../reports/store.ts'
 import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
@@ -172,11 +172,29 @@ function plainAcceptance({ platform }: WriteDeps, completion: Completion): { acc
   return [{ acceptance, row: step.after }]
 }
 
+/**
+ * Those that this process may no longer settle, since another one has taken their messages over: its word counts. A hand-over here is then an attempt
+ * among others. What was accepted counts whoever tells it.
+ */
+async function overtakenAmong({ platform: { process_id } }: WriteDeps, tx: Db, completions: readonly Completion[]): Promise<Set<Completion>> {
+  const asked = completions.filter(({ outcome }) => outcome.kind !== 'accepted' && outcome.kind !== 'gone')
+  const found = await store.listSettleable(
+    tx,
+    process_id,
+    asked.map(({ job: { row, attempts } }) => ({ message_id: row.id, attempts })),
+  )
+  const own = new Map(found.map((one) => [one.message_id, one.own]))
+  // of one that it did not hand over this process knows nothing once it has lost it
+  return new Set(asked.filter((completion) => own.get(completion.job.row.id) !== true && !(wasHandedOver(completion) && own.has(completion.job.row.id))))
+}
+
 async function writeInTransaction(deps: WriteDeps, completions: readonly Completion[]): Promise<void> {
   const { pool, ids, clock, process_id } = deps.platform
   const idsOf = (some: readonly Completion[]) => some.map(({ job }) => job.row.id)
   const changed = await transact(pool, async (tx) => {
-    const rows = await applyTransitions(deps, tx, completions.flatMap(transitionsOf))
+    const overtaken = await overtakenAmong(deps, tx, completions)
+    const settled = completions.filter((completion) => !overtaken.has(completion))
+    const rows = await applyTransitions(deps, tx, settled.flatMap(transitionsOf))
     // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
     const sent = completions.filter((completion) => !(wasHandedOver(completion) && completion.instant) || rows.has(completion.job.row.id))
     await store.insertReferences(tx, sent.flatMap(referencesOf))
@@ -188,10 +206,11 @@ async function writeInTransaction(deps: WriteDeps, completions: readonly Complet
       tx,
       sent.flatMap((completion) => attemptsOf(completion, ids)),
     )
-    const [gone, others] = [completions.filter(({ outcome }) => outcome.kind === 'gone'), completions.filter(({ outcome }) => outcome.kind !== 'gone')]
+    const gone = [...settled.filter(({ outcome }) => outcome.kind === 'gone'), ...overtaken]
+    const others = settled.filter(({ outcome }) => outcome.kind !== 'gone')
     await store.endJobs(tx, idsOf(others.filter((completion) => nextDue(completion) === null)))
     await store.endGoneJobs(tx, process_id, idsOf(gone), isoTime(clock.now()))
-    await store.returnJobs(tx, others.flatMap(returnedJobOf))
+    await store.returnJobs(tx, process_id, others.flatMap(returnedJobOf))
     return rows
   })
   for (const { job, outcome } of completions) {

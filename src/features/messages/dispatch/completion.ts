@@ -20,6 +20,8 @@ export interface HandedOver {
   readonly at_ms: number
   /** The provider answers at once, within this process. */
   readonly instant: boolean
+  /** The provider said, when it was asked about an earlier hand-over, that it never had the message. */
+  readonly neverHad?: boolean
   /** Nothing was handed over: the provider was asked about an earlier time, and this is what it told. */
   readonly asked?: true
 }
@@ -218,12 +220,14 @@ export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const { job, outcome } = completion
   // a question that was not answered leaves things as they were
   const asked = wasAsked(completion)
+  // an earlier hand-over stays in doubt until the provider has told of it
+  const inDoubt = job.doubtful && !(wasHandedOver(completion) && completion.neverHad === true)
   return [
     {
       message_id: job.row.id,
       due_at: isoTime(due_ms),
       attempts: job.attempts + (asked ? 0 : 1),
-      doubtful: asked || outcome.kind === 'unknown',
+      doubtful: inDoubt || asked || outcome.kind === 'unknown',
       accepted_ids: takenOf(completion),
     },
   ]

@@ -53,7 +53,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const sessions = sessionsOf(deps.findSession)
   const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
-  const executing = executor({ ...deps, jobs, rates, circuits: circuitsOfChannels, sessions, consent, complete: completing.complete })
+  const executing = executor({ ...deps, jobs, leases, rates, circuits: circuitsOfChannels, sessions, consent, complete: completing.complete })
   const scheduling = scheduler({ ...deps, jobs, leases, rates, circuits: circuitsOfChannels, sessions, expire: executing.expire })
   const takingOver = takeOver({ ...deps, scheduling, leases })
 

@@ -12,9 +12,10 @@ import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
 import { mayGo } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
-import { validUntil, type Job } from './job.ts'
+import type { ChannelLeases } from './leases.ts'
+import { sendTimeoutMs, validUntil, type Job } from './job.ts'
 import type { ChannelRates } from './rates.ts'
-import { giveBack } from './scheduler.ts'
+import { giveBack, isOurs } from './scheduler.ts'
 import type { Sessions } from './sessions.ts'
 import { findProviderId, listHeld } from './store.ts'
 
@@ -24,6 +25,7 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly rates: ChannelRates
   readonly circuits: Circuits
   readonly sessions: Sessions
+  readonly leases: Pick<ChannelLeases, 'holds'>
   readonly consent: ConsentRecheck
   readonly complete: Completer['complete']
   /** While it is true no other process takes requests or works. */
@@ -47,7 +49,6 @@ interface Ready {
   readonly channel: ChannelRow
 }
 
-const sendTimeoutMs = 30_000
 /** What could not be handed over for a fault of ours is due again then. */
 const retryMs = 1000
 /** So long waits one that cannot be made ready: its channel's credentials cannot be opened, say, until somebody gives the key back. */
@@ -85,20 +86,29 @@ const end = ({ complete, platform }: ExecutorDeps, job: Job, kind: Ended['outcom
 async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   const { clock, log } = deps.platform
   for (const job of jobs) deps.jobs.begin(job)
+  let open = jobs
   try {
-    const ready = await persistBeforehand(deps, await prepare(deps, jobs))
+    const prepared = await prepare(deps, jobs)
+    open = prepared.map(({ job }) => job)
+    const ready = await persistBeforehand(deps, prepared)
     await withDeadline(clock, sendTimeoutMs, (signal) => Promise.all(ready.map((one) => perform(deps, one, signal))))
   } catch (error) {
     log.error({ err: error }, 'messages could not be handed over; they are claimed again')
-    await giveBack(deps.platform, jobs, clock.now() + retryMs).catch(() => undefined)
-    for (const job of jobs) deps.jobs.end(job)
+    await leaveInTable(deps, open, clock.now() + retryMs)
   }
 }
 
-/** Ends a job that was to go; where it was a probe, another may go in its place. */
-function endInstead(deps: ExecutorDeps, job: Job, kind: Ended['outcome']['kind']): void {
-  if (job.row.mode === 'live') deps.circuits.notHandedOver(job.row.channel_id, deps.platform.clock.now())
-  end(deps, job, kind)
+/** By this every job leaves that was to go and does not: it ends with an outcome, or is out of hand. Where it was a probe, another may go in its place. */
+function leave(deps: ExecutorDeps, job: Job, kind?: Ended['outcome']['kind']): void {
+  if (job.probe === true) deps.circuits.notHandedOver(job.row.channel_id, deps.platform.clock.now())
+  if (kind === undefined) deps.jobs.end(job)
+  else end(deps, job, kind)
+}
+
+/** Gives jobs back that do not go now. Never rejects: a claim that could not be given back ends by itself. */
+async function leaveInTable(deps: ExecutorDeps, jobs: readonly Job[], due_ms?: number): Promise<void> {
+  await giveBack(deps.platform, jobs, due_ms).catch(() => undefined)
+  for (const job of jobs) leave(deps, job)
 }
 
 /** Sorts out what must not be handed over. */
@@ -106,44 +116,43 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const { platform, channels, rates } = deps
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
-  const told = await toldMeanwhile(deps, jobs)
+  const gone = await goneMeanwhile(deps, jobs)
+  const found: (ChannelRow | null)[] = []
+  for (const { row } of jobs) found.push(await channels.find(tenantOf(row), row.channel_id))
   const ready: Ready[] = []
   const down: Job[] = []
-  for (const job of jobs) {
-    const channel = await channels.find(tenantOf(job.row), job.row.channel_id)
+  // nothing fails from here on: a job that has left is not given back besides
+  for (const [at, job] of jobs.entries()) {
+    const channel = found[at]!
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
-    if (told.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) endInstead(deps, job, 'gone')
-    else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) endInstead(deps, job, 'expired')
-    else if (blocked.has(job.row.id)) endInstead(deps, job, 'blocked')
+    if (gone.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) leave(deps, job, 'gone')
+    else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
+    else if (blocked.has(job.row.id)) leave(deps, job, 'blocked')
     else if (channel === null) endOfDeleted(deps, job)
     else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job, channel })
   }
   // they wait in the table until the channel is up again, or for the process that holds its session
-  await giveBack(platform, down)
-  for (const job of down) {
-    deps.jobs.end(job)
-    deps.circuits.linkLost(job.row.channel_id, now)
-  }
+  await leaveInTable(deps, down)
+  for (const { row } of down) deps.circuits.linkLost(row.channel_id, now)
   return ready
 }
 
 function endOfDeleted(deps: ExecutorDeps, job: Job): void {
   // the others need not wait for its provider
   deps.circuits.forget(job.row.channel_id)
-  end(deps, job, 'channel_deleted')
+  leave(deps, job, 'channel_deleted')
 }
 
-/** Those in doubt whose job has ended since it was claimed: a receipt told that the provider has the message. */
-async function toldMeanwhile({ platform }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
-  const doubtful = jobs.filter((job) => job.doubtful)
-  if (doubtful.length === 0) return new Set()
-  const held = await listHeld(
-    platform.pool,
-    platform.process_id,
-    doubtful.map(({ row }) => row.id),
-  )
-  return new Set(doubtful.filter(({ row }) => !held.has(row.id)))
+/**
+ * Those that this process has lost since it claimed them: a receipt told that the provider has the message, or another process took it over. It is asked of what was handed over before,
+ * whose status tells nothing of it; the status of what was not, another process would have changed.
+ */
+async function goneMeanwhile({ platform }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
+  const repeated = jobs.filter(({ row, doubtful }) => doubtful || row.status === 'sending')
+  const claims = repeated.map(({ row, lease_until_ms }) => ({ message_id: row.id, lease_until: isoTime(lease_until_ms) }))
+  const held = await listHeld(platform.pool, platform.process_id, claims)
+  return new Set(repeated.filter(({ row }) => !held.has(row.id)))
 }
 
 /**
@@ -160,7 +169,7 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
     const cancelled = new Set(slow.flatMap(({ job }) => (unpersisted.refuses(job.row.id) ? [job] : [])))
     for (const { job } of slow) if (!cancelled.has(job)) unpersisted.begin(job, at_ms)
     // should the cancelling come to nothing, the job is claimed again when its lease ends
-    for (const job of cancelled) deps.jobs.end(job)
+    for (const job of cancelled) leave(deps, job)
     return ready.filter(({ job }) => !cancelled.has(job))
   }
   const written = await writeSending(
@@ -168,7 +177,7 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
     slow.map(({ job }) => ({ job, at_ms })),
   )
   const gone = new Set(slow.flatMap(({ job }) => (written.has(job.row.id) ? [] : [job])))
-  for (const job of gone) endInstead(deps, job, 'gone')
+  for (const job of gone) leave(deps, job, 'gone')
   return ready.filter(({ job }) => !gone.has(job))
 }
 
@@ -200,11 +209,11 @@ async function perform(deps: ExecutorDeps, ready: Ready, signal: AbortSignal): P
   } catch (error) {
     // a fault of ours, which is nothing against the provider
     deps.platform.log.error({ err: error, ...about }, 'a message could not be made ready for its provider; it is tried again')
-    await giveBack(deps.platform, [job], deps.platform.clock.now() + faultRetryMs).catch(() => undefined)
-    deps.jobs.end(job)
-    return
+    return await leaveInTable(deps, [job], deps.platform.clock.now() + faultRetryMs)
   }
   try {
+    // whatever took so long until here: the claim covers the whole hand-over
+    if (job.lease_until_ms - deps.platform.clock.now() < sendTimeoutMs) return await leaveInTable(deps, [job])
     await performGiven(deps, ready, given, signal)
   } catch (error) {
     // its claim stays: when it ends the job is taken over as one that the provider may have
@@ -218,13 +227,17 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
   const began_ms = clock.now()
+  const answer = job.doubtful && adapter?.ask !== undefined ? await ask(platform, adapter, given.message, given.connection, signal) : null
+  const neverHad = answer?.kind === 'unavailable'
+  const told = neverHad ? null : answer
+  // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
+  if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const told = job.doubtful && adapter?.ask !== undefined ? await ask(platform, adapter, given.message, given.connection, signal) : null
   const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, given, signal))
   const at_ms = clock.now()
   if (job.row.mode === 'live') deps.circuits.note(job.row, outcome, began_ms, at_ms)
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
-  const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true }
+  const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true, neverHad }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
 }
 

@@ -11,17 +11,20 @@ export interface Job {
   readonly unknowns?: number
   /** Taken from the table, not handed on in memory. */
   readonly claimed: boolean
-  /** Perhaps handed over already: nobody knows what came of the last time. */
+  /** Perhaps handed over already: nobody knows what came of it that time. */
   readonly doubtful: boolean
   /** The provider's ids of what it took of the message at earlier hand-overs; absent: nothing. */
   readonly accepted_ids?: readonly string[]
   /** When it was to go, in milliseconds since 1970. */
   readonly due_ms: number
-  /** When the claim ends; nothing is handed over after it. */
+  /** When the claim ends: nothing is handed over that could still be under way then. With the message it names the claim. */
   readonly lease_until_ms: number
   /** Chosen to go first while its channel's circuit is open. */
   readonly probe?: true
 }
+
+/** How long a hand-over may take. */
+export const sendTimeoutMs = 30_000
 
 /** Messages of one account and channel wait in one queue. */
 export const queueOf = (row: { readonly account_id: string; readonly channel_id: string }): string => `${row.account_id}:${row.channel_id}`

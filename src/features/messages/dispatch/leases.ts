@@ -4,11 +4,13 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './store.ts'
 
-const leaseMs = 15_000
-/** Given up so long before it ends, so that two processes never both think they hold it. */
-const marginMs = 2000
+/** No longer than the silence after which a process is taken for dead: its channels wait no longer than its messages. */
+const leaseMs = limits.process_silent_ms
+/** Until a lease ends no other process takes it; its holder, by a clock of its own, trusts it for so long from the moment in which it asked. */
+const trustedForMs = leaseMs - 2000
 
 export interface ChannelLeases {
+  /** Whether no other process can have it: asked at the last moment before each hand-over. */
   holds(channel_id: string): boolean
   take(channel_ids: readonly string[]): Promise<void>
   renew(): Promise<void>
@@ -17,18 +19,24 @@ export interface ChannelLeases {
 
 /** The channels that this process dispatches: it owns their rate and their session, and may be handed messages in memory. */
 export function channelLeases({ pool, clock, process_id }: Platform): ChannelLeases {
-  const held = new Map<string, number>()
+  const trustedUntil_ms = new Map<string, number>()
+  const holds = (channel_id: string) => (trustedUntil_ms.get(channel_id) ?? 0) > clock.now()
+  // what was asked for before is trusted meanwhile: hand-overs go on beside a renewal
   const take = async (channel_ids: readonly string[]) => {
     const now = clock.now()
-    for (const channel_id of channel_ids) held.delete(channel_id)
-    const taken = await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(now + leaseMs), isoTime(now - limits.process_silent_ms))
-    for (const channel_id of taken) held.set(channel_id, now + leaseMs - marginMs)
+    const taken = new Set(await store.leaseChannels(pool, channel_ids, process_id, isoTime(now), isoTime(now + leaseMs)))
+    for (const channel_id of channel_ids) {
+      if (taken.has(channel_id)) trustedUntil_ms.set(channel_id, now + trustedForMs)
+      else trustedUntil_ms.delete(channel_id)
+    }
   }
-  const holds = (channel_id: string) => (held.get(channel_id) ?? 0) > clock.now()
   return {
     holds,
     take,
-    renew: () => take([...held.keys()].filter(holds)),
+    async renew() {
+      for (const channel_id of trustedUntil_ms.keys()) if (!holds(channel_id)) trustedUntil_ms.delete(channel_id)
+      await take([...trustedUntil_ms.keys()])
+    },
     release: () => store.releaseChannels(pool, process_id),
   }
 }

@@ -6,7 +6,7 @@ import type { ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
 import { pausedQueues, type PausedQueues } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
-import { queueOf, validUntil, type Job } from './job.ts'
+import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
 import type { Circuits } from './circuits.ts'
 import type { ChannelLeases } from './leases.ts'
 import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
@@ -16,7 +16,7 @@ import * as store from './store.ts'
 /** How long a claim lasts. */
 export const leaseMs = 60_000
 /** A hand-over is not begun so shortly before its claim ends. */
-const leaseMarginMs = 35_000
+const leaseMarginMs = sendTimeoutMs + 5000
 const inFlightMax = 1000
 const inFlightPerQueueMax = 400
 const inFlightPerQueueMin = 10
@@ -150,12 +150,12 @@ function hasRoomFor(state: State, item: Offered): boolean {
 async function claim(state: State): Promise<number> {
   const { pool, clock, process_id } = state.platform
   const { waiting } = state.jobs
+  await emptyQueues(state)
   const rows_max = Math.min(memoryMax - waiting.size, memoryPerTickMax)
   const now = clock.now()
   // with much to do in memory the table is looked at now and then, for the sake of other queues
   if (state.stopping || rows_max <= 0 || (waiting.size >= memoryPerTickMax && now - state.looked_ms < busyLookEveryMs)) return 0
   state.looked_ms = now
-  await emptyOpen(state)
   const { mine, paused } = await dueQueues(state, now)
   const failing = mine.filter(({ channel_id }) => state.circuits.isOpen(channel_id))
   const well = mine.filter((queue) => !failing.includes(queue))
@@ -173,15 +173,21 @@ async function claim(state: State): Promise<number> {
   return rows.length + probes.length + expired.length
 }
 
-/** While a channel's circuit is open its messages wait in the table, where a probe is chosen among all of them; what was in memory goes back. */
-async function emptyOpen({ circuits, jobs, platform }: State): Promise<void> {
-  const waitsHere = circuits.allOpen().some((open) => priorities.some((priority) => jobs.waiting.count(queueOf(open), priority) > 0))
-  if (!waitsHere) return
+/**
+ * What may not go from here goes back to the table: there the process finds it that dispatches its channel now, and while a channel's circuit is open a
+ * probe is chosen among all of its messages.
+ */
+async function emptyQueues(state: State): Promise<void> {
+  const { circuits, jobs, platform } = state
+  // one look at each queue, since most of the time all stays
+  if (jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuits.isOpen(row.channel_id))) return
   await giveBack(
     platform,
-    jobs.drop((job) => job.probe !== true && circuits.isOpen(job.row.channel_id)),
+    jobs.drop((job) => !mayGoNext(state, job)),
   )
 }
+
+const mayGoNext = (state: State, job: Job): boolean => isOurs(state, job.row) && (job.probe === true || !state.circuits.isOpen(job.row.channel_id))
 
 /** The queues of which a probe is to be claimed, and which: of those that have none in memory. */
 const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]): store.WantedProbe[] =>
@@ -204,8 +210,16 @@ async function dueQueues(state: State, now: number): Promise<{ mine: readonly st
   return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
 }
 
+interface Holding {
+  readonly leases: Pick<ChannelLeases, 'holds'>
+  readonly sessions: Pick<Sessions, 'sends'>
+}
+
 /** Whether this process dispatches the channel: by its lease on it, or by its session, which is held under one. */
-const isMine = ({ leases, sessions }: SchedulerDeps, channel_id: string): boolean => leases.holds(channel_id) || sessions.sends(channel_id)
+const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean => leases.holds(channel_id) || sessions.sends(channel_id)
+
+/** Whether this process may hand the message over at this moment: one of test mode goes from everywhere. */
+export const isOurs = (holding: Holding, { mode, channel_id }: MessageRow): boolean => mode === 'test' || isMine(holding, channel_id)
 
 /** How many jobs may be claimed of each queue and priority: as many as it has capacity for, and not much more than its share. */
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {
@@ -237,13 +251,16 @@ const taken = ({ jobs }: State, rows: readonly store.ClaimedRow[], lease_until_m
         ],
   )
 
-function ready({ jobs, rates, sessions, circuits, wakes, platform }: State): Job[] {
+function ready(state: State): Job[] {
+  const { jobs, rates, sessions, circuits, wakes, platform } = state
   const now = platform.clock.now()
   const granted = new Map<string, number>()
   // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
   let inFlight = jobs.running
   jobs.short = jobs.waiting.size > 0 && inFlight >= inFlightMax
   return jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
+    // a process that slept may find here what others have taken: it goes back with the next look at the table
+    if (!mayGoNext(state, job)) return 0
     const { channel_id } = job.row
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)

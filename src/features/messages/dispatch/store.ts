@@ -142,7 +142,7 @@ export interface TakenOver {
 }
 
 /**
- * Takes back what processes had claimed that have not been heard of since `alive_since`, and what any has held beyond its lease. What they had handed over may not say so, and is to be
+ * Takes back what processes had claimed that have not been heard of since `alive_since`, and whose leases on the channels have ended, and what any has held beyond its claim. What they had handed over may not say so, and is to be
  * asked about where the provider can tell, else repeated: it is `sending` from the beginning of its claim on, before which it was not handed over, and no longer to be cancelled. Messages are locked before their jobs, as everywhere; one that somebody is changing at this
  * moment, such as a process that was believed dead, is left for the next time. At most `jobs_max`: a process may die with all its memory holds, and one statement
  * that takes over tens of thousands would outlast the time that statements have.
@@ -163,7 +163,8 @@ export async function takeOverJobs(
       sql`select account_id, mode, id as message_id, submission_key, origin_type, origin_id, 'queued' as was, 'sending' as status, updated_at as at from marked`,
     )})`
   const left = sql`j.process_id is not null and (j.due_at <= ${at}
-        or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}))`
+        or (j.process_id <> ${process_id} and not ${isAlive(sql, sql`j.process_id`, alive_since)}
+          and not exists (select from channel_leases l where l.channel_id = j.channel_id and l.process_id = j.process_id and ${isLeased(sql, at)})))`
   const [row] = await sql<TakenOver[]>`
     with held as materialized (
       select h.id, j.due_at - make_interval(secs => ${lease_ms / 1000}::int) as claimed_at from dispatch_jobs j cross join lateral (
@@ -192,11 +193,25 @@ export async function releaseJobs(sql: Db, process_id: string, jobs: readonly { 
     where j.message_id = t.message_id and j.process_id = ${process_id}`
 }
 
-/** Those of these messages whose jobs this process still has in hand. */
-export async function listHeld(sql: Db, process_id: string, message_ids: readonly string[]): Promise<Set<string>> {
+/** Those of these messages that this process has in hand by the claim that ends then: not by another one that it made since. */
+export async function listHeld(sql: Db, process_id: string, claims: readonly { message_id: string; lease_until: string }[]): Promise<Set<string>> {
+  if (claims.length === 0) return new Set()
   const rows = await sql<{ message_id: string }[]>`
-    select message_id from dispatch_jobs where process_id = ${process_id} and message_id = any(${[...message_ids]}::text[])`
+    select j.message_id from json_to_recordset(${jsonRows(claims)}::text::json) as t(message_id text, lease_until timestamptz)
+    join dispatch_jobs j on j.message_id = t.message_id where j.process_id = ${process_id} and j.due_at = t.lease_until`
   return new Set(rows.map(({ message_id }) => message_id))
+}
+
+/** Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. */
+export async function listSettleable(
+  sql: Db,
+  process_id: string,
+  jobs: readonly { message_id: string; attempts: number }[],
+): Promise<{ message_id: string; own: boolean }[]> {
+  if (jobs.length === 0) return []
+  return await sql<{ message_id: string; own: boolean }[]>`
+    select j.message_id, j.process_id is not null as own from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, attempts int)
+    join dispatch_jobs j on j.message_id = t.message_id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = t.attempts`
 }
 
 /** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
@@ -212,22 +227,20 @@ export async function endGoneJobs(sql: Db, process_id: string, message_ids: read
   )
 }
 
+/**
+ * Whether a process has the lease of `channel_leases l` at this moment. The lease alone counts: a process whose heartbeat is late renews it all the same,
+ * and trusts it. Whoever has signed off, or has been forgotten by one that found itself alone, has none.
+ */
+const isLeased = (sql: Db, at: string) => sql`(l.lease_until > ${at} and exists (select from processes p where p.id = l.process_id))`
+
 /** Takes or renews the lease on channels; resolves to those that this process holds until `lease_until`. */
-export async function leaseChannels(
-  sql: Db,
-  channel_ids: readonly string[],
-  process_id: string,
-  at: string,
-  lease_until: string,
-  alive_since: string,
-): Promise<string[]> {
+export async function leaseChannels(sql: Db, channel_ids: readonly string[], process_id: string, at: string, lease_until: string): Promise<string[]> {
   if (channel_ids.length === 0) return []
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_leases as l (channel_id, process_id, lease_until)
     select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
     on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
-      where l.process_id = excluded.process_id or l.lease_until <= ${at}
-        or not ${isAlive(sql, sql`l.process_id`, alive_since)}
+      where l.process_id = excluded.process_id or not ${isLeased(sql, at)}
     returning channel_id`
   return rows.map(({ channel_id }) => channel_id)
 }
@@ -328,7 +341,7 @@ export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): P
     on conflict (message_id, number) do nothing`
 }
 
-/** Ends the jobs of these messages. */
+/** Ends the jobs of these messages, whoever has them in hand: there is nothing left to hand over. */
 export async function endJobs(tx: Db, message_ids: readonly string[]): Promise<void> {
   if (message_ids.length === 0) return
   await tx`delete from dispatch_jobs where message_id = any(${[...message_ids]}::text[])`
@@ -339,17 +352,18 @@ export interface ReturnedJob {
   readonly message_id: string
   readonly due_at: string
   readonly attempts: number
-  /** The last hand-over may have arrived. */
+  /** A hand-over may have arrived of which nobody has told yet. */
   readonly doubtful: boolean
   /** The provider's ids of what it took of the message so far. */
   readonly accepted_ids: readonly string[]
 }
 
-/** Gives jobs back to be claimed again at their time. */
-export async function returnJobs(tx: Db, jobs: readonly ReturnedJob[]): Promise<void> {
+/** Gives jobs back to be claimed again at their time, where no other process has them in hand. One that was taken from this process stays in doubt, and is due no sooner than it was. */
+export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return
   await tx`
-    update dispatch_jobs j set due_at = t.due_at, attempts = t.attempts, doubtful = t.doubtful, accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
+    update dispatch_jobs j set due_at = case when j.process_id is null then greatest(j.due_at, t.due_at) else t.due_at end, attempts = t.attempts,
+      doubtful = t.doubtful or (j.process_id is null and j.doubtful), accepted_ids = nullif(t.accepted_ids, '{}'), process_id = null
     from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, due_at timestamptz, attempts int, doubtful boolean, accepted_ids text[])
-    where j.message_id = t.message_id`
+    where j.message_id = t.message_id and (j.process_id = ${process_id} or j.process_id is null)`
 }
