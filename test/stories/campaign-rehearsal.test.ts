@@ -1,9 +1,11 @@
 /** A rehearsal tells what a launch would do, and does nothing of it. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { request } from 'undici'
 import type { Api } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const text = (body: string) => ({ type: 'text', text: { body } })
@@ -260,4 +262,66 @@ test('a live whatsapp campaign goes to no more different recipients than its cha
     Array.from({ length: 2 }, () => [400, 'campaign_limit_exceeded', size(told[1]).message]),
   )
   assert.deepEqual([accepted.status, size(raised).ok], [200, true])
+})
+
+test('large audiences are looked at in pieces, dense or sparse, and told as the snapshot finds them', async (t) => {
+  const world = await startWorld(t)
+  const { id: account, api } = await world.account()
+  await world.pool`
+    insert into contacts (account_id, mode, id, phone, phone_key, first_name, tags, labels, created_at, updated_at)
+    select ${account}, 'test', 'ct_' || lpad(i::text, 26, '0'), '+4915' || (100000000 + i), '+4915' || (100000000 + i), case when i % 2 = 0 then 'Ada' end, tags,
+      (select array_agg('t:' || tag order by tag) from unnest(tags) tag), ${world.clock.iso(-1000)}, ${world.clock.iso(-1000)}
+    from generate_series(1, 6500) i, lateral (select case when i % 500 = 0 then '{a,b}' when i <= 2500 then '{a}' else '{c}' end::text[] as tags) t`
+
+  for (const [tag, sent, failed] of [
+    ['a', 1258, 1250],
+    ['b', 13, 0],
+  ] as const) {
+    const id = await draft(api, { ...spring, audience: { type: 'tags', tags: [tag] } })
+    const plain = await draft(api, { ...spring, audience: { type: 'tags', tags: [tag] }, message: text('{{first_name}}') })
+    const told = [await rehearsed(api, id), await rehearsed(api, plain)]
+    const lines: string[] = (await api.post(`/v1/campaigns/${plain}/rehearse`, undefined, { accept: 'text/csv' })).body.split('\r\n').slice(1, -1)
+    await api.post(`/v1/campaigns/${id}/launch`)
+    await world.settle('campaign-snapshots')
+    const { total } = (await api.get(`/v1/campaigns/${id}`)).body.counters
+
+    assert.deepEqual(
+      told.map((each) => [each.recipients_count, each.would_send, each.would_skip]),
+      [
+        [total, sent + failed, {}],
+        [total, sent, failed === 0 ? {} : { parameter_invalid: failed }],
+      ],
+    )
+    assert.deepEqual([lines.length, new Set(lines).size, lines.filter((line) => line.includes(',send,')).length], [total, total, sent])
+  }
+})
+
+test('under an Idempotency-Key a rehearsal is answered again, and one whose client has gone leaves no read behind', async (t) => {
+  const world = await startWorld(t)
+  const { api, key } = await world.account()
+  const id = await draft(api, spring)
+  const path = `/v1/campaigns/${id}/rehearse`
+
+  const first = await api.post(path, undefined, { 'idempotency-key': 'k' })
+  await world.clock.advance(60_000)
+  const again = await api.post(path, undefined, { 'idempotency-key': 'k' })
+  const away = new AbortController()
+  await world.pool.begin(async (tx) => {
+    await tx`lock table suppressions in access exclusive mode`
+    const asked = request(`${world.base_url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, signal: away.signal }).catch(() => null)
+    await until(
+      'the rehearsal to read',
+      () => world.platform.reads.use().in_use,
+      (count) => count === 1,
+    )
+    away.abort()
+    await asked
+    await until(
+      'no read to be left',
+      () => world.platform.reads.use().in_use,
+      (count) => count === 0,
+    )
+  })
+
+  assert.deepEqual([again.body, again.headers['idempotent-replayed']], [first.body, 'true'])
 })

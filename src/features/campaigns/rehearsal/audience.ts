@@ -10,8 +10,10 @@ import { findAdhocRecipients } from '../store.ts'
 import { pendingRecipients } from './pending.ts'
 import { countContacts, countPending, listContacts, type Candidate, type Counted } from './rehearsal-store.ts'
 
-/** Contacts, or recipients, looked at in one go. */
-const chunkRows = 5000
+/** Recipients looked at in one go. */
+const chunkRows = 1000
+/** Contacts among whom they are looked for, where few of many are meant. */
+const contactsMax = 100_000
 
 export interface Chunk {
   readonly rows: readonly Candidate[]
@@ -51,12 +53,15 @@ export async function countToSend(deps: CampaignDeps, sql: Db, row: CampaignRow,
 function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: AudienceSource, marketing: boolean): RehearsedAudience {
   const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in }
   const own_timezones = row.recipient_timezone
+  let among = chunkRows
   return {
     count: (sql) => countContacts(sql, contacts.audienceRows(sql, row, { ...audience, after: '', until: null }), own_timezones),
     async chunk(sql, after) {
-      const until = await contacts.chunkEnd(sql, row, source, after, chunkRows)
-      const rows = await listContacts(sql, contacts.audienceRows(sql, row, { ...audience, after, until }), own_timezones)
-      return { rows, after: until }
+      const until = await contacts.chunkEnd(sql, row, source, after, among)
+      const rows = await listContacts(sql, contacts.audienceRows(sql, row, { ...audience, after, until }), own_timezones, chunkRows)
+      const isFull = rows.length === chunkRows
+      among = isFull ? Math.max(among / 4, chunkRows) : Math.min(among * 4, contactsMax)
+      return { rows, after: isFull ? rows.at(-1)!.contact_id : until }
     },
   }
 }

@@ -26,13 +26,13 @@ export async function countContacts(tx: Transaction, audience: Fragment, own_tim
     from (${audience}) a group by 1, 2 order by 1, 2`
 }
 
-/** Contacts of an audience (`audienceRows`), in the order of their ids. */
-export async function listContacts(tx: Transaction, audience: Fragment, own_timezones: boolean): Promise<Candidate[]> {
+/** The first contacts of an audience (`audienceRows`), in the order of their ids. */
+export async function listContacts(tx: Transaction, audience: Fragment, own_timezones: boolean, limit: number): Promise<Candidate[]> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   return await tx<Candidate[]>`
     select contact_id, "to", address, name, null as first_name, null as last_name, null::json as variables,
       ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`} as timezone, skip_reason, false as submitted
-    from (${audience}) a order by contact_id`
+    from (${audience}) a order by contact_id limit ${limit}`
 }
 
 type Whose = Tenant & { readonly id: string }
