@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { accept } from './accept.ts'
+import { campaignSending } from './campaign-sending.ts'
 import { channels } from './channels.ts'
 import { checkOut } from './checkout.ts'
 import { compare, type Comparison } from './compare/compare.ts'
@@ -19,7 +20,21 @@ import { readOptions, type Options } from './options.ts'
 import { redis } from './redis.ts'
 import { segments } from './segments.ts'
 
-const measurements: readonly Measurement[] = [accept, redis, dispatch, channels, flat, cycle, bulk, drain, endpoints, segments, imports, footprint]
+const measurements: readonly Measurement[] = [
+  accept,
+  redis,
+  dispatch,
+  channels,
+  flat,
+  cycle,
+  bulk,
+  campaignSending,
+  drain,
+  endpoints,
+  segments,
+  imports,
+  footprint,
+]
 
 const options = readOptions(
   process.argv.slice(2),

@@ -1,0 +1,120 @@
+/** Sending campaigns: as many at 100 a second each as make half of what the service dispatches, whether each keeps its rate, and how much longer requests wait beside them. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { startDriver, type Driver } from './drive.ts'
+import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
+import type { LoadReport } from './load.ts'
+import { connections, pathRound, paths, startPath } from './rounds.ts'
+import { call, type Service } from './service.ts'
+
+const campaignRate = 100
+/** Of the sustained rate of `dispatch`, which is the closed loop less a tenth. */
+const share = 0.5 * 0.9
+const channelsCount = 4
+/** Requests a second: few enough that what they wait for is campaigns and not each other. */
+const requestRate = 100
+/** Until the first looks and plans are behind the campaigns. */
+const settlingMs = 5000
+const startWithinMs = 60_000
+/** More recipients than are sent to: no campaign may end while it is measured. */
+const spareSeconds = 25
+
+export const campaignSending: Measurement = {
+  name: 'campaign-sending',
+  title: 'Campaigns side by side, and requests beside them',
+  async run(options) {
+    using driver = startDriver()
+    await using subject = await startPath(paths.dispatch)
+    options.say('campaign-sending: finding what is dispatched')
+    await pathRound(driver, subject, { seconds: options.quick ? 2 : 6 })
+    const rates: number[] = []
+    for (let round = 0; round < (options.quick ? 1 : 3); round++) rates.push((await pathRound(driver, subject, { seconds: options.quick ? 3 : 4 })).rate)
+    return await measure(options, driver, subject.service, median(rates))
+  },
+}
+
+async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, capacity: number): Promise<{ figures: Figure[]; notes: string[] }> {
+  const seconds = quick ? 10 : 30
+  const count = Math.min(100, Math.max(1, Math.round((capacity * share) / campaignRate)))
+  const alone: LoadReport[] = [await requests(driver, service, quick ? 5 : 15)]
+  say(`campaign-sending: ${count} campaigns`)
+  const ids = await launch(service, count, seconds)
+  await delay(settlingMs)
+  const before = await sentOf(service, ids)
+  const beside = await requests(driver, service, seconds)
+  const after = await sentOf(service, ids)
+  for (const id of ids) await call(service.port, service.keys[0]!, 'POST', `/v1/campaigns/${id}/cancel`)
+  alone.push(await requests(driver, service, quick ? 5 : 15))
+  const perCent = ids.map((id) => ((after.sent.get(id)! - before.sent.get(id)!) / ((after.at - before.at) / 1000) / campaignRate) * 100)
+  const p = (field: 'p50_ms' | 'p99_ms') => ({ name: 'alone', value: median(alone.map((report) => report[field])) })
+  return {
+    figures: [
+      compared(
+        'messages of campaigns',
+        '/s',
+        perCent.reduce((sum, one) => sum + one, 0),
+        { name: 'dispatch, closed loop', value: capacity },
+      ),
+      single('… campaigns at 100 a second each', '', count),
+      single('slowest campaign, of its rate', '%', Math.min(...perCent), { least: 95 }),
+      single('fastest campaign, of its rate', '%', Math.max(...perCent), { most: 105 }),
+      compared(`p99 answer to requests at ${requestRate}/s, beside campaigns`, 'ms', beside.p99_ms, p('p99_ms'), { most: 1.5 }),
+      compared('median answer beside campaigns', 'ms', beside.p50_ms, p('p50_ms')),
+    ],
+    notes: [
+      `Over ${seconds} s, on ${channelsCount} channels that may send 100,000 a second; sent is what the counters of the campaigns say. The service, PostgreSQL and the load generator share the cores.`,
+    ],
+  }
+}
+
+const requests = ({ run }: Driver, { port, keys, channel }: Service, seconds: number): Promise<LoadReport> =>
+  run({ host: '127.0.0.1', port, connections, seconds, rate: requestRate, keys, work: { kind: 'send', channel, keyed: false } })
+
+/** Resolves to the ids once all of them are sending. */
+async function launch({ port, keys }: Service, count: number, seconds: number): Promise<string[]> {
+  const post = (path: string, body: object) => call<{ id: string }>(port, keys[0]!, 'POST', path, body)
+  const settings = { max_messages_per_second: 100_000 }
+  const channels: string[] = []
+  for (let n = 0; n < channelsCount; n++) {
+    const made = await post('/v1/channels', {
+      type: 'sms',
+      provider: 'simulator',
+      name: `Campaigns ${n}`,
+      identifier: `+1202555020${n}`,
+      credentials: {},
+      settings,
+    })
+    channels.push(made.id)
+  }
+  const recipients = Array.from({ length: Math.min(10_000, campaignRate * (seconds + spareSeconds)) }, (_, n) => ({ to: `+49151${10_000_000 + n}` }))
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) {
+    const campaign = {
+      name: `Campaign ${n}`,
+      channel: channels[n % channelsCount],
+      audience: { type: 'adhoc', recipients },
+      message: { type: 'text', text: { body: 'Hello {{first_name}}' } },
+      throttle_per_second: campaignRate,
+    }
+    ids.push((await post('/v1/campaigns', campaign)).id)
+  }
+  await Promise.all(ids.map((id) => post(`/v1/campaigns/${id}/launch`, { consent_declared: true })))
+  for (const until = performance.now() + startWithinMs; ; await delay(50)) {
+    const { status } = await sentOf({ port, keys }, ids)
+    if (ids.every((id) => status.get(id) === 'sending')) return ids
+    if (performance.now() > until) throw new Error('not every campaign was sending within a minute')
+  }
+}
+
+interface Listed {
+  readonly data: readonly { readonly id: string; readonly status: string; readonly counters: { readonly sent: number } }[]
+}
+
+/** What the campaigns have sent at one moment; a hundred of them are one page. */
+async function sentOf({ port, keys }: Pick<Service, 'port' | 'keys'>, ids: readonly string[]) {
+  const { data } = await call<Listed>(port, keys[0]!, 'GET', `/v1/campaigns?limit=${Math.min(100, ids.length)}`)
+  return {
+    at: performance.now(),
+    sent: new Map(data.map(({ id, counters }) => [id, counters.sent])),
+    status: new Map(data.map(({ id, status }) => [id, status])),
+  }
+}
