@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../kit/api.ts'
+import { requestExample } from '../../src/reference/openapi.ts'
 import { startWorld } from '../kit/world.ts'
 
 const to = '+4915112345678'
@@ -305,4 +306,19 @@ test('a draft whose list, segment or channel is gone is not launched', async (t)
   assert.deepEqual(refusalOf(channelless), [404, 'resource_missing', 'channel'])
   assert.deepEqual(refusalOf(renamed), [404, 'resource_missing', 'channel'])
   assert.equal((await save({})).status, 201)
+})
+
+test('the examples of the reference work as they are, one after the other', async (t) => {
+  const { world, api } = await startTest(t)
+  const example = (name: string): unknown => requestExample(world.app.routes.find(({ method, path }) => `${method} ${path}` === name)!)
+
+  const created = await api.post('/v1/campaigns', example('POST /v1/campaigns'))
+  const path = `/v1/campaigns/${created.body.id}`
+  const answers = [created, await api.patch(path, example('PATCH /v1/campaigns/{id}'))]
+  for (const action of ['test', 'duplicate', 'launch']) answers.push(await api.post(`${path}/${action}`, example(`POST /v1/campaigns/{id}/${action}`)))
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 200, 202, 201, 200],
+  )
 })

@@ -237,12 +237,16 @@ export const CampaignUpdate = Type.Object(
     message: Type.Optional(CampaignMessage),
     ...optional,
   },
-  { $id: 'CampaignUpdate', description: 'What is to change of a draft; absent fields stay, objects are replaced whole.' },
+  {
+    $id: 'CampaignUpdate',
+    description: 'What is to change of a draft; absent fields stay, objects are replaced whole.',
+    examples: [{ name: 'Spring sale, second try', merge_fallbacks: { first_name: 'friend' } }],
+  },
 )
 export type CampaignUpdate = Static<typeof CampaignUpdate>
 export const CampaignLaunch = Type.Object(
   { consent_declared: Type.Optional(Type.Boolean({ description: 'Replaces that of the campaign.' })), ...launching },
-  { $id: 'CampaignLaunch' },
+  { $id: 'CampaignLaunch', examples: [{ consent_declared: true }] },
 )
 export type CampaignLaunch = Static<typeof CampaignLaunch>
 export const CampaignTest = Type.Object(
@@ -257,7 +261,7 @@ export const CampaignDuplication = Type.Object(
       Type.String({ enum: ['all', 'failed'], default: 'all', description: '`failed`: an ad-hoc audience of those alone to whom it failed.' }),
     ),
   },
-  { $id: 'CampaignDuplication' },
+  { $id: 'CampaignDuplication', examples: [{ name: 'Summer sale' }] },
 )
 export type CampaignDuplication = Static<typeof CampaignDuplication>
 export const CampaignDeleted = Type.Object({ id: Type.String(), object: Type.Literal('campaign'), deleted: Type.Literal(true) })

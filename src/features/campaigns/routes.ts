@@ -97,7 +97,8 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:write',
     tag,
     summary: 'Update a draft',
-    description: 'Absent fields stay; objects are replaced whole.',
+    description:
+      'Absent fields stay; objects are replaced whole. The draft is checked as a whole: a list, segment or channel that is gone is to be replaced with it.',
     body: CampaignUpdate,
     inspect: campaignFailures,
     replies: { 200: Campaign },
@@ -178,7 +179,8 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:write',
     tag,
     summary: 'Send a campaign to yourself',
-    description: 'Its message as it would go to one address: an API message like any other, charged like one.',
+    description:
+      'Its message as it would go to one address: an API message like any other, charged like one. Merge tags are filled in as for the first ad-hoc recipient, with what is known of the contact at that address.',
     body: CampaignTest,
     known_fields: [],
     idempotent: 'own',
@@ -198,7 +200,8 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:write',
     tag,
     summary: 'Duplicate a campaign',
-    description: 'A draft of the same; with `recipients` = `failed` to those alone to whom it failed.',
+    description:
+      'A draft of the same, without `send_at` and declared consent; with `recipients` = `failed` to those alone to whom it failed (409 where there are none).',
     body: CampaignDuplication,
     idempotent: 'lease',
     replies: { 201: Campaign },
