@@ -201,3 +201,25 @@ test('while messages wait for their provider the channel stays connected; metric
   assert.deepEqual([during, status, attempts[0], ofWaiting], [['1', 'connected'], 'sending', ['unavailable', 'The provider is away.'], ['queued', []]])
   assert.equal(await figure(), '0')
 })
+
+test('nobody is told of a circuit that nothing could close any more: its messages have expired, or another process dispatches its channel', async (t) => {
+  for (const why of ['expired', 'moved'] as const) {
+    const { world, provider, channel, sendMany, live } = await liveWorld(t)
+    const figure = async () => {
+      const text = await (await request(`${world.base_url}/metrics`)).body.text()
+      return /^posthorn_circuits_open\{channel_type="sms"\} (\d+)$/m.exec(text)?.[1]
+    }
+    provider.answer = () => unavailable
+    await sendMany(good, 30, why === 'expired' ? { expires_in_seconds: 60 } : {})
+    await live(5000)
+    const during = await figure()
+    if (why === 'moved') {
+      await world.pool`insert into processes (id, roles, started_at, beat_at) values ('another', '{worker}', ${world.clock.iso()}, ${world.clock.iso()})`
+      await world.pool`update channel_leases set process_id = 'another', lease_until = ${world.clock.iso(3600_000)} where channel_id = ${channel}`
+    }
+    await live(100_000)
+
+    assert.deepEqual([during, await figure()], ['1', '0'], why)
+    if (why === 'expired') await world.invariants()
+  }
+})

@@ -74,7 +74,7 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   return {
-    lanes: [lane, linksLane({ platform, channels, circuits: circuitsOfChannels, jobs })],
+    lanes: [lane, linksLane({ platform, channels, circuits: circuitsOfChannels, jobs, leases, sessions })],
     process_id,
     lease_ms: leaseMs,
     takes: scheduling.takes,

@@ -10,8 +10,11 @@ import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelService } from '../../channels/service.ts'
 import type { Circuits, Failing } from './circuits.ts'
 import type { InHand } from './in-hand.ts'
+import { queueOf } from './job.ts'
+import { isOurs, type Holding } from './scheduler.ts'
+import { listWaiting } from './store.ts'
 
-export interface LinksDeps {
+export interface LinksDeps extends Holding {
   readonly platform: Platform
   readonly channels: ChannelService
   readonly circuits: Circuits
@@ -20,6 +23,8 @@ export interface LinksDeps {
 
 const lookEveryMs = 1000
 const triedAtOnce = 20
+/** An open circuit of which nothing was heard for so long, with nothing that could try its provider, tells nothing any more. */
+const quietMs = 30_000
 
 export const linksLane = (deps: LinksDeps): Lane => ({
   name: 'links',
@@ -33,6 +38,7 @@ export const linksLane = (deps: LinksDeps): Lane => ({
         .slice(0, triedAtOnce)
         .map((failing) => tryLink(deps, failing)),
     )
+    await forgetIdle(deps)
     return lost.filter(Boolean).length
   },
 })
@@ -42,6 +48,25 @@ function measure({ platform: { metrics }, circuits, jobs }: LinksDeps): void {
   for (const channel_type of channelTypes) {
     metrics.circuits_open.set({ channel_type }, open.get(channel_type)?.length ?? 0)
     metrics.hand_overs.set({ channel_type }, running.get(channel_type) ?? 0)
+  }
+}
+
+/**
+ * Forgets open circuits of channels that another process dispatches now, and of those for which nothing waits: no answer would close them. One without its link is
+ * kept: when the link is back, one message goes first.
+ */
+async function forgetIdle(deps: LinksDeps): Promise<void> {
+  const { platform, channels, circuits, jobs } = deps
+  const now = platform.clock.now()
+  const quiet = circuits.allOpen().filter(({ last_ms, open_ms }) => now - Math.max(last_ms, open_ms) >= quietMs)
+  if (quiet.length === 0) return
+  const waiting = await listWaiting(platform.pool, quiet.map(queueOf))
+  const inHand = new Set(jobs.waiting.heads().map(({ row }) => row.channel_id))
+  for (const one of quiet) {
+    const waits = waiting.has(queueOf(one)) || inHand.has(one.channel_id) || jobs.runningOf(queueOf(one)) > 0
+    if (waits && isOurs(deps, one)) continue
+    const channel = await channels.find(tenantOf(one), one.channel_id)
+    if (channel === null || channel.status !== 'active' || isUp(channel)) circuits.forget(one.channel_id)
   }
 }
 

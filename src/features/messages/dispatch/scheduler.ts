@@ -210,7 +210,7 @@ async function dueQueues(state: State, now: number): Promise<{ mine: readonly st
   return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
 }
 
-interface Holding {
+export interface Holding {
   readonly leases: Pick<ChannelLeases, 'holds'>
   readonly sessions: Pick<Sessions, 'sends'>
 }
@@ -219,7 +219,8 @@ interface Holding {
 const isMine = ({ leases, sessions }: Holding, channel_id: string): boolean => leases.holds(channel_id) || sessions.sends(channel_id)
 
 /** Whether this process may hand the message over at this moment: one of test mode goes from everywhere. */
-export const isOurs = (holding: Holding, { mode, channel_id }: MessageRow): boolean => mode === 'test' || isMine(holding, channel_id)
+export const isOurs = (holding: Holding, { mode, channel_id }: Pick<MessageRow, 'mode' | 'channel_id'>): boolean =>
+  mode === 'test' || isMine(holding, channel_id)
 
 /** How many jobs may be claimed of each queue and priority: as many as it has capacity for, and not much more than its share. */
 function capacitiesOf(state: State, queues: readonly store.DueQueue[], rows_max: number): store.QueueCapacity[] {

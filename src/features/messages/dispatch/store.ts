@@ -259,6 +259,13 @@ export async function findProviderId(sql: Db, { account_id, mode }: Tenant, chan
   return row?.provider_id ?? null
 }
 
+/** Those of these queues in which messages wait that no process has in hand, whenever they are due. */
+export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ queue: string }[]>`
+    select q.queue from unnest(${[...queues]}::text[]) as q(queue) where exists (select from dispatch_jobs where process_id is null and queue = q.queue)`
+  return new Set(rows.map(({ queue }) => queue))
+}
+
 /** How many messages of a queue wait beyond those that processes have in hand, counted up to `max`. */
 export async function countQueue(sql: Db, queue: string, max: number): Promise<number> {
   const [row] = await sql<
