@@ -30,6 +30,7 @@ test('in their own time zones recipients get it when their windows open, the fir
 
   // Vienna's nine o'clock is 08:00 UTC, Tokyo's midnight
   assert.deepEqual(shown(await expectedTimes(pace, zones, order)), ['10T08:00:00', '11T00:00:00'])
+  assert.deepEqual(shown(await expectedTimes(pace, [{ timezone: 'Mars/Base', count: 1 }], [0])), ['10T09:00:00', '10T09:00:00'])
   // both are open between 09:00 and 10:00 UTC: the fourth of the order is the third that is sent
   const wide: Pace = { ...pace, from: at('10T09:00'), window: { start: '09:00', end: '11:00' } }
   assert.deepEqual(shown(await expectedTimes(wide, zones.slice(0, 2), order.slice(0, 4))), ['10T09:00:00', '10T09:00:03'])

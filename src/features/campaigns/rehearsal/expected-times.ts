@@ -1,5 +1,5 @@
 /** When a campaign's messages would go out: its pace and its windows, played through without a message (behaviour: campaigns 7). */
-import { spanFrom, type SendWindow } from '../sending/windows.ts'
+import { WindowTable, type SendWindow } from '../sending/windows.ts'
 
 export interface Pace {
   /** From when on messages may go out, in milliseconds. */
@@ -23,10 +23,10 @@ export interface ExpectedTimes {
   readonly ends_at: number | null
 }
 
-/** Windows looked at, of all time zones together. A year of one zone is 366. */
-const windowsMax = 2000
+/** Openings and closings of windows looked at, of all time zones together. A year of one zone has 730. */
+const changesMax = 4000
 /** Between them other work has its turn: each takes a fraction of a millisecond. */
-const windowsAtOnce = 20
+const changesAtOnce = 40
 
 interface Queue {
   readonly timezone: string
@@ -34,8 +34,9 @@ interface Queue {
   /** Places in the order of the audience; without them its recipients are taken for evenly spread. */
   readonly places: readonly number[] | null
   sent: number
-  opens: number
-  closes: number
+  open: boolean
+  /** Until when it stays as it is, in milliseconds. */
+  until: number
 }
 
 /**
@@ -44,6 +45,7 @@ interface Queue {
  */
 export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], order: readonly number[] | null): Promise<ExpectedTimes> {
   const stepMs = 1000 / pace.per_second
+  const windows = new WindowTable()
   const queues = queuesOf(zones, order)
   let waiting = queues
   let looked = 0
@@ -56,15 +58,15 @@ export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], ord
     waiting = waiting.filter(({ count, sent }) => sent < count)
     if (waiting.length === 0) return { starts_at, ends_at: last }
     for (const queue of waiting) {
-      if (queue.closes > now) continue
-      if (looked++ >= windowsMax) return { starts_at, ends_at: null }
-      if (looked % windowsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
-      const { from, until } = spanFrom(pace.window, queue.timezone === '' ? pace.timezone : queue.timezone, now)
-      queue.opens = from
-      queue.closes = until
+      if (queue.until > now) continue
+      if (looked++ >= changesMax) return { starts_at, ends_at: null }
+      if (looked % changesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
+      const state = windows.stateOf(pace.window, queue.timezone === '' ? pace.timezone : queue.timezone, pace.timezone, now)
+      queue.open = state.open
+      queue.until = state.until
     }
-    const open = waiting.filter(({ opens }) => opens <= now)
-    const change = Math.min(...waiting.map(({ opens, closes }) => (opens > now ? opens : closes)))
+    const open = waiting.filter((queue) => queue.open)
+    const change = Math.min(...waiting.map(({ until }) => until))
     next = Math.max(next, now)
     const room = next >= change ? 0 : change === Infinity ? Infinity : Math.ceil((change - next) / stepMs)
     const sent = take(open, room)
@@ -80,7 +82,7 @@ export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], ord
 function queuesOf(zones: readonly ZoneCount[], order: readonly number[] | null): Queue[] {
   const places: number[][] | null = order === null ? null : zones.map(() => [])
   order?.forEach((zone, place) => places![zone]!.push(place))
-  return zones.map(({ timezone, count }, i) => ({ timezone, count, places: places?.[i] ?? null, sent: 0, opens: -Infinity, closes: -Infinity }))
+  return zones.map(({ timezone, count }, i) => ({ timezone, count, places: places?.[i] ?? null, sent: 0, open: false, until: -Infinity }))
 }
 
 /** Takes up to `room` recipients of these queues, the first in the order of the audience first; resolves to how many. */

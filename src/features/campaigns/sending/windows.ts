@@ -27,18 +27,6 @@ export function openFrom(window: SendWindow | null, timezone: string, now: numbe
   return open ? now : until
 }
 
-export interface Span {
-  readonly from: number
-  /** Exclusive. */
-  readonly until: number
-}
-
-/** The time, in milliseconds, in which it may be sent at `now` or next; one that has begun is told from `now` on. */
-export function spanFrom(window: SendWindow | null, timezone: string, now: number): Span {
-  const from = openFrom(window, timezone, now)
-  return { from, until: windowState(window, timezone, from).until }
-}
-
 /** The state of a window at `now`. An unknown time zone throws a RangeError. */
 export function windowState(window: SendWindow | null, timezone: string, now: number): WindowState {
   if (window === null || window.start === window.end) return { open: true, until: Infinity }
