@@ -4,6 +4,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { accept } from './accept.ts'
 import { campaignSending } from './campaign-sending.ts'
+import { campaignSnapshots } from './campaign-snapshots.ts'
 import { channels } from './channels.ts'
 import { checkOut } from './checkout.ts'
 import { compare, type Comparison } from './compare/compare.ts'
@@ -29,6 +30,7 @@ const measurements: readonly Measurement[] = [
   cycle,
   bulk,
   campaignSending,
+  campaignSnapshots,
   drain,
   endpoints,
   segments,

@@ -5,7 +5,7 @@ import { median, single, type BenchOptions, type Figure, type Measurement } from
 import { call, startService, type Service } from './service.ts'
 
 const wantedMs = 2000
-const list = 'lst_01h455vb4pex5vsknk084sn02q'
+export const list = 'lst_01h455vb4pex5vsknk084sn02q'
 
 const all = (...conditions: object[]) => ({ match: 'all', conditions })
 const any = (...conditions: object[]) => ({ match: 'any', conditions })
@@ -76,7 +76,7 @@ export const segments: Measurement = {
 }
 
 /** Contacts as imports leave them, made where they are kept. */
-async function fill({ pool, account_id }: Service, contacts: number): Promise<void> {
+export async function fill({ pool, account_id }: Service, contacts: number): Promise<void> {
   await pool`set statement_timeout = 0`
   const at = '2026-01-31T09:30:00.000Z'
   await pool`insert into contact_lists (account_id, mode, id, name, created_at, updated_at) values (${account_id}, 'live', ${list}, 'Members', ${at}, ${at})`

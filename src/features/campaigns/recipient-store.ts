@@ -152,26 +152,42 @@ export async function settleUnsendable(sql: Db, { account_id, mode, id }: Whose,
     where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n and r.status = 'pending' and r.message_id is null`
 }
 
-/** Cancels at most so many of those who have no message yet; resolves to how many. Who gets one meanwhile keeps it. */
-export async function cancelUnsent(sql: Db, { account_id, mode, id }: Whose, limit: number): Promise<number> {
-  const result = await sql`
+/** Recipients by their numbers: above `after`, up to `until`. */
+export interface Numbers {
+  readonly after: number
+  readonly until: number
+}
+
+/** The numbers of the first and the last recipient without a message who still waits for one; null where there is none. */
+export async function unsentNumbers(sql: Db, { account_id, mode, id }: Whose): Promise<{ first: number; last: number } | null> {
+  const end = (order: Fragment) => sql`(
+    select n from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n ${order} limit 1)`
+  const [row] = await sql<{ first: number | null; last: number | null }[]>`select ${end(sql`asc`)} as first, ${end(sql`desc`)} as last`
+  return row!.first === null || row!.last === null ? null : { first: row!.first, last: row!.last }
+}
+
+/** Cancels those of these recipients who have no message yet. Who gets one meanwhile keeps it. Rows are locked in the order of their keys. */
+export async function cancelUnsent(sql: Db, { account_id, mode, id }: Whose, { after, until }: Numbers): Promise<void> {
+  // an array, not a join: whatever is known of a table that has just grown by a million rows, each is found by its key
+  await sql`
     with held as materialized (
       select n from campaign_recipients
-      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is null order by n limit ${limit} for update
+      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${after} and n <= ${until} and status = 'pending' and message_id is null
+      order by n for update
     )
-    update campaign_recipients r set status = 'cancelled' from held h
-    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = h.n`
-  return result.count
+    update campaign_recipients set status = 'cancelled'
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(select n from held))`
 }
 
 /** Removes at most so many recipients of a campaign that ended before its snapshot was complete: nobody has seen them. Resolves to how many. */
 export async function discardUnseen(sql: Db, { account_id, mode, id }: Whose, limit: number): Promise<number> {
   const result = await sql`
-    delete from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n in (
-      select n from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} order by n limit ${limit})
-      and exists (
-        select from campaigns
-        where account_id = ${account_id} and mode = ${mode} and id = ${id} and snapshot_at is null and status in ('cancelled', 'failed'))`
+    delete from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(
+      select n from campaign_recipients
+      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and exists (
+        select from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id} and snapshot_at is null and status in ('cancelled', 'failed'))
+      order by n desc limit ${limit}))`
   return result.count
 }
 

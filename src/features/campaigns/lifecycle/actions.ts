@@ -12,6 +12,9 @@ import { requireAction } from '../states.ts'
 import { cancelRest } from './ending.ts'
 import { move, pausedRow } from './moves.ts'
 
+/** So long a request waits until the recipients are cancelled. */
+const cancellingMs = 5000
+
 export async function pauseCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     const before = await existingLocked(tx, tenant, id)
@@ -35,7 +38,7 @@ export async function resumeCampaign({ platform, billing }: CampaignDeps, sql: D
   return shown
 }
 
-/** Who got no message yet is cancelled before this answers; what was sent is not recalled. What is kept first counts them as waiting. */
+/** Who got no message yet is cancelled before this answers, or, of hundreds of thousands, soon afterwards; what was sent is not recalled. What is kept first counts them as waiting. */
 export async function cancelCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> {
   await transact(sql, async (tx) => {
     const before = await existingLocked(tx, tenant, id)
@@ -43,6 +46,6 @@ export async function cancelCampaign({ platform }: CampaignDeps, sql: Db, tenant
     const row = await move(tx, platform, before, { status: 'cancelled', pause_reason: null, cancelled_at: isoTime(platform.clock.now()) })
     await keep(tx, await shownWhole(tx, row))
   })
-  await cancelRest(platform, tenant, id)
+  if (!(await cancelRest(platform, tenant, id, cancellingMs))) platform.notify('campaigns')
   return await shownWhole(sql, await existing(sql, tenant, id))
 }

@@ -5,7 +5,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { areCostsCounted } from '../counter-store.ts'
-import { cancelUnsent, countUnderWay, discardUnseen, unsentTimezones } from '../recipient-store.ts'
+import { cancelUnsent, countUnderWay, discardUnseen, unsentNumbers, unsentTimezones } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { servicesMoves } from '../states.ts'
 import { lockCampaign } from '../store.ts'
@@ -13,6 +13,8 @@ import { failedRow, move, pausedRow } from './moves.ts'
 
 /** Recipients cancelled in one transaction. */
 const cancelledAtOnce = 5000
+/** So long a lane cancels recipients of one campaign before others have their turn. */
+export const endingMs = 300
 
 /** False where the campaign was not on its way any more. */
 export async function pauseFor(platform: Platform, tenant: Tenant, id: string, reason: PauseReason): Promise<boolean> {
@@ -27,7 +29,7 @@ export async function failFor(platform: Platform, tenant: Tenant, id: string, re
     await move(tx, platform, row, failedRow(reason))
     return true
   })
-  if (failed) await cancelRest(platform, tenant, id)
+  if (failed) await cancelRest(platform, tenant, id, endingMs)
   return failed
 }
 
@@ -42,11 +44,21 @@ export async function completeIfDone(platform: Platform, tenant: Tenant, id: str
   })
 }
 
-/** Cancels all who got no message, in transactions of some thousand rows. Ended in the midst of its snapshot, a campaign has no recipients. */
-export async function cancelRest({ pool }: Pick<Platform, 'pool'>, tenant: Tenant, id: string): Promise<void> {
-  while ((await discardUnseen(pool, { ...tenant, id }, cancelledAtOnce)) === cancelledAtOnce);
-  // until there is none: of some a message was just being accepted
-  while ((await cancelUnsent(pool, { ...tenant, id }, cancelledAtOnce)) > 0);
+/**
+ * Cancels all who got no message, in transactions of some thousand rows, for at most so long: false where some are left, whom the lane goes on to cancel. Ended in the midst of its
+ * snapshot, a campaign has no recipients.
+ */
+export async function cancelRest({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
+  const until_ms = clock.now() + most_ms
+  const whose = { ...tenant, id }
+  while ((await discardUnseen(pool, whose, cancelledAtOnce)) === cancelledAtOnce) if (clock.now() >= until_ms) return false
+  const unsent = await unsentNumbers(pool, whose)
+  if (unsent === null) return true
+  for (let after = unsent.first - 1; after < unsent.last; after += cancelledAtOnce) {
+    await cancelUnsent(pool, whose, { after, until: after + cancelledAtOnce })
+    if (clock.now() >= until_ms) return (await unsentNumbers(pool, whose)) === null
+  }
+  return true
 }
 
 async function moveFrom(

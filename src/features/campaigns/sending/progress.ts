@@ -1,6 +1,6 @@
 /** One step of a campaign: what ends it or keeps it from going on, what its window and its throttle let go, and when it is looked at next. */
 import { isoTime } from '../../../lib/clock.ts'
-import { cancelRest, completeIfDone, failFor, pauseFor } from '../lifecycle/ending.ts'
+import { cancelRest, completeIfDone, endingMs, failFor, pauseFor } from '../lifecycle/ending.ts'
 import { deleteJob, postponeJob } from '../job-store.ts'
 import { listUnsent, unsentTimezones, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -25,8 +25,7 @@ export async function advance(sending: Sending, campaign: HeldCampaign, row: Cam
   const now = platform.clock.now()
   campaign.demand = null
   if (row.status === 'cancelled' || row.status === 'failed') {
-    await cancelRest(platform, row, row.id)
-    await deleteJob(platform.pool, row)
+    if (await cancelRest(platform, row, row.id, endingMs)) await deleteJob(platform.pool, row)
     return 0
   }
   if (row.status !== 'sending') return 0
