@@ -33,6 +33,7 @@ export class HeldCampaign {
   demand: Demand | null = null
   /** It is not looked at before, in milliseconds. */
   look_ms: number
+  #seenMs: number
   #underWay = 0
   #restMs = restMinMs
 
@@ -40,6 +41,14 @@ export class HeldCampaign {
     this.job = job
     this.pacer = new Pacer(now)
     this.look_ms = now
+    this.#seenMs = now
+  }
+
+  /** It is still this process's work. When the clock was set back, it is looked at now: when that would have been is another time's. */
+  stillHeld(job: Job, now: number): void {
+    this.job = job
+    if (job.changed || now < this.#seenMs) this.look_ms = now
+    this.#seenMs = now
   }
 
   /** Nothing can be done before something of what is under way has gone: it is looked at more and more rarely, until that changes. */

@@ -97,10 +97,7 @@ function keep(held: Map<string, HeldCampaign>, jobs: readonly Job[], now: number
   for (const job of jobs) {
     const known = held.get(job.campaign_id)
     if (known === undefined) held.set(job.campaign_id, new HeldCampaign(job, now))
-    else {
-      known.job = job
-      if (job.changed) known.look_ms = now
-    }
+    else known.stillHeld(job, now)
   }
 }
 
