@@ -32,9 +32,9 @@ export const whatsappCloud: Provider = {
     messaging_limit: Type.Optional(
       Type.Integer({
         title: 'Messaging limit',
-        description:
-          'Different recipients whom the number may write to first in 24 hours, as WhatsApp Manager shows it: a campaign to more is refused. Default: 2000.',
+        description: 'Different recipients whom the number may write to first in 24 hours, as WhatsApp Manager shows it: a campaign to more is refused.',
         minimum: 1,
+        default: 2000,
       }),
     ),
   }),
