@@ -148,6 +148,30 @@ async function trySeveral(suite: TestContext, provider: Provider, begin: Start, 
     assert.deepEqual([whole.provider_ids.length, new Set(whole.provider_ids).size, several.taken()], [several.count, several.count, several.count])
   })
 
+  await suite.test(`tells of each part before the next one goes, and sends the rest later where it is told to`, async (t) => {
+    const samples = await begin(t)
+    const several = samples.several as SeveralSample
+    const told: (readonly string[])[] = []
+    const send = await sender(t, provider, samples)
+
+    const stopped = await send(several.message, never, async (ids) => {
+      told.push(ids)
+      assert.equal(several.taken(), ids.length, 'nothing went ahead')
+      return told.length < 1
+    })
+    const before = several.taken()
+    const already_accepted = stopped.kind === 'accepted' ? [] : [...(stopped.provider_ids ?? [])]
+    const whole = await send({ ...several.message, attempt: 2, already_accepted }, never, async (ids) => (told.push(ids), true))
+
+    assertOutcome(stopped)
+    assert.deepEqual([stopped.kind, already_accepted, before], ['unavailable', told[0], already_accepted.length])
+    assert.ok(whole.kind === 'accepted' && before < several.count, JSON.stringify(whole))
+    assert.equal(several.taken(), several.count)
+    // the outcome itself tells the last part
+    for (const ids of told) assert.deepEqual(whole.provider_ids.slice(0, ids.length), ids)
+    assert.ok(told.every(({ length }) => length < several.count))
+  })
+
   await suite.test(`tells what was taken of a message of which the rest is refused`, async (t) => {
     const samples = await begin(t)
     const several = samples.several as SeveralSample

@@ -1,11 +1,17 @@
 /** A provider in the hand of a test: it answers as told, remembers what it took, and lives on when a process of ours is killed. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../src/contract/resources/channel.ts'
-import type { Adapter, ConnectOutcome, Connection, Outcome, OutboundMessage, Provider, Receipt } from '../../src/features/channels/adapter.ts'
+import type { Adapter, ConnectOutcome, Connection, Outcome, OutboundMessage, PartTaken, Provider, Receipt } from '../../src/features/channels/adapter.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 
 /** `hang`: no answer until it is given up. */
 export type Answer = Outcome | Promise<Outcome> | 'hang'
+
+export interface HandOver {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly took: PartTaken | undefined
+}
 
 export interface ScriptedProvider {
   readonly provider: Provider
@@ -17,6 +23,8 @@ export interface ScriptedProvider {
   connects: number
   /** How the next hand-overs are answered; by default all are accepted. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
+  /** How hand-overs go that take their time, or several parts; absent: as `answer` says. */
+  send?: (message: OutboundMessage, handOver: HandOver) => Promise<Outcome>
   /** What it tells when it is asked; null: it cannot tell. */
   tell: (message: OutboundMessage) => Outcome | null | Promise<Outcome | null>
   /** How the credentials are taken. */
@@ -55,8 +63,9 @@ export function scriptedProvider(): ScriptedProvider {
 }
 
 const adapterOf = (scripted: ScriptedProvider, clock: Clock): Adapter => ({
-  async send(message, connection, signal) {
+  async send(message, connection, signal, took) {
     scripted.sent.push(message)
+    if (scripted.send !== undefined) return await scripted.send(message, { clock, signal, took })
     const answer = scripted.answer(message, connection)
     if (answer !== 'hang') return await answer
     await clock.sleep(3600_000, signal)

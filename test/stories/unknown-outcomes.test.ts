@@ -223,6 +223,22 @@ test("a receipt that names another channel's message, or none, changes nothing",
   await world.invariants()
 })
 
+test('a message in doubt fails when it expires, not when it would be repeated, and says that the recipient may have it', async (t) => {
+  const { world, provider, send, read, wait, spent } = await liveWorld(t)
+  provider.answer = () => unknown
+  const id = await send({ expires_in_seconds: 10 })
+  await world.settle()
+
+  await wait(9_000)
+  const before = await read(id)
+  await wait(1_500)
+
+  const { status, error } = await read(id)
+  assert.deepEqual([before.status, status, error.code, await spent(), provider.sent.length], ['sending', 'failed', 'expired', 0, 1])
+  assert.match(error.message, /the recipient may have it/)
+  await world.invariants()
+})
+
 test('a message in doubt expires in its time, and fails with its channel', async (t) => {
   const { world, api, provider, channel, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown

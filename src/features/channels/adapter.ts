@@ -141,6 +141,13 @@ interface PartlyTaken {
   readonly provider_ids?: readonly string[]
 }
 
+/**
+ * Told after each part that the provider took of a message which becomes several there, the last one excepted, with all ids so far (`provider_ids` of `PartlyTaken`), and
+ * awaited before the next part goes: they are kept by then, and the signal of the hand-over gives the next part its own time. false: the rest is not handed over now, and the outcome
+ * is `restLater` of `providers/rest-later.ts`. Never rejects.
+ */
+export type PartTaken = (provider_ids: readonly string[]) => Promise<boolean>
+
 export interface TemplateRecord {
   /** The provider's own id. */
   readonly provider_id: string
@@ -199,7 +206,7 @@ export type ConnectOutcome =
 /** A standing connection with a provider that one process holds for each channel: SMPP's sockets, Telegram's polling. */
 export interface Session {
   /** Where hand-overs need the session; else they go through `send` of the adapter, from any process. */
-  send?(message: OutboundMessage, signal: AbortSignal): Promise<Outcome>
+  send?(message: OutboundMessage, signal: AbortSignal, took?: PartTaken): Promise<Outcome>
   /** How many hand-overs it has use for at once; absent: as many as come. */
   readonly useful_max?: number
   /** Resolves when the session has ended by itself, with a sentence; `refused`: its credentials are not taken any more. */
@@ -239,7 +246,7 @@ export interface Adapter {
   /** Hand-overs answer at once, without a network: `sending` is not written on its own. */
   readonly instant?: boolean
   /** Absent where hand-overs go through a session. */
-  send?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome>
+  send?(message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: PartTaken): Promise<Outcome>
   /** What became of a message whose hand-over had no answer; null: the provider answers, and cannot tell, `unavailable`: it never had it, `unknown`: no answer came, it is asked again. */
   ask?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome | null>
   /** What is known beforehand to be refused, asked at acceptance; without a network. */

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../lib/json-fields.ts'
 import type { Adapter, Connection, Outcome, Provider, Received, Report, Session, Tell } from './adapter.ts'
-import { storableOutcome, storableReport } from './storable-answers.ts'
+import { storableOutcome, storablePart, storableReport } from './storable-answers.ts'
 
 type Hide = (text: string) => string
 
@@ -29,7 +29,10 @@ export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: 
   const { send, ask, connect, register, disconnect, receive, templates, media, open } = bound(adapter)
   return {
     ...adapter,
-    ...(send && { send: async (message, to, signal) => cleared(hiderOf(to), outcomeWithout, await kept(hiderOf(to), send(message, to, signal))) }),
+    ...(send && {
+      send: async (message, to, signal, took) =>
+        cleared(hiderOf(to), outcomeWithout, await kept(hiderOf(to), send(message, to, signal, took && storablePart(took)))),
+    }),
     ...(ask && { ask: async (message, to, signal) => cleared(hiderOf(to), outcomeWithout, await kept(hiderOf(to), ask(message, to, signal))) }),
     ...(connect && { connect: async (to, signal) => cleared(hiderOf(to), answerWithout, await kept(hiderOf(to), connect(to, signal))) }),
     ...(register && { register: async (to, signal) => cleared(hiderOf(to), answerWithout, await kept(hiderOf(to), register(to, signal))) }),
@@ -156,7 +159,9 @@ const telling =
     )
 
 const sessionWithout = (hide: Hide, session: Session): Session => ({
-  ...(session.send === undefined ? {} : { send: async (message, signal) => outcomeWithout(hide, await kept(hide, session.send!(message, signal))) }),
+  ...(session.send === undefined
+    ? {}
+    : { send: async (message, signal, took) => outcomeWithout(hide, await kept(hide, session.send!(message, signal, took && storablePart(took)))) }),
   ...(session.useful_max === undefined ? {} : { useful_max: session.useful_max }),
   ended: session.ended.then((end) => answerWithout(hide, end)),
   close: (signal) => session.close(signal),

@@ -1,7 +1,7 @@
 /** Makes what providers say fit to be kept, once, where adapters are made: texts that PostgreSQL stores and of a bounded length, and ids that its indexes hold. */
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/json-fields.ts'
-import type { Outcome, Report } from './adapter.ts'
+import type { Outcome, PartTaken, Report } from './adapter.ts'
 
 /** Lengths in UTF-16 units. */
 const idLengthMax = 255
@@ -53,6 +53,12 @@ function codeOf(told: unknown): string | null {
   if (typeof told === 'number') return String(told)
   return typeof told === 'string' ? storableText(told, codeLengthMax) : null
 }
+
+/** Tells of parts by ids that can be stored. */
+export const storablePart =
+  (took: PartTaken): PartTaken =>
+  (provider_ids) =>
+    took(provider_ids.map(storableId))
 
 /** The report with ids by which it finds its message, and with a failure in words that can be stored; what people wrote is judged where reports are read. */
 export function storableReport<T extends Report>(report: T): T {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
-import type { Connection, Opening, Outcome, OutboundMessage, Provider, ProviderTools } from '../../../src/features/channels/adapter.ts'
+import type { Connection, Opening, Outcome, OutboundMessage, PartTaken, Provider, ProviderTools } from '../../../src/features/channels/adapter.ts'
 import { assertReport } from './report.ts'
 
-export type Send = (message: Partial<OutboundMessage> & { readonly to: string }, signal?: AbortSignal) => Promise<Outcome>
+export type Send = (message: Partial<OutboundMessage> & { readonly to: string }, signal?: AbortSignal, took?: PartTaken) => Promise<Outcome>
 
 const never = new AbortController().signal
 
@@ -29,12 +29,12 @@ export const openingOf = (given: Partial<Opening> = {}): Opening => ({ tell: () 
 /** Hands over through `send` of the adapter, or through a session that is opened for the test. */
 export async function sender(t: TestContext, provider: Provider, { tools, connection }: { tools: ProviderTools; connection: Connection }): Promise<Send> {
   const adapter = provider.adapter(tools)
-  if (adapter.send !== undefined) return (given, signal = never) => adapter.send!(messageOf(connection, given), connection, signal)
+  if (adapter.send !== undefined) return (given, signal = never, took) => adapter.send!(messageOf(connection, given), connection, signal, took)
   const opened = await adapter.open!(connection, openingOf())
   assert.equal(opened.kind, 'open', JSON.stringify(opened))
   if (opened.kind !== 'open') throw new Error('unreachable')
   t.after(() => opened.session.close(AbortSignal.abort()))
-  return (given, signal = never) => opened.session.send!(messageOf(connection, given), signal)
+  return (given, signal = never, took) => opened.session.send!(messageOf(connection, given), signal, took)
 }
 
 /** Fails for an outcome that dispatch could not work with. */

@@ -52,15 +52,21 @@ const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) 
 export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable' && outcome.kind !== 'unknown') return null
-  if (wasAsked(completion)) return at_ms + unknownWaitMs
-  if (outcome.kind === 'unknown') return at_ms + unknownWaitMs * 2 ** Math.min(job.unknowns ?? 0, unknownsMax)
-  const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
-  const due_ms = at_ms + Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
+  const due_ms = at_ms + waitOf(completion)
   if (job.row.expires_at === null) return due_ms
   // a message that expires while it waits is looked at when it does; one that was handed over long after, since the clock has jumped, is no hurry
   const expires_ms = Date.parse(job.row.expires_at)
   if (wasHandedOver(completion) && expires_ms < at_ms - completion.duration_ms - backoffMaxMs) return due_ms
   return Math.min(due_ms, Math.max(at_ms, expires_ms))
+}
+
+/** How long the next hand-over waits, or the next question. */
+function waitOf(completion: Completion): number {
+  const { job, outcome } = completion
+  if (wasAsked(completion)) return unknownWaitMs
+  if (outcome.kind === 'unknown') return unknownWaitMs * 2 ** Math.min(job.unknowns ?? 0, unknownsMax)
+  const wait_ms = Math.min(backoffFirstMs * 2 ** Math.min(job.attempts, 10), backoffMaxMs)
+  return Math.max(wait_ms, outcome.kind === 'throttled' ? Math.min(outcome.retry_after_ms ?? 0, backoffMaxMs) : 0)
 }
 
 const errors: Readonly<Record<Exclude<Ended['outcome']['kind'], 'gone'>, MessageRow['error']>> = {

@@ -10,6 +10,7 @@ import type { Circuits } from './circuits.ts'
 import type { Completer } from './completer.ts'
 import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
+import { partsTaken, type PartsTaken } from './parts-taken.ts'
 import { mayGo } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import type { ChannelLeases } from './leases.ts'
@@ -233,9 +234,11 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, given, signal))
+  const parts = told !== null || adapter?.instant === true ? null : partsTaken(platform, job, signal)
+  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, given, parts ?? { signal }).finally(() => parts?.end()))
   const at_ms = clock.now()
-  if (job.row.mode === 'live') deps.circuits.note(job.row, outcome, began_ms, at_ms)
+  // a provider that took parts until we stopped has answered
+  if (job.row.mode === 'live') deps.circuits.note(job.row, parts?.stopped() === true ? { kind: 'accepted' } : outcome, began_ms, at_ms)
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
   const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true, neverHad }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
@@ -246,14 +249,14 @@ async function send(
   adapter: Adapter | undefined,
   { id, provider }: ChannelRow,
   { message, connection }: Given,
-  signal: AbortSignal,
+  { signal, took }: Pick<PartsTaken, 'signal'> & Partial<Pick<PartsTaken, 'took'>>,
 ): Promise<Outcome> {
   if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${provider} is not part of this service.` }
   try {
-    if (adapter.send !== undefined) return await adapter.send(message, connection, signal)
+    if (adapter.send !== undefined) return await adapter.send(message, connection, signal, took)
     const session = deps.sessions.find(id)
     if (session?.send === undefined) return { kind: 'unavailable', provider_code: null, message: 'The channel has no session with its provider.' }
-    return await session.send(message, signal)
+    return await session.send(message, signal, took)
   } catch (error) {
     deps.platform.log.error({ err: error, message_id: message.id, provider }, 'a provider failed without an answer')
     return { kind: 'unknown', message: 'The provider did not answer.' }

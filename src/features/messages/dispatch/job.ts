@@ -13,8 +13,8 @@ export interface Job {
   readonly claimed: boolean
   /** Perhaps handed over already: nobody knows what came of it that time. */
   readonly doubtful: boolean
-  /** The provider's ids of what it took of the message at earlier hand-overs; absent: nothing. */
-  readonly accepted_ids?: readonly string[]
+  /** The provider's ids of what it took of the message, at earlier hand-overs and at the one that is under way; absent: nothing. */
+  accepted_ids?: readonly string[]
   /** When it was to go, in milliseconds since 1970. */
   readonly due_ms: number
   /** When the claim ends: nothing is handed over that could still be under way then. With the message it names the claim. */

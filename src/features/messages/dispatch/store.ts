@@ -365,6 +365,13 @@ export interface ReturnedJob {
   readonly accepted_ids: readonly string[]
 }
 
+/** Keeps what was taken of a message while the rest is handed over; false where this process has its job no more. */
+export async function keepAccepted(sql: Db, process_id: string, message_id: string, accepted_ids: readonly string[]): Promise<boolean> {
+  const rows = await sql`
+    update dispatch_jobs set accepted_ids = ${[...accepted_ids]}::text[] where message_id = ${message_id} and process_id = ${process_id} returning message_id`
+  return rows.length > 0
+}
+
 /** Gives jobs back to be claimed again at their time, where no other process has them in hand. One that was taken from this process stays in doubt, and is due no sooner than it was. */
 export async function returnJobs(tx: Db, process_id: string, jobs: readonly ReturnedJob[]): Promise<void> {
   if (jobs.length === 0) return

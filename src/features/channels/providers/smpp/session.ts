@@ -88,8 +88,8 @@ function sessionOver({ clock, options, memory, tell, isOwn, told, links }: Sessi
   return {
     ended,
     useful_max: options.window_size * windowsAtHand,
-    send(message, signal) {
-      const work = submit(deps, message, signal)
+    send(message, signal, took) {
+      const work = submit(deps, message, signal, took)
       sending.add(work)
       void work.finally(() => sending.delete(work))
       return work

@@ -14,6 +14,10 @@ import { smpp } from './smpp.ts'
 adapterSuite(smpp, async (t) => {
   const sim = await smsc(t, { bindsMax: 100 })
   let taken = 0
+  sim.answer = () => {
+    taken += 1
+    return 0
+  }
   return {
     tools: providerTools({ allowed_hosts: [sim.host] }),
     connection: connectionTo(sim),

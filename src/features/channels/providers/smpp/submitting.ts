@@ -1,7 +1,8 @@
 /** Hand-overs: a message as the packets of its parts, and what the answers to them make of it. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../../lib/clock.ts'
-import type { Outcome, OutboundMessage } from '../../adapter.ts'
+import type { Outcome, OutboundMessage, PartTaken } from '../../adapter.ts'
+import { restLater } from '../rest-later.ts'
 import type { Link, Reply } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
 import type { Options } from './options.ts'
@@ -34,7 +35,7 @@ const wantsReceipt = 1
  * that it took when nobody waits for it any longer is remembered until then. The reference that joins the parts comes from the message's id, so that parts which another process repeats are
  * the same to the phone.
  */
-export async function submit(deps: SubmitDeps, message: OutboundMessage, signal: AbortSignal): Promise<Outcome> {
+export async function submit(deps: SubmitDeps, message: OutboundMessage, signal: AbortSignal, took?: PartTaken): Promise<Outcome> {
   const packets = packetsOf(deps.options, message)
   const { taken } = deps.memory
   const ids = new Map([...message.already_accepted.entries(), ...(taken.get(message.id) ?? [])])
@@ -46,8 +47,10 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
       bound(taken, takenMax)
       if (packets.length === 1) deps.tookLate(message.id, provider_id)
     })
-    if (typeof outcome === 'string') ids.set(index, outcome)
-    else {
+    if (typeof outcome === 'string') {
+      ids.set(index, outcome)
+      if (index < packets.length - 1 && took !== undefined && !(await took([...ids.values()]))) return restLater([...ids.values()])
+    } else {
       if (outcome.kind === 'refused') taken.delete(message.id)
       return ids.size === 0 || outcome.kind === 'accepted' ? outcome : { ...outcome, provider_ids: [...ids.values()] }
     }

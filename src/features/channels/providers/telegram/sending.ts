@@ -1,5 +1,6 @@
 /** Hands messages to Telegram, one call after the other: what was taken of one stays taken, and the rest alone is repeated. */
-import type { Connection, OutboundMessage, Outcome, ProviderTools } from '../../adapter.ts'
+import type { Connection, OutboundMessage, Outcome, PartTaken, ProviderTools } from '../../adapter.ts'
+import { restLater } from '../rest-later.ts'
 import { callApi } from './api.ts'
 import { stepsOf, type Step } from './contents.ts'
 import { outcomeOf } from './codes.ts'
@@ -8,12 +9,14 @@ import { integerAt, objectAt } from './json.ts'
 
 type Taken = { readonly kind: 'taken'; readonly ids: readonly string[] }
 
-export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
+export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: PartTaken): Promise<Outcome> {
   const ids = [...message.already_accepted]
-  for (const step of stepsLeft(message)) {
+  const steps = stepsLeft(message)
+  for (const [index, step] of steps.entries()) {
     const taken = await take(tools, connection, step, signal)
     if (taken.kind !== 'taken') return ids.length === 0 || taken.kind === 'accepted' ? taken : { ...taken, provider_ids: ids }
     ids.push(...taken.ids)
+    if (index < steps.length - 1 && took !== undefined && !(await took([...ids]))) return restLater(ids)
   }
   const [first, ...others] = ids
   if (first === undefined) return { kind: 'refused', code: 'provider_error', provider_code: null, message: `Telegram carries no ${message.type}.` }

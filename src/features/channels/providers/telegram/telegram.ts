@@ -35,7 +35,7 @@ export const telegramBot: Provider = {
   ],
   capabilities: () => capabilitiesOf.telegram,
   adapter: (tools) => ({
-    send: (message, connection, signal) => send(tools, message, connection, signal),
+    send: (message, connection, signal, took) => send(tools, message, connection, signal, took),
     refuses,
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),

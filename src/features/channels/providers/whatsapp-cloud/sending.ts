@@ -1,5 +1,6 @@
 /** Hands messages over to the Cloud API. */
-import type { Connection, Outcome, OutboundMessage, ProviderTools } from '../../adapter.ts'
+import type { Connection, Outcome, OutboundMessage, PartTaken, ProviderTools } from '../../adapter.ts'
+import { restLater } from '../rest-later.ts'
 import { outcomeOf } from './codes.ts'
 import { callGraph, credentialsOf, segment, type GraphAnswer } from './api.ts'
 import { objectsAt, textAt } from './json.ts'
@@ -9,16 +10,18 @@ import { callsOf, isWritten } from './contents.ts'
  * Hands a message over, one call for each of its parts. WhatsApp knows no idempotency and cannot be asked about a message: where no whole answer came the
  * outcome is `unknown`, and the receipt, which carries our own id, settles it.
  */
-export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome> {
+export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: PartTaken): Promise<Outcome> {
   if (!isWritten(message.type))
     return { kind: 'refused', code: 'provider_error', provider_code: null, message: `WhatsApp takes no messages of the type ${message.type}.` }
   const credentials = credentialsOf(connection)
   const path = `${segment(credentials.phone_number_id)}/messages`
   const ids = [...message.already_accepted]
-  for (const body of callsOf(message).slice(ids.length)) {
+  const calls = callsOf(message)
+  for (const body of calls.slice(ids.length)) {
     const outcome = outcomeOfAnswer(await callGraph(tools, credentials, { method: 'POST', path, body }, signal), message.attempt)
     if (outcome.kind !== 'accepted') return ids.length === 0 ? outcome : { ...outcome, provider_ids: ids }
     ids.push(outcome.provider_ids[0])
+    if (ids.length < calls.length && took !== undefined && !(await took([...ids]))) return restLater(ids)
   }
   return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
 }

@@ -49,7 +49,7 @@ export const whatsappCloud: Provider = {
   ],
   capabilities: (type) => capabilitiesOf[type],
   adapter: (tools) => ({
-    send: (message, connection, signal) => send(tools, message, connection, signal),
+    send: (message, connection, signal, took) => send(tools, message, connection, signal, took),
     connect: (connection, signal) => connect(tools, connection, signal),
     register: (connection, signal) => register(tools, connection, signal),
     handshake,
