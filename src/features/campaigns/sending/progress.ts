@@ -1,5 +1,6 @@
 /** One step of a campaign: what ends it or keeps it from going on, what its window and its throttle let go, and when it is looked at next. */
 import { isoTime } from '../../../lib/clock.ts'
+import type { ChannelRow } from '../../channels/service.ts'
 import { cancelRest, completeIfDone, endingMs, failFor, pauseFor } from '../lifecycle/ending.ts'
 import { deleteJob, postponeJob } from '../job-store.ts'
 import { listUnsent, unsentTimezones, type Progress } from '../recipient-store.ts'
@@ -21,29 +22,47 @@ export const roomOf = (per_second: number): number => Math.max(underWayMin, Math
 
 /** Resolves to how many messages were accepted. */
 export async function advance(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<number> {
-  const { platform } = sending.deps
-  const now = platform.clock.now()
-  campaign.demand = null
+  const timezones = await openZonesOf(sending, campaign, row, progress)
+  // until it is known what it wants it counts among those that share its channel as it did before
+  campaign.demand = timezones === null ? null : { channel_id: row.channel_id, per_second: row.throttle_per_second }
+  return timezones === null ? 0 : await sendDue(sending, campaign, row, { timezones, under_way: progress.under_way })
+}
+
+/** The time zones of recipients who may be sent to now; null: nothing is to be sent, and what follows of that for the campaign is done. */
+async function openZonesOf(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<string[] | null> {
+  const { platform, channels } = sending.deps
   if (row.status === 'cancelled' || row.status === 'failed') {
     if (await cancelRest(platform, row, row.id, endingMs)) await deleteJob(platform.pool, row)
-    return 0
+    return null
   }
-  if (row.status !== 'sending') return 0
+  if (row.status !== 'sending') return null
   if (!progress.unsent) {
-    if (progress.under_way > 0 || !(await completeIfDone(platform, row, row.id))) campaign.rest(now, progress.under_way)
-    return 0
+    if (progress.under_way > 0 || !(await completeIfDone(platform, row, row.id))) campaign.rest(platform.clock.now(), progress.under_way)
+    return null
   }
-  const channel = await sending.deps.channels.find(row, row.channel_id)
-  const obstacle = await obstacleOf(sending.deps, row, channel)
-  if (obstacle !== null) return await stopFor(sending, campaign, row, obstacle)
-  const timezones = await openZones(sending, row)
-  if (timezones === null) return 0
-  campaign.demand = { channel_id: row.channel_id, per_second: row.throttle_per_second }
-  const per_second = shareOf(sending.held.values(), campaign, sending.deps.channels.rateOf(channel!))
-  const room = roomOf(per_second) - progress.under_way
-  if (room <= 0) campaign.rest(now, progress.under_way)
+  const obstacle = await obstacleOf(sending.deps, row, await channels.find(row, row.channel_id))
+  if (obstacle === null) return await openZones(sending, row)
+  await stopFor(sending, campaign, row, obstacle)
+  return null
+}
+
+/** What its throttle and the room under way let go now. */
+async function sendDue(
+  sending: Sending,
+  campaign: HeldCampaign,
+  row: CampaignRow,
+  { timezones, under_way }: { readonly timezones: readonly string[]; readonly under_way: number },
+): Promise<number> {
+  const { platform, channels } = sending.deps
+  const now = platform.clock.now()
+  const channel = await channels.find(row, row.channel_id)
+  // deleted at this moment: the next look finds it
+  if (channel === null) return 0
+  const per_second = shareOf(sending.held.values(), campaign, channels.rateOf(channel))
+  const room = roomOf(per_second) - under_way
+  if (room <= 0) campaign.rest(now, under_way)
   const due = Math.min(room, campaign.pacer.due(now, per_second))
-  return due <= 0 ? 0 : await sendSome(sending, campaign, row, { timezones, due, per_second })
+  return due <= 0 ? 0 : await sendSome(sending, campaign, row, { timezones, due, per_second, channel })
 }
 
 async function stopFor({ deps: { platform } }: Sending, campaign: HeldCampaign, row: CampaignRow, obstacle: Obstacle): Promise<number> {
@@ -72,14 +91,14 @@ interface Portion {
   readonly timezones: readonly string[]
   readonly due: number
   readonly per_second: number
+  readonly channel: ChannelRow
 }
 
-async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignRow, { timezones, due, per_second }: Portion): Promise<number> {
+async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignRow, { timezones, due, per_second, channel }: Portion): Promise<number> {
   const { deps, reach } = sending
-  const { platform, channels } = deps
+  const { platform } = deps
   const now = platform.clock.now()
-  const channel = await channels.find(row, row.channel_id)
-  const reachable = channel === null ? 0 : await reach.leftOf(channel)
+  const reachable = await reach.leftOf(channel)
   if (reachable <= 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'messaging_limit_reached' })
   const { aside, pacer } = campaign
   const recipients = await listUnsent(platform.pool, row, { timezones, but: aside.at(now), limit: Math.min(due, reachable) })
@@ -89,13 +108,14 @@ async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignR
   }
   const sent = await sendTo(deps, row, recipients)
   pacer.went(sent.accepted, per_second)
-  if (channel !== null) reach.went(channel, sent.accepted)
+  reach.went(channel, sent.accepted)
   aside.tried(
     sent.again,
     recipients.map(({ n }) => n).filter((n) => !sent.again.includes(n)),
     now,
   )
   if (sent.pause !== null) await pauseFor(platform, row, row.id, sent.pause)
-  campaign.look_ms = sent.unavailable || aside.isFull ? now + againMs : pacer.next
+  // its share may grow before its next message is due
+  campaign.look_ms = sent.unavailable || aside.isFull ? now + againMs : Math.min(pacer.next, now + againMs)
   return sent.accepted
 }
