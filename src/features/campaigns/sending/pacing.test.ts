@@ -23,7 +23,7 @@ function sentAt(per_second: number, waits: readonly number[]): number[] {
   return sent
 }
 
-test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 % over any ten seconds', () => {
+test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 %, and a message, over any ten seconds', () => {
   fc.assert(
     fc.property(rate, fc.array(fc.integer({ min: 20, max: 400 }), { minLength: 200, maxLength: 300 }), (per_second, waits) => {
       const sent = sentAt(per_second, waits)
@@ -31,7 +31,8 @@ test('at ticks that come up to 0.4 seconds apart the rate is kept within 5 % ove
       for (let from = start + 1000; from + 10_000 <= end; from += 370) {
         const count = sent.filter((at) => from <= at && at < from + 10_000).length
         const expected = per_second * 10
-        assert.ok(Math.abs(count - expected) <= Math.max(1, expected * 0.05), `${count} for ${expected}`)
+        // a tick's worth, 4 %, may fall on the other side of either end, and so may one message
+        assert.ok(Math.abs(count - expected) <= expected * 0.05 + 1, `${count} for ${expected}`)
       }
     }),
     { numRuns: 300 },
