@@ -10,9 +10,6 @@ export type HttpAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer }
   | { readonly kind: 'unsent' | 'unknown'; readonly code: PostErrorCode; readonly message: string }
 
-/** The codes of what certainly came before the request was sent. */
-const neverSent = new Set<PostErrorCode>(['dns_failed', 'tls_failed', 'connection_refused', 'host_unreachable', 'address_not_public'])
-
 const dropped = new Error('dropped')
 
 export class HttpExchange implements Dispatcher.DispatchHandler {
@@ -35,13 +32,18 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   /** Ends it for a reason of ours. What was not begun by then reached nobody. */
   stop(code: 'timeout' | 'aborted', message: string): void {
-    this.#end({ kind: this.#controller === undefined ? 'unsent' : 'unknown', code, message }, false)
+    this.#end({ kind: this.#arrival, code, message }, false)
   }
 
-  /** What failed before or while the request was written. */
+  /** What failed before or after the request began. An error by itself tells nothing of that: TLS may break long after its handshake. */
   fail(error: unknown): void {
     const { code, message } = postErrorOf(error)
-    this.#end({ kind: neverSent.has(code) ? 'unsent' : 'unknown', code, message }, true)
+    this.#end({ kind: this.#arrival, code, message }, true)
+  }
+
+  /** The controller comes before the first byte is written. */
+  get #arrival(): 'unsent' | 'unknown' {
+    return this.#controller === undefined ? 'unsent' : 'unknown'
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

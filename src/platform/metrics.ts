@@ -132,7 +132,7 @@ const channelMetrics = (registers: Registry[]) => ({
   hand_overs: new Gauge({ name: 'posthorn_hand_overs', help: 'Messages of this process that are being handed over.', labelNames: ['channel_type'], registers }),
   asked: new Counter({
     name: 'posthorn_asked_total',
-    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told; not_told: it cannot tell.',
+    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told (taken, never_had, refused, not_told, no_answer).',
     labelNames: ['outcome'],
     registers,
   }),

@@ -1,7 +1,18 @@
 /** A provider in the hand of a test: it answers as told, remembers what it took, and lives on when a process of ours is killed. */
 import { Type } from 'typebox'
 import { capabilitiesOf } from '../../src/contract/resources/channel.ts'
-import type { Adapter, ConnectOutcome, Connection, Outcome, OutboundMessage, PartTaken, Provider, Receipt } from '../../src/features/channels/adapter.ts'
+import type {
+  Adapter,
+  AskOutcome,
+  ConnectOutcome,
+  Connection,
+  MessageInDoubt,
+  Outcome,
+  OutboundMessage,
+  PartTaken,
+  Provider,
+  Receipt,
+} from '../../src/features/channels/adapter.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 
 /** `hang`: no answer until it is given up. */
@@ -18,15 +29,15 @@ export interface ScriptedProvider {
   /** What was handed over, in order. */
   readonly sent: OutboundMessage[]
   /** What was asked about, in order. */
-  readonly asked: OutboundMessage[]
+  readonly asked: MessageInDoubt[]
   /** How often the credentials were tried. */
   connects: number
   /** How the next hand-overs are answered; by default all are accepted. */
   answer: (message: OutboundMessage, connection: Connection) => Answer
   /** How hand-overs go that take their time, or several parts; absent: as `answer` says. */
   send?: (message: OutboundMessage, handOver: HandOver) => Promise<Outcome>
-  /** What it tells when it is asked; null: it cannot tell. */
-  tell: (message: OutboundMessage) => Outcome | null | Promise<Outcome | null>
+  /** What it tells when it is asked; by default it cannot tell. */
+  tell: (message: MessageInDoubt) => AskOutcome | Promise<AskOutcome>
   /** How the credentials are taken. */
   connect: (connection: Connection) => ConnectOutcome
 }
@@ -35,6 +46,9 @@ export interface ScriptedProvider {
 export const providerIdOf = (message_id: string, attempt = 1): string => `scripted-${message_id}-${attempt}`
 
 export const accepted = ({ id, attempt }: Pick<OutboundMessage, 'id' | 'attempt'>): Outcome => ({ kind: 'accepted', provider_ids: [providerIdOf(id, attempt)] })
+/** What it tells of a message that it took at this hand-over. */
+export const taken = (id: string, attempt = 1): AskOutcome => ({ kind: 'taken', provider_ids: [providerIdOf(id, attempt)] })
+export const noAnswer: AskOutcome = { kind: 'no_answer', message: 'No answer came.' }
 export const unavailable: Outcome = { kind: 'unavailable', provider_code: 'away', message: 'The provider is away.' }
 export const unknown: Outcome = { kind: 'unknown', message: 'No answer came.' }
 
@@ -56,7 +70,7 @@ export function scriptedProvider(): ScriptedProvider {
     asked: [],
     connects: 0,
     answer: accepted,
-    tell: () => null,
+    tell: () => ({ kind: 'not_told' }),
     connect: () => ({ kind: 'connected' }),
   }
   return scripted

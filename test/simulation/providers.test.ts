@@ -8,7 +8,17 @@ import test, { type TestContext } from 'node:test'
 import type { Outcome, OutboundMessage, Provider } from '../../src/features/channels/adapter.ts'
 import { startProcess, type WorldProcess } from '../kit/process.ts'
 import { seeded } from '../kit/random.ts'
-import { accepted, providerIdOf, scriptedProvider, unavailable, unknown, type Answer, type ScriptedProvider } from '../kit/scripted-provider.ts'
+import {
+  accepted,
+  noAnswer,
+  providerIdOf,
+  scriptedProvider,
+  taken,
+  unavailable,
+  unknown,
+  type Answer,
+  type ScriptedProvider,
+} from '../kit/scripted-provider.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 import { simulatedProcesses } from './processes.ts'
 
@@ -84,11 +94,11 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
     return answer
   }
   scripted.tell = ({ id }) => {
-    if (kind === 'naming') return null
-    if (random.below(100) < state.badness * 50) return unknown
-    const { taken, refused } = fateOf(id)
+    if (kind === 'naming') return { kind: 'not_told' }
+    if (random.below(100) < state.badness * 50) return noAnswer
+    const { taken: attempts, refused } = fateOf(id)
     if (refused) return { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
-    return taken.length === 0 ? unavailable : accepted({ id, attempt: taken[0]! })
+    return attempts.length === 0 ? { kind: 'never_had' } : taken(id, attempts[0]!)
   }
   scripted.connect = () => (random.below(100) < state.badness * 50 ? { kind: 'unavailable', message: 'It is away.' } : { kind: 'connected' })
   return {

@@ -1,9 +1,9 @@
 /** A process that stalls and wakes, while another one has taken its messages over: it hands nothing over again, and leaves what the other has in hand alone (behaviour: messages 7.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Outcome } from '../../src/features/channels/adapter.ts'
+import type { AskOutcome, Outcome } from '../../src/features/channels/adapter.ts'
 import { startProcess, type WorldProcess } from '../kit/process.ts'
-import { accepted, scriptedProvider, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { accepted, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -93,16 +93,16 @@ test('a process that slept right before a hand-over leaves it to the one that ha
   await world.clock.advance(1000)
   await pass()
   await world.clock.advance(30_000)
-  const told = Promise.withResolvers<Outcome>()
+  const told = Promise.withResolvers<AskOutcome>()
   provider.tell = () => told.promise
   provider.answer = accepted
   const { work } = await beginPass()
 
   await stall()
-  provider.tell = () => unavailable
+  provider.tell = () => ({ kind: 'never_had' })
   await world.settle('dispatch')
   const sent = provider.sent.length
-  told.resolve(unavailable)
+  told.resolve({ kind: 'never_had' })
   await world.rest.whileTimePasses(() => work)
   await pass()
 
@@ -127,7 +127,7 @@ test('what a process that slept tells of its hand-over neither ends nor hastens 
     await world.rest.whileTimePasses(() => work)
     await pass()
     const after = await job(id)
-    provider.tell = ({ id: asked_id }) => accepted({ id: asked_id, attempt: 2 })
+    provider.tell = ({ id: asked_id }) => taken(asked_id, 2)
     await world.clock.advance(30_000)
     await world.settle('dispatch')
 

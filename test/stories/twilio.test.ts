@@ -154,6 +154,38 @@ test('a message whose hand-over had no answer is found by its receipt, or by ask
   await world.invariants()
 })
 
+test('of two messages alike the one that never arrived is sent, and the one that arrived is not taken for it', async (t) => {
+  const { world, sim, hand, read } = await connected(t)
+  sim.answerNext('reset')
+  const first = await hand()
+  await world.clock.advance(10_000)
+  const second = await hand()
+  await world.clock.advance(20_000)
+  await world.settle()
+  const texts = sim.messages.length
+  for (const message of sim.messages) await sim.tell(message, 'delivered')
+  await world.settle()
+
+  assert.deepEqual([texts, (await read(first)).status, (await read(second)).status], [2, 'delivered', 'delivered'])
+  await world.invariants()
+})
+
+test('of two messages alike that both arrived without an answer each is found once, and none is sent again', async (t) => {
+  const { world, sim, hand, read } = await connected(t)
+  sim.answerNext('lost', 'lost')
+  const ids = [await hand(), await hand()]
+  for (let asked = 0; asked < 4; asked++) {
+    await world.clock.advance(30_000)
+    await world.settle()
+  }
+  for (const message of sim.messages) await sim.tell(message, 'delivered')
+  await world.settle()
+
+  assert.equal(sim.messages.length, 2)
+  for (const id of ids) assert.equal((await read(id)).status, 'delivered')
+  await world.invariants()
+})
+
 test('what people write comes in once, with the files of it, and STOP and START count', async (t) => {
   const { world, sim, api, channel, send, received } = await connected(t)
   const say = (fields: Record<string, string>) => sim.receive(channel.webhook_url, { From: person, To: identifier, ...fields })

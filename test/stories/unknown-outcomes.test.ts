@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
 import { startProcess } from '../kit/process.ts'
-import { accepted, providerIdOf, scriptedProvider, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { accepted, noAnswer, providerIdOf, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -46,7 +46,7 @@ const receipt = (message_id: string, transition: string, more: object = {}) => (
 test('a provider that can tell is asked before anything is sent again, and what it took goes on as accepted', async (t) => {
   const { world, provider, send, read, attempts, callBack, wait, events, spent } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = accepted
+  provider.tell = ({ id }) => taken(id, 2)
   const id = await send()
   await world.settle()
   const before = await read(id)
@@ -80,7 +80,7 @@ test('what the provider never had, or cannot tell, is sent again after half a mi
   const { world, provider, send, read, attempts, wait } = await liveWorld(t)
   provider.answer = (message) => (message.attempt === 1 ? unknown : accepted(message))
   const [never, untold] = [await send(), await send()]
-  provider.tell = ({ id }) => (id === never ? unavailable : null)
+  provider.tell = ({ id }) => ({ kind: id === never ? 'never_had' : 'not_told' })
   await world.settle()
 
   await wait(halfAMinute - 1)
@@ -93,15 +93,53 @@ test('what the provider never had, or cannot tell, is sent again after half a mi
   await world.invariants()
 })
 
+test('a message that the provider has is not taken for another one that is asked about: that one is sent', async (t) => {
+  const { world, provider, send, read, wait, spent } = await liveWorld(t)
+  provider.answer = (message) => (message.attempt === 1 && provider.sent.length === 1 ? unknown : accepted(message))
+  const doubtful = await send()
+  await world.settle()
+  const other = await send()
+  await world.settle()
+  provider.tell = () => taken(other)
+
+  await wait(halfAMinute)
+
+  assert.deepEqual([(await read(doubtful)).status, (await read(other)).status], ['sent', 'sent'])
+  assert.deepEqual([provider.sent.map(({ id }) => id), await spent()], [[doubtful, other, doubtful], 2 * priceMicros])
+  await world.invariants()
+})
+
+test('while a message to the same recipient is being handed over, one like it is not taken for the one that is asked about', async (t) => {
+  const { world, provider, send, read, wait } = await liveWorld(t)
+  const answer = Promise.withResolvers<Outcome>()
+  provider.answer = (message) => (provider.sent.length === 1 ? unknown : provider.sent.length === 2 ? answer.promise : accepted(message))
+  const doubtful = await send()
+  await world.settle()
+  const other = await send({ send_at: world.clock.iso(halfAMinute) })
+  provider.tell = () => ({ kind: 'alike', found: [{ provider_ids: [providerIdOf(other)] }] })
+
+  await world.clock.advance(halfAMinute)
+  await world.pass('dispatch')
+  await until('the question', () => provider.asked.length === 1)
+  answer.resolve(accepted({ id: other, attempt: 1 }))
+  await world.settle()
+  const [during, first] = [(await read(doubtful)).status, (await read(other)).status]
+  await wait(halfAMinute)
+
+  assert.deepEqual([during, first, (await read(doubtful)).status], ['sending', 'sent', 'sent'])
+  assert.deepEqual([provider.sent.map(({ id }) => id), provider.asked.length], [[doubtful, other, doubtful], 2])
+  await world.invariants()
+})
+
 test('as long as a provider that can tell does not answer, nothing is sent again', async (t) => {
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = () => unknown
+  provider.tell = () => noAnswer
   const id = await send({ expires_in_seconds: 300 })
   await world.settle()
   for (let times = 0; times < 4; times++) await wait(halfAMinute)
   const [sent, asked] = [provider.sent.length, provider.asked.length]
-  provider.tell = accepted
+  provider.tell = ({ id }) => taken(id, 2)
   await wait(halfAMinute)
 
   assert.deepEqual([sent, asked, (await read(id)).status], [1, 4, 'sent'])
@@ -242,7 +280,7 @@ test('a message in doubt fails when it expires, not when it would be repeated, a
 test('a message in doubt expires in its time, and fails with its channel', async (t) => {
   const { world, api, provider, channel, send, read, wait, spent } = await liveWorld(t)
   provider.answer = () => unknown
-  provider.tell = () => unknown
+  provider.tell = () => noAnswer
   const short = await send({ expires_in_seconds: 60 })
   const long = await send()
   await world.settle()
@@ -276,7 +314,7 @@ test('what a killed process was handing over is asked about before another sends
   )
   await dying.kill()
   provider.answer = accepted
-  provider.tell = (message) => accepted({ id: message.id, attempt: 1 })
+  provider.tell = ({ id }) => taken(id)
 
   await world.clock.advance(15_000)
   await world.tick('heartbeat')
@@ -348,7 +386,7 @@ test('what had no answer once stays in doubt when it did not arrive the next tim
   const { world, provider, send, read, wait } = await liveWorld(t)
   provider.answer = ({ attempt }) => (attempt === 1 ? unknown : unavailable)
   const [never, untold] = [await send({ expires_in_seconds: 60 }), await send({ expires_in_seconds: 60 })]
-  provider.tell = ({ id }) => (id === never ? unavailable : null)
+  provider.tell = ({ id }) => ({ kind: id === never ? 'never_had' : 'not_told' })
   await world.settle()
   await wait(halfAMinute)
   for (let seconds = 0; seconds < 5; seconds++) await wait(1000)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
-import { accepted, scriptedProvider, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { accepted, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
 import { startWorld } from '../kit/world.ts'
 
 async function twoChannels(t: TestContext) {
@@ -66,7 +66,7 @@ test('a message that cannot be made ready does not have those handed over again 
 test('a message with an outcome that makes no sense is asked about when its claim ends, and those beside it are done', async (t) => {
   const { world, scripted, bad, good, send, read, live } = await twoChannels(t)
   scripted.answer = (message) => (message.channel_id === bad ? (null as unknown as Outcome) : accepted(message))
-  scripted.tell = accepted
+  scripted.tell = ({ id, attempt }) => taken(id, attempt)
   const [odd, fine] = [await send(bad), await send(good)]
   await world.settle()
   await live(90_000)

@@ -148,6 +148,39 @@ interface PartlyTaken {
  */
 export type PartTaken = (provider_ids: readonly string[]) => Promise<boolean>
 
+/** A message whose hand-over had no answer, as it is asked about. */
+export interface MessageInDoubt extends OutboundMessage {
+  /** ISO 8601: its last hand-over had ended by then. */
+  readonly handed_over_until: string
+}
+
+/**
+ * What a provider tells when it is asked what became of a hand-over that had no answer. Unlike an `Outcome` it is about the past: after `never_had` and
+ * `not_told` the message is handed over again, and nothing else lets it be.
+ */
+export type AskOutcome =
+  /** It has the message, found by an id of ours. */
+  | ({ readonly kind: 'taken' } & FoundMessage)
+  /**
+   * It has messages like it, made around its hand-over, the likeliest first: found by what they say, so that each may be another of ours. Those are passed over by
+   * whoever asked, who knows the ids of other messages; where none is left, it never had it.
+   */
+  | { readonly kind: 'alike'; readonly found: readonly [FoundMessage, ...FoundMessage[]] }
+  /** The provider has looked, and certainly has no such message. */
+  | { readonly kind: 'never_had' }
+  /** It refused the message, or failed it. */
+  | { readonly kind: 'refused'; readonly code: MessageErrorCode; readonly provider_code: string | null; readonly message: string }
+  /** It answers, and cannot tell. */
+  | { readonly kind: 'not_told' }
+  /** No answer of the provider's came, whether the question reached it or not: it is asked again. */
+  | { readonly kind: 'no_answer'; readonly message: string }
+
+/** A message as the provider has it; `receipt`: what it tells of it beyond that it was taken. */
+export interface FoundMessage {
+  readonly provider_ids: readonly [string, ...string[]]
+  readonly receipt?: Receipt
+}
+
 export interface TemplateRecord {
   /** The provider's own id. */
   readonly provider_id: string
@@ -247,8 +280,8 @@ export interface Adapter {
   readonly instant?: boolean
   /** Absent where hand-overs go through a session. */
   send?(message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: PartTaken): Promise<Outcome>
-  /** What became of a message whose hand-over had no answer; null: the provider answers, and cannot tell, `unavailable`: it never had it, `unknown`: no answer came, it is asked again. */
-  ask?(message: OutboundMessage, connection: Connection, signal: AbortSignal): Promise<Outcome | null>
+  /** What became of a message whose hand-over had no answer. */
+  ask?(message: MessageInDoubt, connection: Connection, signal: AbortSignal): Promise<AskOutcome>
   /** What is known beforehand to be refused, asked at acceptance; without a network. */
   refuses?(message: {
     readonly to: string

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { messageOf, openingOf } from '../../../test/kit/conformance/hand-over.ts'
+import { inDoubt, messageOf, openingOf } from '../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../test/kit/provider-tools.ts'
 import { PermanentError } from '../../lib/permanent-error.ts'
-import type { Adapter, Callback, Connection, Provider } from './adapter.ts'
+import type { Adapter, AskOutcome, Callback, Connection, Provider } from './adapter.ts'
 import { hidingSecrets } from './hidden-secrets.ts'
 
 const password = Type.String({ format: 'password' })
@@ -57,14 +57,42 @@ test('what becomes of a hand-over shows no secret, and ids and what people wrote
     },
   ] as const
   for (const outcome of outcomes) {
-    const adapter = hidingSecrets(provider, { send: async () => outcome, ask: async () => outcome })
+    const adapter = hidingSecrets(provider, { send: async () => outcome })
     const expected = JSON.parse(
       JSON.stringify(outcome).replaceAll(JSON.stringify(said).slice(1, -1), JSON.stringify(clean).slice(1, -1)).replaceAll(said.message, clean.message),
     )
     assert.deepEqual(await adapter.send!(messageOf(connection(), { to: '+2' }), connection(), never), expected)
-    assert.deepEqual(await adapter.ask!(messageOf(connection(), { to: '+2' }), connection(), never), expected)
   }
-  assert.equal(await hidingSecrets(provider, { ask: async () => null }).ask!(messageOf(connection(), { to: '+2' }), connection(), never), null)
+})
+
+test('what a provider tells when it is asked shows none of them', async () => {
+  const receipt = { kind: 'receipt', provider_id: '1', transition: 'fail', error: { code: 'provider_error', ...said } } as const
+  const found = { provider_ids: ['1'], receipt } as const
+  const shown = { provider_ids: ['1'], receipt: { ...receipt, error: { code: 'provider_error', ...clean } } }
+  const answers: [AskOutcome, object][] = [
+    [
+      { kind: 'taken', ...found },
+      { kind: 'taken', ...shown },
+    ],
+    [
+      { kind: 'alike', found: [found, { provider_ids: ['2'] }] },
+      { kind: 'alike', found: [shown, { provider_ids: ['2'] }] },
+    ],
+    [
+      { kind: 'refused', code: 'provider_error', ...said },
+      { kind: 'refused', code: 'provider_error', ...clean },
+    ],
+    [
+      { kind: 'no_answer', message: said.message },
+      { kind: 'no_answer', message: clean.message },
+    ],
+    [{ kind: 'never_had' }, { kind: 'never_had' }],
+    [{ kind: 'not_told' }, { kind: 'not_told' }],
+  ]
+  for (const [told, expected] of answers) {
+    const { ask } = hidingSecrets(provider, { ask: async () => told })
+    assert.deepEqual(await ask!(inDoubt(messageOf(connection(), { to: '+2' })), connection(), never), expected)
+  }
 })
 
 test('callbacks, sessions and rejections show none either, and an error stays of its kind', async () => {

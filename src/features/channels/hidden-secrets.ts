@@ -3,8 +3,8 @@
  * and made fit to be stored behind that (`storable-answers.ts`).
  */
 import { isObject } from '../../lib/json-fields.ts'
-import type { Adapter, Connection, Outcome, Provider, Received, Report, Session, Tell } from './adapter.ts'
-import { storableOutcome, storablePart, storableReport } from './storable-answers.ts'
+import type { Adapter, AskOutcome, Connection, FoundMessage, Outcome, Provider, Received, Report, Session, Tell } from './adapter.ts'
+import { storableOutcome, storablePart, storableReport, storableTold } from './storable-answers.ts'
 
 type Hide = (text: string) => string
 
@@ -33,7 +33,7 @@ export function hidingSecrets(provider: Pick<Provider, 'credentials'>, adapter: 
       send: async (message, to, signal, took) =>
         cleared(hiderOf(to), outcomeWithout, await kept(hiderOf(to), send(message, to, signal, took && storablePart(took)))),
     }),
-    ...(ask && { ask: async (message, to, signal) => cleared(hiderOf(to), outcomeWithout, await kept(hiderOf(to), ask(message, to, signal))) }),
+    ...(ask && { ask: async (message, to, signal) => cleared(hiderOf(to), toldWithout, await kept(hiderOf(to), ask(message, to, signal))) }),
     ...(connect && { connect: async (to, signal) => cleared(hiderOf(to), answerWithout, await kept(hiderOf(to), connect(to, signal))) }),
     ...(register && { register: async (to, signal) => cleared(hiderOf(to), answerWithout, await kept(hiderOf(to), register(to, signal))) }),
     ...(disconnect && { disconnect: (to, signal) => kept(hiderOf(to), disconnect(to, signal)) }),
@@ -109,6 +109,17 @@ function hiddenOutcome(hide: Hide, outcome: Outcome): Outcome {
   const said = saidWithout(hide, outcome)
   return said.kind === 'throttled' && said.if_lasting !== undefined ? { ...said, if_lasting: saidWithout(hide, said.if_lasting) } : said
 }
+
+const toldWithout = (hide: Hide, told: AskOutcome): AskOutcome => storableTold(hiddenTold(hide, told))
+
+function hiddenTold(hide: Hide, told: AskOutcome): AskOutcome {
+  if (told.kind === 'taken') return foundWithout(hide, told)
+  if (told.kind === 'alike') return { ...told, found: told.found.map((one) => foundWithout(hide, one)) as [FoundMessage, ...FoundMessage[]] }
+  return told.kind === 'refused' ? saidWithout(hide, told) : answerWithout(hide, told)
+}
+
+const foundWithout = <T extends FoundMessage>(hide: Hide, found: T): T =>
+  found.receipt === undefined ? found : { ...found, receipt: hiddenReport(hide, found.receipt) }
 
 const saidWithout = <T extends { readonly message: string; readonly provider_code: string | null }>(hide: Hide, said: T): T => ({
   ...said,

@@ -1,7 +1,7 @@
 /** Makes what providers say fit to be kept, once, where adapters are made: texts that PostgreSQL stores and of a bounded length, and ids that its indexes hold. */
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/json-fields.ts'
-import type { Outcome, PartTaken, Report } from './adapter.ts'
+import type { AskOutcome, FoundMessage, Outcome, PartTaken, Report } from './adapter.ts'
 
 /** Lengths in UTF-16 units. */
 const idLengthMax = 255
@@ -40,6 +40,22 @@ export function storableOutcome(outcome: Outcome): Outcome {
   if (outcome.kind === 'unknown') return { ...outcome, message: sentenceOf(outcome.message), ...taken }
   const said = { ...outcome, ...saidOf(outcome), ...taken }
   return said.kind === 'throttled' && said.if_lasting !== undefined ? { ...said, if_lasting: { ...said.if_lasting, ...saidOf(said.if_lasting) } } : said
+}
+
+/** What a provider told when it was asked, with ids, codes and sentences that can be stored. */
+export function storableTold(told: AskOutcome): AskOutcome {
+  if (told.kind === 'taken') return { ...told, ...storableFound(told) }
+  if (told.kind === 'alike') {
+    const [first, ...others] = told.found
+    return { kind: 'alike', found: [storableFound(first), ...others.map(storableFound)] }
+  }
+  if (told.kind === 'refused') return { ...told, ...saidOf(told) }
+  return told.kind === 'no_answer' ? { ...told, message: sentenceOf(told.message) } : told
+}
+
+function storableFound({ provider_ids, receipt }: FoundMessage): FoundMessage {
+  const [first, ...others] = provider_ids
+  return { provider_ids: [storableId(first), ...others.map(storableId)], ...(receipt === undefined ? {} : { receipt: storableReport(receipt) }) }
 }
 
 const saidOf = ({ message, provider_code }: { readonly message: string; readonly provider_code: string | null }) => ({

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
-import type { Connection, Opening, Outcome, OutboundMessage, PartTaken, Provider, ProviderTools } from '../../../src/features/channels/adapter.ts'
+import type {
+  AskOutcome,
+  Connection,
+  MessageInDoubt,
+  Opening,
+  Outcome,
+  OutboundMessage,
+  PartTaken,
+  Provider,
+  ProviderTools,
+} from '../../../src/features/channels/adapter.ts'
 import { assertReport } from './report.ts'
 
 export type Send = (message: Partial<OutboundMessage> & { readonly to: string }, signal?: AbortSignal, took?: PartTaken) => Promise<Outcome>
@@ -22,6 +32,9 @@ export const messageOf = (connection: Connection, given: Partial<OutboundMessage
   expires_at: null,
   ...given,
 })
+
+/** As it is asked about: its last hand-over had ended by then, by default whenever a test's clock says. */
+export const inDoubt = (message: OutboundMessage, handed_over_until = '2100-01-01T00:00:00.000Z'): MessageInDoubt => ({ ...message, handed_over_until })
 
 /** As the service opens a session: told things are stored, and it is this process's own. */
 export const openingOf = (given: Partial<Opening> = {}): Opening => ({ tell: () => Promise.resolve(), signal: never, isOwn: () => true, ...given })
@@ -60,6 +73,16 @@ export function assertOutcome(outcome: Outcome): void {
   if (outcome.kind === 'throttled' && outcome.retry_after_ms !== undefined) {
     assert.ok(Number.isFinite(outcome.retry_after_ms) && outcome.retry_after_ms >= 0 && outcome.retry_after_ms <= 24 * 3600_000, seen)
   }
+}
+
+/** Fails for what dispatch could not work with when it asks. */
+export function assertTold(told: AskOutcome): void {
+  const seen = JSON.stringify(told)
+  for (const { provider_ids, receipt } of told.kind === 'alike' ? told.found : told.kind === 'taken' ? [told] : []) {
+    assertOutcome({ kind: 'accepted', provider_ids, reports: receipt === undefined ? [] : [{ after_ms: 0, report: receipt }] })
+  }
+  if (told.kind === 'refused') assertOutcome(told)
+  if (told.kind === 'no_answer') assert.match(told.message, /[.!?]$/, seen)
 }
 
 /** Fails where a credential that is a secret shows in what is kept or logged, also behind a name in Base64. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Outcome, Provider } from '../../../src/features/channels/adapter.ts'
+import type { AskOutcome, Outcome, Provider } from '../../../src/features/channels/adapter.ts'
 import { left, type AdapterSamples, type Start } from './samples.ts'
 import {
   deafUrl,
@@ -17,7 +17,7 @@ import {
 } from '../hostile-server.ts'
 import type { Answer } from '../raw-receiver.ts'
 import { within } from '../waiting.ts'
-import { assertOutcome, letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
+import { assertOutcome, inDoubt, letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
 
 /** More than this of an endless answer is not read: the bound of the HTTP client, and what sockets hold. */
 const floodBytesMax = 32 * 1024 * 1024
@@ -68,7 +68,7 @@ async function facing(t: TestContext, provider: Provider, begin: Start, answer: 
     /** What it rejects with where they cannot be read. */
     templatesFailure: async (): Promise<unknown> => await (adapter.templates?.(connection, never) ?? Promise.resolve()).catch((error: unknown) => error),
     /** undefined where it cannot be asked. */
-    ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(message, connection, signal))),
+    ask: (signal = never) => within('an answer', Promise.resolve(adapter.ask?.(inDoubt(message), connection, signal))),
     disconnect: (signal = never) => within('the end', Promise.resolve(adapter.disconnect?.(connection, signal))),
   }
 }
@@ -129,9 +129,9 @@ async function facesSilence(t: TestContext, provider: Provider, begin: Start): P
   await disconnect(stopped)
 }
 
-/** null would hand the message over again, though nobody has said what became of it. */
-function assertAskedAgain(asked: Outcome | null | undefined): void {
-  if (asked !== undefined) assert.equal(asked?.kind, 'unknown', `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
+/** Anything else would hand the message over again, or end it, though nobody has said what became of it. */
+function assertAskedAgain(asked: AskOutcome | undefined): void {
+  if (asked !== undefined) assert.equal(asked.kind, 'no_answer', `a provider that did not answer is asked again: ${JSON.stringify(asked)}`)
 }
 
 /** Ways to repeat what was asked: as a debug page, and in the words of an error of each provider; whole, and as one line that holds the credentials. */

@@ -119,7 +119,7 @@ function answerOf(state: State, asked: Asked): Said {
   const rest = path.slice(below.length)
   if (method === 'GET' && rest === '.json') return { body: { sid: account_sid, status: state.account.status, friendly_name: 'Simulated', type: 'Full' } }
   if (method === 'GET' && rest === '/IncomingPhoneNumbers.json') return { body: { incoming_phone_numbers: numbersOf(state, asked), page: 0, page_size: 50 } }
-  if (method === 'GET' && rest === '/Messages.json') return { body: { messages: listOf(state, asked), page: 0, page_size: 50 } }
+  if (method === 'GET' && rest === '/Messages.json') return { body: pageOf(state, asked) }
   if (method === 'POST' && rest === '/Messages.json') return take(state, new URLSearchParams(asked.body.toString('utf8')))
   const media = /\/Messages\/\w+\/Media\/([\w.-]+)$/.exec(rest)
   if (media !== null) return { status: 307, headers: { location: `/files/${media[1]}` } }
@@ -134,12 +134,20 @@ function fileOf({ files }: State, name: string): Said {
   return file === undefined ? { status: 404 } : { body: file.content, headers: { 'content-type': file.content_type } }
 }
 
-const listOf = (state: State, { query }: Asked) =>
-  state.messages
+/** The newest first; the next page begins behind the message that its token names. */
+function pageOf(state: State, { path, query }: Asked): object {
+  const size = Number(query.get('PageSize') ?? 50)
+  const found = state.messages
     .filter(({ form }) => (query.get('To') ?? form.get('To')) === form.get('To') && (query.get('From') ?? form.get('From')) === form.get('From'))
     .toReversed()
-    .slice(0, Number(query.get('PageSize') ?? 50))
-    .map((message) => resourceOf(state, message))
+  const begin = found.findIndex(({ sid }) => `PA${sid}` === query.get('PageToken')) + 1
+  const rows = found.slice(begin, begin + size)
+  const page = Number(query.get('Page') ?? 0)
+  const next = new URLSearchParams([...query].filter(([name]) => !name.startsWith('Page')))
+  for (const [name, value] of Object.entries({ PageSize: size, Page: page + 1, PageToken: `PA${rows.at(-1)?.sid}` })) next.set(name, String(value))
+  const next_page_uri = begin + size < found.length ? `${path}?${next}` : null
+  return { messages: rows.map((message) => resourceOf(state, message)), page, page_size: size, next_page_uri }
+}
 
 const resourceOf = ({ options }: State, { sid, form, status, error_code, date_created }: TwilioMessage) => ({
   sid,

@@ -8,6 +8,7 @@ import { startWorld } from '../../../../test/kit/world.ts'
 import { followersOf } from '../transitions/followers.ts'
 import { providerIdCache } from './provider-ids.ts'
 import { completer, writeCompletions } from './completer.ts'
+import type { Completion } from './completion.ts'
 import { inHand } from './in-hand.ts'
 import type { Job } from './job.ts'
 
@@ -68,6 +69,48 @@ test('a name that a provider uses again is that of the newer message once the ol
   assert.deepEqual(
     named.map(({ message_id }) => message_id),
     [ids[1]],
+  )
+})
+
+test('of messages that a provider tells of by one id when it is asked, one has it, and the others are asked about again', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const creation = { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
+  const channel = (await api.post('/v1/channels', creation)).body.id
+  for (let i = 0; i < 3; i++) await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
+  const rows = await world.pool<MessageRow[]>`select * from messages order by id`
+  const now = world.clock.now()
+  const deps = { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() }
+  const told = (row: MessageRow): Completion => ({
+    job: { row, attempts: 1, claimed: true, doubtful: true, due_ms: now, lease_until_ms: now + 60_000 },
+    provider: 'simulator',
+    outcome: { kind: 'accepted', provider_ids: ['the same'] },
+    duration_ms: 5,
+    at_ms: now,
+    instant: false,
+    asked: true,
+  })
+
+  const lease_until = world.clock.iso(60_000)
+  await world.pool`update dispatch_jobs set process_id = ${world.platform.process_id}, attempts = 1, doubtful = true, due_at = ${lease_until}`
+
+  await writeCompletions(deps, rows.slice(0, 2).map(told))
+  await world.pool`update messages set status = 'delivered' where status = 'sent'`
+  await writeCompletions(deps, [told(rows[2]!)])
+
+  const kept = await world.pool`
+    select m.status, (select j.doubtful and j.due_at = ${world.clock.iso(30_000)} from dispatch_jobs j where j.message_id = m.id) as waits from messages m order by m.status`
+  const [{ count } = { count: 0 }] = await world.pool<{ count: number }[]>`select count(*)::int from provider_references`
+  assert.deepEqual(
+    [kept.map(({ status, waits }) => [status, waits]), count],
+    [
+      [
+        ['delivered', null],
+        ['sending', true],
+        ['sending', true],
+      ],
+      1,
+    ],
   )
 })
 

@@ -1,4 +1,5 @@
 /** The completer: writes what came of jobs, set-wise: the message's status, references, attempts, reports, and the job ended or given back. */
+import { tenantOf } from '../../../contract/caller.ts'
 import { limits } from '../../../contract/limits.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
@@ -9,7 +10,19 @@ import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeAcceptances, type Acceptance } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps } from '../transitions/transitions.ts'
-import { attemptsOf, inOwnWords, nextDue, referencesOf, reportsOf, returnedJobOf, transitionsOf, wasHandedOver, type Completion } from './completion.ts'
+import {
+  attemptsOf,
+  inOwnWords,
+  nextDue,
+  referencesOf,
+  reportsOf,
+  returnedJobOf,
+  transitionsOf,
+  wasAsked,
+  wasHandedOver,
+  type Completion,
+} from './completion.ts'
+import { listOthersIds } from './asking-store.ts'
 import { loseChannels } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
@@ -149,7 +162,37 @@ export async function writeCompletions(deps: WriteDeps, completions: readonly Co
   })
   for (const { acceptance, row } of plain) if (written.has(row.id)) deps.providerIds.remember(row.channel_id, acceptance.provider_id, row)
   const rest = completions.filter(({ job }) => !written.has(job.row.id))
-  if (rest.length > 0) await writeInTransaction(deps, rest)
+  if (rest.length === 0) return
+  await writeInTransaction(deps, rest).catch(async (error: unknown) => {
+    if (!(error instanceof OthersMessages)) throw error
+    await writeInTransaction(
+      deps,
+      rest.map((completion) => (error.message_ids.has(completion.job.row.id) ? askedAgain(completion) : completion)),
+    )
+  })
+}
+
+/** Messages of which a provider that was asked told ids that have become those of others meanwhile. */
+class OthersMessages extends Error {
+  readonly message_ids: ReadonlySet<string>
+  constructor(message_ids: ReadonlySet<string>) {
+    super('A provider that was asked told the id of another message.')
+    this.message_ids = message_ids
+  }
+}
+
+const askedAgain = (completion: Completion): Completion =>
+  wasHandedOver(completion) ? { ...completion, outcome: { kind: 'unknown', message: 'What the provider told of is another message.' } } : completion
+
+/** What the provider told when it was asked is not to be taken for this message where it is another's, which only the references tell for sure. */
+async function refuseOthersIds(tx: Db, completions: readonly Completion[]): Promise<void> {
+  const claims = completions.flatMap((completion) => {
+    const { job, outcome } = completion
+    if (!wasAsked(completion) || outcome.kind !== 'accepted') return []
+    return [{ ...tenantOf(job.row), channel_id: job.row.channel_id, message_id: job.row.id, provider_ids: outcome.provider_ids }]
+  })
+  const others = await listOthersIds(tx, claims)
+  if (others.size > 0) throw new OthersMessages(new Set(others.values()))
 }
 
 /** A completion that is one step with one event, one reference and at most one report to keep; none otherwise. */
@@ -197,7 +240,10 @@ async function writeInTransaction(deps: WriteDeps, completions: readonly Complet
     const rows = await applyTransitions(deps, tx, settled.flatMap(transitionsOf))
     // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
     const sent = completions.filter((completion) => !(wasHandedOver(completion) && completion.instant) || rows.has(completion.job.row.id))
-    await store.insertReferences(tx, sent.flatMap(referencesOf))
+    const [found, answered] = [sent.filter(wasAsked), sent.filter((completion) => !wasAsked(completion))]
+    await store.insertReferences(tx, answered.flatMap(referencesOf), 'answered')
+    await store.insertReferences(tx, found.flatMap(referencesOf), 'found')
+    await refuseOthersIds(tx, found)
     await storeReports(
       tx,
       sent.flatMap((completion) => reportsOf(completion, ids)),

@@ -46,7 +46,7 @@ const unknownsMax = 8
 export const wasHandedOver = (completion: Completion): completion is HandedOver => 'provider' in completion
 
 /** The provider was asked, and nothing was handed over. */
-const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) && completion.asked === true
+export const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) && completion.asked === true
 
 /** When the hand-over is repeated, in milliseconds; null when the job has ended. */
 export function nextDue(completion: Completion): number | null {

@@ -228,9 +228,9 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
   const began_ms = clock.now()
-  const answer = job.doubtful && adapter?.ask !== undefined ? await ask(platform, adapter, given.message, given.connection, signal) : null
-  const neverHad = answer?.kind === 'unavailable'
-  const told = neverHad ? null : answer
+  const answer = job.doubtful && adapter?.ask !== undefined ? await ask(platform, { job, adapter, ...given }, signal) : 'not_told'
+  const neverHad = answer === 'never_had'
+  const told = typeof answer === 'string' ? null : answer
   // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)

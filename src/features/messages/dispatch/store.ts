@@ -306,9 +306,9 @@ export interface NewReference {
 
 /**
  * A reference that is there already stays as it is, unless nothing more is to come of its message: it is over, or so old that no provider tells of it any more. Then the provider counts
- * its ids anew, and the name is the newer message's (behaviour: messages 7.3).
+ * its ids anew, and the name is the newer message's (behaviour: messages 7.3). `found`: the provider told them of an earlier hand-over, so that they are no newer than what is there.
  */
-export async function insertReferences(tx: Db, references: readonly NewReference[]): Promise<void> {
+export async function insertReferences(tx: Db, references: readonly NewReference[], origin: 'answered' | 'found'): Promise<void> {
   if (references.length === 0) return
   await tx`
     insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
@@ -317,7 +317,7 @@ export async function insertReferences(tx: Db, references: readonly NewReference
     order by channel_id, provider_id, message_id, part
     on conflict (channel_id, provider_id) do update set account_id = excluded.account_id, mode = excluded.mode, message_id = excluded.message_id, part = excluded.part,
       parts = excluded.parts, status = null, created_at = excluded.created_at
-    where provider_references.message_id <> excluded.message_id and (provider_references.created_at < excluded.created_at - ${referenceReusedAfter}::interval
+    where ${origin === 'answered'} and provider_references.message_id <> excluded.message_id and (provider_references.created_at < excluded.created_at - ${referenceReusedAfter}::interval
       or exists (select from messages m where m.account_id = provider_references.account_id and m.mode = provider_references.mode
         and m.id = provider_references.message_id and m.status in ('delivered', 'read', 'failed')))`
 }

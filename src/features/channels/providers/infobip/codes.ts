@@ -60,7 +60,7 @@ const errors: Readonly<Record<number, readonly [MessageErrorCode, string]>> = {
 }
 
 /** What a status says of a message that was handed over: an outcome for an answer, the next step for a report. */
-export function outcomeOfStatus(status: Status, provider_id: string): Outcome {
+export function outcomeOfStatus(status: Status, provider_id: string): Extract<Outcome, { kind: 'accepted' | 'refused' | 'unknown' }> {
   if (status.group === groups.pending || status.group === groups.delivered || status.id === duplicateId || status.id === nothingTold)
     return { kind: 'accepted', provider_ids: [provider_id] }
   const [code, message] = meaningOf(status)

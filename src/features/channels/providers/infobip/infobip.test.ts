@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
-import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
+import { inDoubt, messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { infobipStatuses, simulateInfobip } from '../../../../../test/kit/simulators/infobip.ts'
 import type { Callback, Connection, Report } from '../../adapter.ts'
@@ -94,7 +94,7 @@ async function withInfobip(t: TestContext) {
   return {
     sim,
     send: (more: object = {}) => adapter.send!(message(more), connection, never),
-    ask: (more: object = {}) => adapter.ask!(message(more), connection, never),
+    ask: (more: object = {}) => adapter.ask!(inDoubt(message(more)), connection, never),
   }
 }
 
@@ -129,16 +129,16 @@ test('asked, Infobip tells what became of a text, and which it never had', async
   const lost = await send()
   const never = await send({ id: 'msg_00000000000000000000000002' })
   const taken = await ask()
-  const unknown = await ask({ id: 'msg_00000000000000000000000002' })
+  const absent = await ask({ id: 'msg_00000000000000000000000002' })
   sim.messages[0]!.status = infobipStatuses.undelivered
   const failed = await ask()
 
   assert.deepEqual([lost.kind, never.kind], ['unknown', 'unknown'])
-  assert.deepEqual(taken, { kind: 'accepted', provider_ids: ['msg_00000000000000000000000001'] })
-  assert.equal(unknown?.kind, 'unavailable')
-  assert.deepEqual([failed?.kind, failed?.kind === 'refused' && failed.provider_code], ['refused', 'UNDELIVERABLE_NOT_DELIVERED'])
+  assert.deepEqual(taken, { kind: 'taken', provider_ids: ['msg_00000000000000000000000001'] })
+  assert.deepEqual(absent, { kind: 'never_had' })
+  assert.deepEqual([failed.kind, failed.kind === 'refused' && failed.provider_code], ['refused', 'UNDELIVERABLE_NOT_DELIVERED'])
   sim.messages[0]!.status = { groupId: 5, groupName: 'REJECTED', id: 21, name: 'REJECTED_SYSTEM_ERROR', description: '' }
-  assert.equal((await ask())?.kind, 'refused')
+  assert.equal((await ask()).kind, 'refused')
 })
 
 test('whoever does not answer what became of a text is asked again, and a refusal to tell is the end of asking', async (t) => {
@@ -146,11 +146,11 @@ test('whoever does not answer what became of a text is asked again, and a refusa
   const refusal = (messageId: string) => ({ requestError: { serviceException: { messageId, text: 'No.' } } })
   const asked = async (status: number, body?: object) => {
     sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
-    return (await ask())?.kind ?? null
+    return (await ask()).kind
   }
 
-  assert.deepEqual([await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)], Array(4).fill('unknown'))
-  assert.equal(await asked(403, refusal('FORBIDDEN')), null)
+  assert.deepEqual([await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)], Array(4).fill('no_answer'))
+  assert.equal(await asked(403, refusal('FORBIDDEN')), 'not_told')
 })
 
 test('a base URL must be one of a public host, with nothing behind it', () => {

@@ -36,6 +36,9 @@ export async function callApi(tools: ProviderTools, connection: Connection, path
 /** The object in the body of an answer; null where there is none. */
 export const fieldsOf = (answer: HttpAnswer): Fields | null => (answer.kind === 'answer' ? parsedObject(answer.body) : null)
 
+/** Whatever form Twilio gives them: to take an id for none would be to send the message again. */
+export const isSid = (value: unknown): value is string => typeof value === 'string' && /^[0-9A-Za-z]{2,64}$/.test(value)
+
 /** What an answer without success means for a hand-over. Of its own errors only 503 says that nothing was done; after the others Twilio can be asked. */
 export function outcomeOf(answer: HttpAnswer): Outcome {
   if (answer.kind !== 'answer') return outcomeOfNoAnswer('Twilio', answer)

@@ -11,11 +11,11 @@ import { isoTime } from '../../../../lib/clock.ts'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { closing } from '../../../../../test/kit/closing.ts'
-import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
+import { inDoubt, messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { simulateTwilio } from '../../../../../test/kit/simulators/twilio.ts'
 import type { HttpClient } from '../../../../lib/http-client.ts'
-import type { Callback, Connection, OutboundMessage, Outcome, Report } from '../../adapter.ts'
+import type { AskOutcome, Callback, Connection, OutboundMessage, Outcome, Report } from '../../adapter.ts'
 import { twilio } from './twilio.ts'
 
 const { getExpectedTwilioSignature, getExpectedBodyHash } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js') as typeof Webhooks
@@ -49,7 +49,7 @@ async function started(t: TestContext, given: Partial<Connection> = {}) {
     tools,
     adapter,
     send: (more: Partial<OutboundMessage> = {}): Promise<Outcome> => adapter.send!(message(more), channel, never),
-    ask: (more: Partial<OutboundMessage> = {}) => adapter.ask!(message(more), channel, never),
+    ask: (more: Partial<OutboundMessage> = {}, until_ms = clock.now()) => adapter.ask!(inDoubt(message(more), isoTime(until_ms)), channel, never),
     connect: (more: Partial<Connection> = {}) => adapter.connect!({ ...channel, ...more }, never),
     media: async (url: string, bytes_max = 1_000_000) => {
       const { content_type, chunks } = await adapter.media!({ url }, channel, bytes_max, never)
@@ -212,45 +212,68 @@ test('it is connected where the account stands and the number is one of it', asy
   assert.match(foreign.kind === 'refused' ? foreign.message : '', /\+14155550999 is none of the numbers/)
 })
 
-test('what became of a message whose hand-over had no answer is told where it can be told apart', async (t) => {
+test('asked, Twilio tells which messages are like the one in doubt, made while that was handed over, the oldest first', async (t) => {
   const { clock, sim, send, ask } = await started(t)
+  const sids = (told: AskOutcome) =>
+    told.kind === 'alike' ? told.found.map(({ provider_ids }) => sim.messages.findIndex(({ sid }) => sid === provider_ids[0])) : told.kind
+  const handed_over_at = isoTime(clock.now())
   sim.answerNext('lost')
   const lost = await send({ content: { body: 'Once' } })
   await send({ content: { body: 'Twice' } })
   await send({ content: { body: 'Twice' } })
   sim.messages[0]!.status = 'delivered'
 
-  const once = await ask({ content: { body: 'Once' } })
-  const twice = await ask({ content: { body: 'Twice' } })
-  const never = await ask({ content: { body: 'Never' } })
-  const handed_over_at = isoTime(clock.now())
+  const once = await ask({ content: { body: 'Once' }, handed_over_at })
+  const twice = await ask({ content: { body: 'Twice' }, handed_over_at })
+  const absent = await ask({ content: { body: 'Never' }, handed_over_at })
+  const ended_ms = clock.now()
   clock.jump(3 * 3600_000)
-  const long = await ask({ content: { body: 'Once' }, handed_over_at })
-  const before = await ask({ content: { body: 'Once' }, handed_over_at: isoTime(clock.now()) })
-  for (let n = 0; n < 50; n++) await send({ content: { body: `More ${n}` } })
-  const buried = await ask({ content: { body: 'Perhaps' } })
+  await send({ content: { body: 'Once' } })
+  const long = await ask({ content: { body: 'Once' }, handed_over_at }, ended_ms)
+  const later = await ask({ content: { body: 'Once' }, handed_over_at: isoTime(clock.now()) })
 
   assert.equal(lost.kind, 'unknown')
-  assert.ok(once?.kind === 'accepted' && once.provider_ids[0] === sim.messages[0]!.sid)
-  assert.deepEqual(
-    once.reports?.map(({ report }) => report.kind === 'receipt' && report.transition),
-    ['deliver'],
-  )
-  assert.deepEqual([twice, never?.kind, long?.kind, before?.kind, buried], [null, 'unavailable', 'accepted', 'unavailable', null])
+  assert.deepEqual([once, twice, absent, long, later].map(sids), [[0], [1, 2], 'never_had', [0], [3]])
+  assert.deepEqual(once.kind === 'alike' && once.found[0].receipt?.transition, 'deliver')
+})
+
+test('the list of messages is read page by page, no further than to the hand-over, and to a bound', async (t) => {
+  const { clock, sim, send, ask } = await started(t)
+  const content = { body: 'Buried' }
+  const lost = await send({ content })
+  const handed_over_at = isoTime(clock.now())
+  const others = (count: number) => {
+    for (let n = 0; n < count; n++)
+      sim.messages.push({
+        ...sim.messages[0]!,
+        sid: `SM${String(sim.messages.length).padStart(32, 'a')}`,
+        form: new URLSearchParams({ From: connection.identifier, To: recipient, Body: 'Other' }),
+      })
+  }
+  others(250)
+  const buried = await ask({ content, handed_over_at })
+  const absent = await ask({ content: { body: 'Never' }, handed_over_at })
+  others(250)
+  const beyond = await ask({ content, handed_over_at })
+  sim.answerNext('pass', { status: 500 })
+  const brokenOff = await ask({ content, handed_over_at })
+
+  assert.deepEqual(buried, { kind: 'alike', found: [{ provider_ids: lost.kind === 'accepted' ? lost.provider_ids : [] }] })
+  assert.deepEqual([absent.kind, beyond.kind, brokenOff.kind], ['never_had', 'not_told', 'no_answer'])
 })
 
 test('whoever does not answer what became of a message is asked again, and a refusal to tell is the end of asking', async (t) => {
   const { sim, ask } = await started(t)
   const asked = async (status: number, body?: object) => {
     sim.answerNext({ status, ...(body === undefined ? {} : { body }) })
-    return (await ask())?.kind ?? null
+    return (await ask()).kind
   }
 
   assert.deepEqual(
     [await asked(500), await asked(503), await asked(429, { code: 20429, message: 'Too Many Requests', status: 429 }), await asked(403)],
-    Array(4).fill('unknown'),
+    Array(4).fill('no_answer'),
   )
-  assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), null)
+  assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), 'not_told')
 })
 
 test('Twilio signs with or without the port, and JSON by its hash in the address', async (t) => {

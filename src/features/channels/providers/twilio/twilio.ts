@@ -1,10 +1,11 @@
 /** Twilio: SMS and MMS through its Messages API (https://www.twilio.com/docs/messaging/api/message-resource). */
 import { Type } from 'typebox'
 import type { MediaReference, Provider } from '../../adapter.ts'
+import { ask } from './asking.ts'
 import { receive } from './callbacks.ts'
 import { connect } from './connecting.ts'
 import { fetchMedia } from './media.ts'
-import { ask, send } from './sending.ts'
+import { send } from './sending.ts'
 
 export const twilio: Provider = {
   name: 'twilio',
