@@ -14,7 +14,7 @@ import { followersOf } from '../src/features/messages/transitions/followers.ts'
 import { openPlatform } from './platform.ts'
 import type { Service } from './service.ts'
 
-const origin = { type: 'campaign', id: 'cmp_bench' } as const
+const origin = { type: 'automation', id: 'aut_bench' } as const
 const kind = 'bench'
 /** Items of one submission, and how many of them are on their way. */
 const submissionItems = 500
