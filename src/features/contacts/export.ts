@@ -1,5 +1,5 @@
 /** Contacts on their way out: all of them as CSV that an import reads back, and one of them as JSON with everything kept about them. */
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { missing } from '../../contract/problem.ts'
@@ -9,7 +9,7 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { foldText } from './contact.ts'
-import { csvLine } from './csv.ts'
+import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-stream.ts'
 import * as exports from './export-store.ts'
 import type { ContactQuery } from './filters.ts'
 import type { ContactService } from './service.ts'
@@ -17,9 +17,6 @@ import { findContact } from './store.ts'
 
 /** Contacts read at a time: what memory holds, however many there are and however slowly the client reads. */
 const rowsPerPage = 500
-
-/** What has begun cannot be refused any more: its next rows wait longer for their turn, after which it breaks off. */
-const pageWaitMs = 60_000
 
 export type ExportService = ReturnType<typeof exportService>
 
@@ -33,7 +30,11 @@ export function exportService(platform: Platform, contacts: ContactService) {
       return { columns: columnsOf(used, keys), read: reader, first: await reader(sql, { limit: rowsPerPage, starting_after: undefined }) }
     })
     const next = (after: string) => platform.reads.run({ ...request, wait_ms: pageWaitMs }, (sql) => read(sql, { limit: rowsPerPage, starting_after: after }))
-    return Readable.from(lines(columns, first, next), { objectMode: false })
+    const pageOf = (found: readonly ContactRow[]): CsvPage<ContactRow> => {
+      const rows = found.slice(0, rowsPerPage)
+      return { rows, next: found.length > rowsPerPage ? async () => pageOf(await next(rows.at(-1)!.id)) : null }
+    }
+    return csvStream(columns, pageOf(first))
   }
 
   /** 404 `resource_missing` when there is none. */
@@ -54,36 +55,20 @@ export function exportService(platform: Platform, contacts: ContactService) {
   return { csv, record }
 }
 
-async function* lines(columns: readonly ExportColumn[], first: ContactRow[], next: (after: string) => Promise<ContactRow[]>): AsyncGenerator<string> {
-  yield csvLine(columns.map(({ name }) => name))
-  for (let rows = first; ;) {
-    let text = ''
-    for (const row of rows.slice(0, rowsPerPage)) text += csvLine(columns.map(({ cell }) => cell(row)))
-    if (text !== '') yield text
-    if (rows.length <= rowsPerPage) return
-    rows = await next(rows[rowsPerPage - 1]!.id)
-  }
-}
-
-interface ExportColumn {
-  readonly name: string
-  cell(row: ContactRow): string
-}
-
 const plain = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'country', 'external_id'] as const
 const times = ['last_seen_at', 'last_message_at', 'created_at', 'updated_at'] as const
 
-function columnsOf(used: Awaited<ReturnType<typeof exports.usedTypes>>, keys: readonly string[]): ExportColumn[] {
+function columnsOf(used: Awaited<ReturnType<typeof exports.usedTypes>>, keys: readonly string[]): CsvColumn<ContactRow>[] {
   return [
     { name: 'id', cell: (row) => row.id },
-    ...plain.map((name): ExportColumn => ({ name, cell: (row) => row[name] ?? '' })),
+    ...plain.map((name): CsvColumn<ContactRow> => ({ name, cell: (row) => row[name] ?? '' })),
     { name: 'blocked', cell: (row) => String(row.blocked) },
     { name: 'tags', cell: (row) => row.tags.map((tag) => (/[;"]/.test(tag) ? `"${tag.replaceAll('"', '""')}"` : tag)).join(';') },
-    ...used.identifiers.map((type): ExportColumn => ({ name: `identifiers.${type}`, cell: (row) => row.identifiers[type] ?? '' })),
-    ...used.consent.map((type): ExportColumn => ({ name: `consent.${type}`, cell: (row) => row.consent[type]?.status ?? '' })),
-    ...used.marketing.map((type): ExportColumn => ({ name: `consent.${type}.marketing`, cell: (row) => row.consent[type]?.marketing ?? '' })),
-    ...keys.map((key): ExportColumn => ({ name: `attributes.${key}`, cell: (row) => String(row.attributes[key] ?? '') })),
+    ...used.identifiers.map((type): CsvColumn<ContactRow> => ({ name: `identifiers.${type}`, cell: (row) => row.identifiers[type] ?? '' })),
+    ...used.consent.map((type): CsvColumn<ContactRow> => ({ name: `consent.${type}`, cell: (row) => row.consent[type]?.status ?? '' })),
+    ...used.marketing.map((type): CsvColumn<ContactRow> => ({ name: `consent.${type}.marketing`, cell: (row) => row.consent[type]?.marketing ?? '' })),
+    ...keys.map((key): CsvColumn<ContactRow> => ({ name: `attributes.${key}`, cell: (row) => String(row.attributes[key] ?? '') })),
     { name: 'metadata', cell: (row) => (Object.keys(row.metadata).length === 0 ? '' : JSON.stringify(row.metadata)) },
-    ...times.map((name): ExportColumn => ({ name, cell: (row) => row[name] ?? '' })),
+    ...times.map((name): CsvColumn<ContactRow> => ({ name, cell: (row) => row[name] ?? '' })),
   ]
 }

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../../contract/caller.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
-import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../csv-stream.ts'
+import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
 import type { Outcome } from './outcomes.ts'
 import { narrow, rehearsedCampaign } from './rehearsal.ts'

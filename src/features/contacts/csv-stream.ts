@@ -1,6 +1,6 @@
 /** Rows as CSV on their way out, page by page: memory holds one page, however many there are and however slowly the client reads. */
 import { Readable } from 'node:stream'
-import { csvLine } from '../contacts/service.ts'
+import { csvLine } from './csv.ts'
 
 /** What has begun cannot be refused any more: its next rows wait longer for their turn, after which it breaks off. */
 export const pageWaitMs = 60_000
