@@ -2,12 +2,10 @@
  * The lane `campaigns`: sends what is due of each campaign that this process works on. Campaigns are worked on side by side, and one that is slow keeps no other waiting. A look at all of
  * them is three statements, however many there are; those of a campaign follow where it has something to send.
  */
-import { limits } from '../../../contract/limits.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { claimJobs, countFailure, forgetFailures, type Job } from '../job-store.ts'
-import { failFor } from '../lifecycle/ending.ts'
+import { forgetFailures, type Job } from '../job-store.ts'
+import { claimDue, passFailed } from '../jobs.ts'
 import { progressOf, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { findCampaigns } from '../store.ts'
@@ -20,8 +18,6 @@ import { WindowTable } from './windows.ts'
 const lookEveryMs = 100
 const leaseMs = 30_000
 const campaignsMax = 2000
-/** A quarter of an hour of failures. */
-const failuresMax = 20
 
 export function sendingLane(deps: CampaignDeps): Lane {
   const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), reach: new Reach(deps) }
@@ -68,15 +64,9 @@ interface Due {
 
 /** The campaigns that are to be worked on now; what is held and no work of this process any more is forgotten. */
 async function dueOf({ deps, held }: Sending, inHand: ReadonlyMap<string, unknown>): Promise<Due[]> {
-  const { pool, clock, process_id } = deps.platform
+  const { pool, clock } = deps.platform
   const now = clock.now()
-  const jobs = await claimJobs(pool, 'send', {
-    process_id,
-    at: isoTime(now),
-    lease_until: isoTime(now + leaseMs),
-    alive_since: isoTime(now - limits.process_silent_ms),
-    jobs_max: campaignsMax,
-  })
+  const jobs = await claimDue(deps.platform, 'send', { lease_ms: leaseMs, jobs_max: campaignsMax })
   keep(held, jobs, now)
   const due = jobs.filter(({ campaign_id }) => !inHand.has(campaign_id) && held.get(campaign_id)!.look_ms <= now)
   const rows = await findCampaigns(pool, due)
@@ -104,20 +94,15 @@ function keep(held: Map<string, HeldCampaign>, jobs: readonly Job[], now: number
 /** Works on a campaign once; resolves to how many messages were accepted, and never rejects: a failure is this campaign's alone. */
 async function work(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<number> {
   const { platform } = sending.deps
-  const { pool, clock, process_id, log } = platform
+  const { pool, process_id, log } = platform
   try {
     const accepted = await advance(sending, campaign, row, progress)
     if (campaign.job.failures > 0) await forgetFailures(pool, campaign.job, process_id)
     return accepted
   } catch (error) {
-    platform.storage.failed(error)
-    log.error({ err: error, campaign_id: row.id }, 'a campaign could not be worked on; it is tried again')
-    try {
-      const failures = await countFailure(pool, campaign.job, process_id, isoTime(clock.now()))
-      if (failures >= failuresMax) await failFor(platform, row, row.id, 'internal_error')
-    } catch (again) {
-      log.error({ err: again, campaign_id: row.id }, 'that a campaign could not be worked on could not be counted')
-    }
+    await passFailed(platform, campaign.job, error, 'a campaign could not be worked on; it is tried again').catch((again: unknown) =>
+      log.error({ err: again, campaign_id: row.id }, 'that a campaign could not be worked on could not be counted'),
+    )
     return 0
   }
 }
