@@ -1,13 +1,11 @@
 /** How campaigns are read: one, and pages of them, each with what its recipients have come to at this moment. */
 import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
-import { missing } from '../../contract/problem.ts'
-import { invalid } from '../../contract/problem.ts'
+import { invalid, missing } from '../../contract/problem.ts'
 import type { Campaign, CampaignRecipient, CampaignStatus } from '../../contract/resources/campaign.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import { emptyTally, findTallies } from './counter-store.ts'
-import { addressKeyOf } from '../contacts/service.ts'
 import { campaignObject, recipientObject } from './present.ts'
 import * as recipientStore from './recipient-store.ts'
 import type { AdhocRecipients, CampaignRow } from './rows.ts'
@@ -64,6 +62,5 @@ export async function listRecipients(sql: Db, tenant: Tenant, id: string, filter
       'No recipient of this campaign has the id given in starting_after. Use the next_cursor of the page before.',
     )
   if (row.snapshot_at === null) return []
-  const address = filters.to === undefined ? undefined : addressKeyOf(row.channel_type, filters.to).address
-  return (await recipientStore.listRecipients(sql, row, filters, address, { after, limit: page.limit })).map(recipientObject)
+  return (await recipientStore.listRecipients(sql, row, filters, { after, limit: page.limit })).map(recipientObject)
 }

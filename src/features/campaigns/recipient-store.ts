@@ -4,6 +4,7 @@ import type { ConsentFact } from '../../contract/facts.ts'
 import type { RecipientStatus, SkipReason } from '../../contract/resources/campaign.ts'
 import type { MessageError } from '../../contract/resources/message.ts'
 import { jsonRows, type Db, type Fragment, type Transaction } from '../../platform/database/sql.ts'
+import { addressKeyOf } from '../contacts/service.ts'
 import type { RecipientRow } from './rows.ts'
 
 type Whose = Tenant & { readonly id: string }
@@ -98,16 +99,6 @@ export async function unsentTimezones(sql: Db, { account_id, mode, id }: Whose):
     )
     select timezone from zones where timezone is not null`
   return rows.map(({ timezone }) => timezone)
-}
-
-/** How many are submitted and not sent yet; counts no further than `most`. */
-export async function countUnderWay(sql: Db, { account_id, mode, id }: Whose, most: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from (
-      select from campaign_recipients
-      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null limit ${most}
-    ) n`
-  return row!.count
 }
 
 /** How far a campaign is, as its sender asks. */
@@ -249,17 +240,16 @@ export interface RecipientFilters {
   readonly to: string | undefined
 }
 
-/** A page of recipients in the order of the snapshot, with one row more than asked. `address`: that of `to`, which finds it. */
+/** A page of recipients in the order of the snapshot, with one row more than asked. */
 export async function listRecipients(
   sql: Db,
-  { account_id, mode, id }: Whose,
+  { account_id, mode, id, channel_type }: Whose & { readonly channel_type: string },
   { status, to }: RecipientFilters,
-  address: string | undefined,
   page: { readonly after: number; readonly limit: number },
 ): Promise<RecipientRow[]> {
   return await sql<RecipientRow[]>`
     select * from campaign_recipients
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${page.after} ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${to === undefined ? sql`` : sql`and address = ${address!} and "to" = ${to}`}
+      ${to === undefined ? sql`` : sql`and address = ${addressKeyOf(channel_type, to).address} and "to" = ${to}`}
     order by n limit ${page.limit + 1}`
 }

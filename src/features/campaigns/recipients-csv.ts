@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Tenant } from '../../contract/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { addressKeyOf, csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../contacts/service.ts'
+import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../contacts/service.ts'
 import type { CampaignDeps } from './deps.ts'
 import { existing } from './reading.ts'
 import { listRecipients, type RecipientFilters } from './recipient-store.ts'
@@ -14,8 +14,7 @@ const rowsPerPage = 1000
 export async function recipientsCsv({ platform }: CampaignDeps, tenant: Tenant, id: string, filters: RecipientFilters, gone: AbortSignal): Promise<Readable> {
   const request = { account_id: tenant.account_id, gone, narrow: 'Ask for fewer recipients, by `status` or `to`.' }
   const pageAfter = async (sql: Db, row: CampaignRow, after: number): Promise<CsvPage<RecipientRow>> => {
-    const address = filters.to === undefined ? undefined : addressKeyOf(row.channel_type, filters.to).address
-    const found = await listRecipients(sql, row, filters, address, { after, limit: rowsPerPage })
+    const found = await listRecipients(sql, row, filters, { after, limit: rowsPerPage })
     const rows = found.slice(0, rowsPerPage)
     const last = rows.at(-1)?.n ?? after
     const next = () => platform.reads.run({ ...request, wait_ms: pageWaitMs }, (own) => pageAfter(own, row, last))

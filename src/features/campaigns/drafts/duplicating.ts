@@ -37,7 +37,7 @@ const variablesOf = (recipients: AdhocRecipients): string[] => [...new Set(recip
 /** Those to whom it failed. `variables`: names that the message may use, though none of them may have such a value. */
 async function failedAudience(sql: Db, row: CampaignRow, variables: readonly string[]): Promise<AudienceRequest> {
   const most = campaignLimits.adhoc_recipients_max
-  const failed = row.snapshot_at === null ? [] : await listRecipients(sql, row, { status: 'failed', to: undefined }, undefined, { after: 0, limit: most })
+  const failed = row.snapshot_at === null ? [] : await listRecipients(sql, row, { status: 'failed', to: undefined }, { after: 0, limit: most })
   if (failed.length > most)
     throw new Problem(
       'campaign_limit_exceeded',

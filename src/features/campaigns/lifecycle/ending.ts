@@ -5,7 +5,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { areCostsCounted } from '../counter-store.ts'
-import { cancelUnsent, countUnderWay, discardUnseen, unsentNumbers, unsentTimezones } from '../recipient-store.ts'
+import { cancelUnsent, discardUnseen, progressOf, unsentNumbers } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { servicesMoves } from '../states.ts'
 import { lockCampaign } from '../store.ts'
@@ -36,7 +36,9 @@ export async function failFor(platform: Platform, tenant: Tenant, id: string, re
 /** Completes a campaign of whose recipients none waits any more, once their costs are counted; false where it is not yet so far. */
 export async function completeIfDone(platform: Platform, tenant: Tenant, id: string): Promise<boolean> {
   return await moveFrom(platform, tenant, id, 'completed', async (tx, row) => {
-    if (row.snapshot_at === null || (await unsentTimezones(tx, row)).length > 0 || (await countUnderWay(tx, row, 1)) > 0) return false
+    if (row.snapshot_at === null) return false
+    const [progress] = await progressOf(tx, [{ account_id: row.account_id, mode: row.mode, campaign_id: id, most: 1 }])
+    if (progress!.unsent || progress!.under_way > 0) return false
     // its event tells them
     if (!(await areCostsCounted(tx, row))) return false
     await move(tx, platform, row, { status: 'completed', completed_at: isoTime(platform.clock.now()) })
