@@ -240,8 +240,8 @@ test('ad-hoc recipients are saved as contacts where that is asked for, up to the
   await api.delete(`/v1/contacts/${gone}`)
   const recipients = [
     { to: phone(1), first_name: 'Other' },
-    { to: phone(2) },
-    { to: phone(3), first_name: 'Grace', last_name: 'Hopper' },
+    { to: phone(2), first_name: ' ', last_name: '' },
+    { to: phone(3), first_name: 'Grace', last_name: ' Hopper ' },
     { to: 'nobody' },
     { to: phone(3), first_name: 'Twice' },
     { to: phone(4) },

@@ -111,9 +111,9 @@ export function applyChange(row: ContactRow, change: ContactChange, context: Cha
   return { row: next, transitions }
 }
 
-/** As the generated column of the same name. */
-const fullName = (row: ContactRow): string | null =>
-  row.first_name !== null && row.last_name !== null ? `${row.first_name} ${row.last_name}` : (row.first_name ?? row.last_name)
+/** First and last name together, as the column of the same name is generated; null where neither is known. */
+export const fullName = ({ first_name, last_name }: Pick<ContactRow, 'first_name' | 'last_name'>): string | null =>
+  first_name !== null && last_name !== null ? `${first_name} ${last_name}` : (first_name ?? last_name)
 
 function mergeKeys<T>(values: Record<string, T>, change: Readonly<Record<string, T | null>>): Record<string, T> {
   if (isEmpty(change)) return values

@@ -28,6 +28,7 @@ import { createContact, removeContact, updateContact, upsertContact } from './wr
 export type { AudienceQuery, AudienceSource } from './audience-store.ts'
 export type { ContactRow } from './rows.ts'
 export { eligibilityOf, findEligibility, type Ineligible, type RecipientKey } from './eligibility-store.ts'
+export { fullName } from './contact.ts'
 export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-stream.ts'
 export { readTags } from './contact-input.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'

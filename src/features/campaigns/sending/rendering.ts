@@ -1,24 +1,21 @@
 /** A recipient's own message: what is known of the contact put in the place of merge tags. */
 import { Problem } from '../../../contract/problem.ts'
 import type { CampaignMessage } from '../../../contract/resources/campaign.ts'
-import type { ContactRow } from '../../contacts/service.ts'
+import { fullName, type ContactRow } from '../../contacts/service.ts'
 import { mergeValues, render, type MergeValues } from '../drafts/merge-tags.ts'
+import { givenNames } from '../names.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { UnsentRow } from '../recipient-store.ts'
 
-const textOf = (text: string | null): string | null => (text === null || text.trim() === '' ? null : text)
-
 /** What tags are filled in with for a recipient; its own names go before those of the contact. */
 export function valuesOf(recipient: Pick<UnsentRow, 'to' | 'first_name' | 'last_name' | 'variables'>, contact: ContactRow | undefined): MergeValues {
-  const first_name = textOf(recipient.first_name) ?? contact?.first_name ?? null
-  const last_name = textOf(recipient.last_name) ?? contact?.last_name ?? null
-  const full_name = [first_name, last_name].filter((name) => name !== null && name !== '').join(' ')
+  const given = givenNames(recipient)
+  const names = { first_name: given.first_name ?? contact?.first_name ?? null, last_name: given.last_name ?? contact?.last_name ?? null }
   return mergeValues({
     variables: recipient.variables,
     fields: {
-      first_name,
-      last_name,
-      full_name,
+      ...names,
+      full_name: fullName(names),
       phone: contact?.phone ?? (recipient.to.startsWith('+') ? recipient.to : null),
       email: contact?.email ?? null,
       locale: contact?.locale ?? null,

@@ -3,9 +3,10 @@ import type { Tenant } from '../../../contract/caller.ts'
 import type { SkipReason } from '../../../contract/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '../../contacts/service.ts'
+import { addressKeyOf, findEligibility, fullName, marketingType, suppressionHash } from '../../contacts/service.ts'
 import { checkRecipient } from '../../messages/service.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { givenNames } from '../names.ts'
 import type { NewRecipient } from '../recipient-store.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 
@@ -57,12 +58,11 @@ export async function adhocRecipients(
       [blocked, 'unsubscribed'],
       [row.require_opt_in && !opted_in, 'not_opted_in'],
     ]
-    const name = [first_name, last_name].filter((part) => part !== null && part !== '').join(' ')
     return {
       contact_id: contact?.id ?? null,
       to,
       address,
-      name: name === '' ? (contact?.full_name ?? null) : name,
+      name: fullName(givenNames(recipient)) ?? contact?.full_name ?? null,
       first_name,
       last_name,
       variables,

@@ -5,6 +5,7 @@ import type { Transaction } from '../../../platform/database/sql.ts'
 import { addressKeyOf, type SaveItem } from '../../contacts/service.ts'
 import { checkRecipient } from '../../messages/service.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { givenNames } from '../names.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 
 /**
@@ -16,10 +17,11 @@ export async function saveAsContacts({ platform, contacts }: CampaignDeps, tx: T
   if (!isPhoneChannel(channel_type)) return
   const items = recipients
     .filter(({ to }) => checkRecipient(channel_type, to).length === 0)
-    .map(({ to, first_name, last_name }): SaveItem => {
+    .map((recipient): SaveItem => {
+      const { to } = recipient
       const key = addressKeyOf(channel_type, to)
       const address = key.kind === 'phone' ? { phone: to } : { identifiers: { [key.kind]: key.address } }
-      return { kind: 'link', key, change: {}, creation: { ...address, first_name: first_name ?? null, last_name: last_name ?? null } }
+      return { kind: 'link', key, change: {}, creation: { ...address, ...givenNames(recipient) } }
     })
   await contacts.save(tx, row, items, { at: isoTime(platform.clock.now()), source: 'campaign', keep_opt_outs: true })
 }
