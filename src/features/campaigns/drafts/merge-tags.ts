@@ -9,6 +9,9 @@ import { join } from '../../../contract/validation.ts'
 const contactTags = ['first_name', 'last_name', 'full_name', 'phone', 'email', 'locale'] as const
 const attributePrefix = 'attributes.'
 
+/** The key of the attribute that a tag of this name asks for; null where it asks for none. */
+export const attributeKeyOf = (name: string): string | null => (name.startsWith(attributePrefix) ? name.slice(attributePrefix.length) : null)
+
 /** A tag: the shortest text between double braces that holds none. */
 const tag = /\{\{([^{}]*)\}\}/g
 
@@ -37,7 +40,7 @@ export interface KnownTags {
 
 function isKnownTag(name: string, { attributes, variables }: KnownTags): boolean {
   if ((contactTags as readonly string[]).includes(name) || variables.has(name)) return true
-  const key = name.startsWith(attributePrefix) ? name.slice(attributePrefix.length) : null
+  const key = attributeKeyOf(name)
   return key !== null && (attributes.has(key) || variables.has(key))
 }
 

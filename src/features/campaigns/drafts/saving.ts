@@ -18,7 +18,7 @@ import { scheduleOf } from '../present.ts'
 import { audienceFailures, audienceSize, keptAudience, requireAudience } from './audience.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { estimateOf } from './estimates.ts'
-import { mapStrings, replaceTags, tagsOf, unknownTags } from './merge-tags.ts'
+import { attributeKeyOf, mapStrings, replaceTags, tagsOf, unknownTags } from './merge-tags.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 import { requireTemplate } from './templates.ts'
 
@@ -130,7 +130,7 @@ async function checkMessage(
       'A live whatsapp campaign must send a `template`: recipients are written to outside of their service window.',
     )
   const asked = [...tagsOf(message, 'message').map(({ name }) => name), ...Object.keys(fallbacks)]
-  const keys = asked.filter((name) => name.startsWith('attributes.')).map((name) => name.slice('attributes.'.length))
+  const keys = asked.map(attributeKeyOf).filter((key) => key !== null)
   const known = {
     attributes: await contacts.definedAttributes(sql, tenant, keys),
     variables: new Set((adhoc ?? []).flatMap(({ variables }) => Object.keys(variables ?? {}))),
