@@ -3,7 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { RecipientStatus } from '../../contract/resources/campaign.ts'
 import type { MessageError } from '../../contract/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { findMessages, type Follower, type TransitionRow } from '../messages/service.ts'
+import { findMessages, rankOf, type Follower, type TransitionRow } from '../messages/service.ts'
 import { addDeltas, type CounterDelta } from './counter-store.ts'
 import { followerName } from './follower-name.ts'
 import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
@@ -52,7 +52,6 @@ function changesOf(rows: readonly TransitionRow[], errorOf: (message_id: string)
   return [...changes.values()].toSorted((a, b) => (a.campaign_id === b.campaign_id ? a.n - b.n : a.campaign_id < b.campaign_id ? -1 : 1))
 }
 
-const rankOf = { sent: 1, delivered: 2, read: 3, failed: 4 } as const
 const stampsOf = {
   sent: ['sent_at'],
   delivered: ['sent_at', 'delivered_at'],

@@ -34,6 +34,7 @@ export { findMessages, messagesOfOrigin } from './store.ts'
 export { countReached } from './queries/reached-store.ts'
 export { sendErrors, type RequestKey, type Sent } from './requests.ts'
 export { acceptedObject, messageObject } from './present.ts'
+export { rankOf } from './states.ts'
 export { checkRecipient } from './ingest/check.ts'
 
 export interface MessageDeps extends Withdrawing {
