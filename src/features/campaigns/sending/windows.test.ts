@@ -3,11 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
-import { openFrom, windowState, WindowTable, type SendWindow } from './windows.ts'
+import { windowState, WindowTable, type SendWindow } from './windows.ts'
 
 const zones = Intl.supportedValuesOf('timeZone')
 const minuteMs = 60_000
 const at = (text: string): number => Temporal.Instant.from(text).epochMilliseconds
+
+/** From when on it may be sent at `now` or next; `now` itself while the window is open. */
+function openFrom(window: SendWindow | null, timezone: string, now: number): number {
+  const { open, until } = windowState(window, timezone, now)
+  return open ? now : until
+}
 const opens = (window: SendWindow, zone: string, now: string): string => new Date(openFrom(window, zone, at(now))).toISOString()
 
 const formats = new Map<string, Intl.DateTimeFormat>()

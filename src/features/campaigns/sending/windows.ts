@@ -21,12 +21,6 @@ const dayMs = 24 * 60 * minuteMs
 /** A window that is too short to be met on one day, since daylight saving leaves it out, is met on another. */
 const changesMax = 1000
 
-/** From when on, in milliseconds, it may be sent at `now` or next; `now` itself while the window is open. */
-export function openFrom(window: SendWindow | null, timezone: string, now: number): number {
-  const { open, until } = windowState(window, timezone, now)
-  return open ? now : until
-}
-
 /** The state of a window at `now`. An unknown time zone throws a RangeError. */
 export function windowState(window: SendWindow | null, timezone: string, now: number): WindowState {
   if (window === null || window.start === window.end) return { open: true, until: Infinity }
