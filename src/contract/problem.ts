@@ -52,6 +52,12 @@ export class Problem extends Error {
   }
 }
 
+/** Throws `Problem.invalid` for what a round of validation found; nothing where it found nothing. */
+export function throwFailures(failures: readonly Detail[]): void {
+  const [first, ...others] = failures
+  if (first !== undefined) throw Problem.invalid([first, ...others])
+}
+
 /** A `parameter_invalid` or `parameter_missing` with one detail. */
 export function invalid(param: string, code: Detail['code'], message: string): Problem {
   return Problem.invalid([{ param, code, message }])

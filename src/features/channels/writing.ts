@@ -1,6 +1,6 @@
 /** How channels are connected, changed and deleted: a link is tried before anything is written, and processes hear of a change at once. */
 import { tenantOf, type Tenant } from '../../contract/caller.ts'
-import { invalid, missing, Problem } from '../../contract/problem.ts'
+import { invalid, missing, Problem, throwFailures } from '../../contract/problem.ts'
 import type { Channel, ChannelType, ConnectedChannel } from '../../contract/resources/channel.ts'
 import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
@@ -112,7 +112,7 @@ function refuseWrong({ settings }: Platform, provider: Provider, type: ChannelTy
   ]
   const wrong =
     failures.length > 0 ? failures : (provider.check?.({ type, credentials: creation.credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
-  if (wrong[0] !== undefined) throw Problem.invalid([wrong[0], ...wrong.slice(1)])
+  throwFailures(wrong)
 }
 
 async function insertConnected(platform: Platform, tx: Db, given: NewChannel, templates: readonly TemplateRecord[] | null): Promise<Channel> {
@@ -159,7 +159,7 @@ function refuseWrongChange({ settings }: Platform, { type }: ChannelRow, provide
     failures.length > 0 || credentials === undefined
       ? failures
       : (provider?.check?.({ type, credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
-  if (wrong[0] !== undefined) throw Problem.invalid([wrong[0], ...wrong.slice(1)])
+  throwFailures(wrong)
 }
 
 /** Tries credentials in the place of those that a channel has, and tells its provider where to call back. Resolves to them, sealed. */

@@ -1,7 +1,7 @@
 /** From what a caller wrote about a contact to a checked change: formats, keys and consent, every failure of the round at once. */
 import type { Detail, DetailCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
-import { Problem } from '../../contract/problem.ts'
+import { throwFailures } from '../../contract/problem.ts'
 import { isPhoneChannel } from '../../contract/resources/channel.ts'
 import {
   consentSources,
@@ -68,11 +68,6 @@ export function checkedContact(body: ContactBody, options: ReadOptions): Contact
   const { change, failures } = readContact(body, options)
   throwFailures(failures)
   return change
-}
-
-export function throwFailures(failures: readonly Detail[]): void {
-  const [first, ...others] = failures
-  if (first !== undefined) throw Problem.invalid([first, ...others])
 }
 
 /** Tags of a body by the rules of contacts; failures are added to `failures`. */

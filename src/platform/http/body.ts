@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Detail } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
-import { Problem, invalid } from '../../contract/problem.ts'
+import { invalid, Problem, throwFailures } from '../../contract/problem.ts'
 import { cutPath } from '../../contract/refusal-size.ts'
 import { join } from '../../contract/validation.ts'
 import type { BodyPlace, BodyRoom } from './body-room.ts'
@@ -186,8 +186,7 @@ function fitOrNot(item: unknown, reading: Reading): unknown {
 
 /** Throws when a value is nested too deeply, or a text or number in it cannot be stored or returned unchanged. */
 function refuseUnfit(value: object, reading: Reading): void {
-  const [first, ...rest] = unfitIn(value, reading)
-  if (first !== undefined) throw Problem.invalid([first, ...rest])
+  throwFailures(unfitIn(value, reading))
 }
 
 const detailsMax = limits.error_details_collected_max

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
-import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { invalid, missing, Problem, throwFailures } from '../../../contract/problem.ts'
 import {
   campaignLimits,
   type Audience,
@@ -70,7 +70,7 @@ export const bodyOf = (row: CampaignRow, adhoc: AdhocRecipients | null): Campaig
 /** Checks the body of a campaign. Throws the Problem that refuses it. */
 export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, body: CampaignCreation): Promise<Draft> {
   const failures = campaignFailures(body)
-  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  throwFailures(failures)
   const channel = await deps.channels.find(tenant, body.channel)
   if (channel === null) throw missing('channel', body.channel, 'channel')
   const message = keptMessage(body.message)
@@ -136,7 +136,7 @@ async function checkMessage(
     variables: new Set((adhoc ?? []).flatMap(({ variables }) => Object.keys(variables ?? {}))),
   }
   const failures = [...contentFailures(type, message[type], channel.type), ...unknownTags(message, fallbacks, known)]
-  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  throwFailures(failures)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What would become of each recipient: sent to, with which message, or left out and why. Content is looked at as it is when it is sent. */
 import { validateContent } from '../../../contract/content/validate.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
-import { Problem } from '../../../contract/problem.ts'
+import { Problem, throwFailures } from '../../../contract/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../contract/resources/campaign.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
@@ -37,7 +37,7 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
     const message = renderedFor(campaign, valuesOf(candidate, contact))
     const { type } = message
     const failures = validateContent(type, message[type], { channel_type: campaign.channel_type })
-    if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+    throwFailures(failures)
     const refusal = refuses?.({ to: candidate.to, type, content: message[type], settings: channel!.settings })
     if (refusal !== null && refusal !== undefined) throw new Problem(refusal.code, refusal.message)
     return message

@@ -1,7 +1,7 @@
 /** The header of an import: which column is which field of a contact (behaviour: imports 2). */
 import { consentTypes } from '../../../contract/resources/contact.ts'
 import type { Detail } from '../../../contract/errors.ts'
-import { Problem } from '../../../contract/problem.ts'
+import { Problem, throwFailures } from '../../../contract/problem.ts'
 
 /** What a column is: a field, written as a rule or a merge tag names it, or null for one that is left out. */
 export type Column = string | null
@@ -115,8 +115,7 @@ export function readHeader(header: readonly string[], chosen: Readonly<Record<st
     else if (column !== null) seen.set(column, at)
     return column ?? null
   })
-  const [first, ...rest] = details
-  if (first !== undefined) throw Problem.invalid([first, ...rest])
+  throwFailures(details)
   if (!columns.some((column) => column === 'phone' || column === 'email' || column?.startsWith('identifiers.') === true)) {
     const message =
       'No column holds a phone number, an e-mail address or an identifier. Name one of them phone, email or identifiers.<channel type>; the first row of the file is its header.'

@@ -5,7 +5,7 @@
 import type { Detail, DetailCode } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
-import { Problem } from '../../../contract/problem.ts'
+import { throwFailures } from '../../../contract/problem.ts'
 import { contactField, fieldNames, operators, operatorsOf, phoneText, type Field, type FieldKind, type Operator } from './fields.ts'
 import { parseDateTime } from '../../../contract/times.ts'
 
@@ -52,8 +52,7 @@ export const isGroup = (node: Group | Condition): node is Group => 'match' in no
  */
 export function parseRules(input: unknown, param = 'rules', fieldOf: (name: string) => Field | null = contactField): ParsedRules {
   const { root, reading } = readRules(input, param, fieldOf)
-  const [first, ...rest] = reading.failures
-  if (first !== undefined) throw Problem.invalid([first, ...rest])
+  throwFailures(reading.failures)
   return { root: root!, lists: reading.lists }
 }
 

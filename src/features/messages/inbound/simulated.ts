@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import { validateInboundContent } from '../../../contract/content/validate.ts'
 import { isId } from '../../../contract/ids.ts'
-import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { invalid, missing, throwFailures } from '../../../contract/problem.ts'
 import { inboundTypes, messageTypes } from '../../../contract/resources/channel.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import { isTestChannel, type ChannelRow, type ChannelService } from '../../channels/service.ts'
@@ -54,6 +54,6 @@ async function checked(channels: ChannelService, sql: Db, tenant: Tenant, body: 
     ...validateInboundContent(type, body[type]),
     ...checkRecipient(channel.type, body.from).map((detail) => ({ ...detail, param: 'from', message: detail.message.replace('`to`', '`from`') })),
   ]
-  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  throwFailures(failures)
   return channel
 }

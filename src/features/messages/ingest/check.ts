@@ -4,7 +4,7 @@ import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
-import { invalid, missing, Problem } from '../../../contract/problem.ts'
+import { invalid, missing, Problem, throwFailures } from '../../../contract/problem.ts'
 import { isPhoneChannel } from '../../../contract/resources/channel.ts'
 import { SendMessage, type Priority } from '../../../contract/resources/message.ts'
 import { parseStrictDateTime } from '../../../contract/times.ts'
@@ -61,7 +61,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
   if (!channel.capabilities.includes(body.type)) throw unsupported(channel, body.type)
   const content = body[body.type]
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
-  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  throwFailures(failures)
   const template = body.type === 'template' ? await deps.channels.templateVerdict(channel, content, isUp(channel)) : noTemplate
   const refusal = knownBeforehand(deps, channel, body, content, template.refusal)
   if (refusal === null && !isTestChannel(channel)) await deps.queues.check(`${tenant.account_id}:${channel.id}`)
@@ -106,7 +106,7 @@ function checkShape(written: unknown, now: number): Body {
   const body = written as Body
   if (failures.length === 0 || typeof body.metadata === 'object') failures.push(...checkMetadata(body.metadata))
   if (typeof body.send_at === 'string' && !failures.some((failure) => failure.param === 'send_at')) failures.push(...checkSendAt(body.send_at, now))
-  if (failures[0] !== undefined) throw Problem.invalid([failures[0], ...failures.slice(1)])
+  throwFailures(failures)
   return body
 }
 

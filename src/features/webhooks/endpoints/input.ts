@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
-import { Problem, invalid } from '../../../contract/problem.ts'
+import { invalid, Problem, throwFailures } from '../../../contract/problem.ts'
 import { EndpointFilters, EventTypeList } from '../../../contract/resources/webhook-endpoint.ts'
 import { NullableObject } from '../../../contract/resources/nullable.ts'
 import type { Resolve } from '../../../lib/name-lookup.ts'
@@ -80,8 +80,7 @@ export async function checkEndpoint(
   input: EndpointChange & { source?: string | null },
   rule: { allowed_hosts: readonly string[]; resolve: Resolve; sleep: (ms: number, signal: AbortSignal) => Promise<void> },
 ): Promise<void> {
-  const [first, ...others] = endpointFailures(input)
-  if (first !== undefined) throw Problem.invalid([first, ...others])
+  throwFailures(endpointFailures(input))
   if (input.url !== undefined) await checkUrl(input.url, rule)
 }
 
