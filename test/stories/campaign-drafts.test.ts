@@ -138,6 +138,17 @@ test('a live whatsapp campaign sends a template that is approved, with parameter
   )
 })
 
+test('a campaign that is created and launched in one asks the provider for its template once', async (t) => {
+  const { graph, api, channel } = await startShop(t)
+  const before = graph.calls.length
+
+  const message = templateMessage('offer', ['{{first_name}}'])
+  const launched = await api.post('/v1/campaigns', { ...spring, channel, message, consent_declared: true, launch: true })
+
+  assert.deepEqual([launched.status, launched.body.status], [201, 'queued'])
+  assert.equal(graph.calls.slice(before).filter((call) => call.endsWith('/message_templates')).length, 1)
+})
+
 test('the template is asked for at the provider when a campaign is saved and when it is launched, and our copy counts where it cannot be asked', async (t) => {
   const { graph, api, channel } = await startShop(t)
   const save = () => api.post('/v1/campaigns', { ...spring, channel, message: templateMessage('offer', ['{{first_name}}']), consent_declared: true })

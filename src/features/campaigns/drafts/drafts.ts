@@ -43,11 +43,11 @@ export async function newCampaign(
   sql: Db,
   caller: Caller,
   body: CampaignCreation,
-): Promise<{ row: CampaignRow; adhoc: AdhocRecipients | null }> {
+): Promise<{ row: CampaignRow } & Pick<Draft, 'adhoc' | 'size'>> {
   const { ids, clock } = deps.platform
-  const { fields, adhoc } = await checkDraft(deps, sql, caller, body)
+  const { fields, adhoc, size } = await checkDraft(deps, sql, caller, body)
   const at = isoTime(clock.now())
-  return { row: { account_id: caller.account_id, mode: caller.mode, id: ids('cmp'), ...begun, ...fields, created_at: at, updated_at: at }, adhoc }
+  return { row: { account_id: caller.account_id, mode: caller.mode, id: ids('cmp'), ...begun, ...fields, created_at: at, updated_at: at }, adhoc, size }
 }
 
 /** How often a change is worked out anew because another one of the same draft was quicker. */

@@ -3,14 +3,7 @@ import type { Tenant } from '../../../contract/caller.ts'
 import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { invalid, missing, Problem, throwFailures } from '../../../contract/problem.ts'
-import {
-  campaignLimits,
-  type Audience,
-  type CampaignCreation,
-  type CampaignMessage,
-  type CampaignUpdate,
-  type ScheduleRequest,
-} from '../../../contract/resources/campaign.ts'
+import { campaignLimits, type CampaignCreation, type CampaignMessage, type CampaignUpdate, type ScheduleRequest } from '../../../contract/resources/campaign.ts'
 import { parseStrictDateTime } from '../../../contract/times.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
@@ -46,6 +39,8 @@ export type DraftFields = Pick<
 export interface Draft {
   readonly fields: DraftFields
   readonly adhoc: AdhocRecipients | null
+  /** As `audienceSize` tells it, up to one more than a campaign may have. */
+  readonly size: number | null
 }
 
 /** What a schema cannot say about a campaign's body. */
@@ -79,6 +74,7 @@ export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, bo
   await checkMessage(deps, sql, tenant, channel, message, merge_fallbacks, adhoc)
   await requireAudience(deps, sql, tenant, audience)
   await requireTemplate(deps, channel, message)
+  const size = await audienceSize(deps, sql, tenant, audience, deps.platform.settings.campaign_recipient_limit + 1)
   const fields: DraftFields = {
     name: body.name.trim(),
     channel_id: channel.id,
@@ -90,14 +86,13 @@ export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, bo
     consent_declared: body.consent_declared ?? false,
     ...(await scheduleFields(deps, sql, tenant, body.schedule ?? {})),
     throttle_per_second: body.throttle_per_second ?? campaignLimits.throttle_default,
-    ...(await estimateFields(deps, sql, tenant, channel.type, audience)),
+    ...(await estimateFields(deps, sql, tenant, channel.type, size)),
   }
-  return { fields, adhoc }
+  return { fields, adhoc, size }
 }
 
-async function estimateFields(deps: CampaignDeps, sql: Db, tenant: Tenant, channel_type: string, audience: Audience) {
-  const size = await audienceSize(deps, sql, tenant, audience, deps.platform.settings.campaign_recipient_limit + 1)
-  const estimate = size === null ? null : estimateOf(size, await deps.billing.fundsOf(sql, tenant, channel_type))
+async function estimateFields({ billing }: CampaignDeps, sql: Db, tenant: Tenant, channel_type: string, size: number | null) {
+  const estimate = size === null ? null : estimateOf(size, await billing.fundsOf(sql, tenant, channel_type))
   return { estimated_credits: estimate?.credits ?? null, estimated_wallet_micros: estimate?.wallet_micros ?? null }
 }
 

@@ -30,22 +30,24 @@ export interface LaunchFacts {
   readonly checks: readonly LaunchCheck[]
 }
 
-/** What the caller knows already of the audience. */
-export interface KnownAudience {
+/** What the caller knows already. */
+export interface Known {
   /** The recipients of an ad-hoc one, where they are not stored yet. */
   readonly adhoc?: AdhocRecipients | null
-  /** Its recipients. */
-  readonly size?: number
+  /** As `audienceSize` tells it. */
+  readonly size?: number | null
   /** Those of them who would be sent to. */
   readonly reached?: number
+  /** `requireTemplate` was asked just now, and found nothing. */
+  readonly template_checked?: boolean
 }
 
 /** What a launch of this campaign would look at now. */
-export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, row: CampaignRow, known: KnownAudience = {}): Promise<LaunchFacts> {
+export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, row: CampaignRow, known: Known = {}): Promise<LaunchFacts> {
   const { platform, billing, channels } = deps
   const channel = await channels.find(tenant, row.channel_id)
   const limit = platform.settings.campaign_recipient_limit
-  const size = known.size ?? (await audienceSize(deps, sql, tenant, row.audience, limit + 1))
+  const size = known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size
   const funds = await billing.fundsOf(sql, tenant, row.channel_type)
   const checks: LaunchCheck[] = [
     { code: 'consent_required', passed: 'It is declared that the recipients agreed to be contacted.', require: async () => requireConsent(row) },
@@ -53,7 +55,7 @@ export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, r
     {
       code: 'template_not_approved',
       passed: row.message.type === 'template' ? 'The template is approved.' : 'The message needs no template.',
-      require: async () => (channel === null ? undefined : await requireTemplate(deps, channel, row.message)),
+      require: async () => (channel === null || known.template_checked === true ? undefined : await requireTemplate(deps, channel, row.message)),
     },
     {
       code: 'campaign_limit_exceeded',
@@ -93,7 +95,7 @@ function requireSize(size: number | null, limit: number): void {
 }
 
 /** Different recipients count, and those alone who would be sent to: they are counted where all of them together would be too many. */
-async function requireReachable(deps: CampaignDeps, sql: Db, row: CampaignRow, channel: ChannelRow, size: number, known: KnownAudience): Promise<void> {
+async function requireReachable(deps: CampaignDeps, sql: Db, row: CampaignRow, channel: ChannelRow, size: number, known: Known): Promise<void> {
   const reachable = reachableOf(channel)
   if (reachable === null || size <= reachable) return
   const reached = known.reached ?? (await countToSend(deps, sql, row, known.adhoc))

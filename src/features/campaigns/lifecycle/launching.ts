@@ -8,10 +8,10 @@ import type { CampaignDeps } from '../deps.ts'
 import { newCampaign } from '../drafts/drafts.ts'
 import { kept, type Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
-import type { AdhocRecipients, CampaignRow } from '../rows.ts'
+import type { CampaignRow } from '../rows.ts'
 import { requireAction } from '../states.ts'
 import { insertCampaign } from '../store.ts'
-import { launchFacts, type LaunchFacts } from './checks.ts'
+import { launchFacts, type Known, type LaunchFacts } from './checks.ts'
 import { move } from './moves.ts'
 
 /** How often the checks are made anew because the draft was changed meanwhile. */
@@ -40,9 +40,9 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
 
 /** Creates and launches in one: nothing is kept where the launch is refused. */
 export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> {
-  const { row, adhoc } = await newCampaign(deps, sql, caller, body)
+  const { row, adhoc, size } = await newCampaign(deps, sql, caller, body)
   const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
-  const facts = await checkedFacts(deps, sql, caller, asked, adhoc)
+  const facts = await checkedFacts(deps, sql, caller, asked, { adhoc, size, template_checked: true })
   const shown = await transact(sql, async (tx) => {
     await insertCampaign(tx, asked, adhoc)
     return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, facts)), adhoc))
@@ -56,8 +56,8 @@ const wishesOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunch
   allow_insufficient_funds: allow_insufficient_funds ?? false,
 })
 
-async function checkedFacts(deps: CampaignDeps, sql: Db, caller: Caller, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<LaunchFacts> {
-  const facts = await launchFacts(deps, sql, caller, row, { adhoc: adhoc ?? null })
+async function checkedFacts(deps: CampaignDeps, sql: Db, caller: Caller, row: CampaignRow, known: Known = {}): Promise<LaunchFacts> {
+  const facts = await launchFacts(deps, sql, caller, row, known)
   for (const check of facts.checks) await check.require()
   return facts
 }
