@@ -33,14 +33,16 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const adapter = hidingSecrets(smpp, smpp.adapter(providerTools({ clock, allowed_hosts: [sim.host] })))
   const told: Report[] = []
   const raw: Uint8Array[] = []
+  const ignored: string[] = []
   const storing: { fails: boolean } = { fails: false }
   const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
   const open = async () => {
-    const tell: Tell = async (reports, bytes) => {
+    const tell: Tell = async (reports, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')
       told.push(...reports)
       raw.push(bytes)
+      if (why !== undefined) ignored.push(why)
     }
     const opened = await adapter.open!(connection, { tell, signal: never, isOwn: () => lease.own })
     if (opened.kind !== 'open') throw new Error(opened.message)
@@ -50,7 +52,7 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const session = await open()
   const send = (body: string, more: Partial<OutboundMessage> = {}, signal = never, by = session) =>
     by.send!(messageOf(connection, { to, content: { body }, ...more }), signal)
-  return { sim, clock, session, open, send, told, raw, storing, lease }
+  return { sim, clock, session, open, send, told, raw, ignored, storing, lease }
 }
 
 export const bodyOf = ({ bytes, esm_class }: Smsc['submitted'][number]) => ((esm_class & 0x40) === 0 ? bytes : bytes.subarray(bytes[0]! + 1))

@@ -63,6 +63,8 @@ export interface Smsc {
   nextId(): string
   /** Delivers on the bound connection that receives; resolves to the status of the answer, or null when the connection ended before. */
   deliver(message: Delivering): Promise<number | null>
+  /** As `deliver`, of a packet with this body. */
+  deliverBody(body: Buffer): Promise<number | null>
   /** A receipt of a submitted message, in the words of SMPP 3.4. */
   receipt(message: Submitted, stat: string, id?: string): Promise<number | null>
   /** Writes these bytes as they are. */
@@ -184,18 +186,20 @@ export async function smsc(
     enquiries: 0,
     answersEnquiries: true,
     nextId: () => id(ids + 1),
-    async deliver(message) {
+    deliver: (message) => made.deliverBody(messageBody(message)),
+    async deliverBody(body) {
       const peer = [...peers].findLast(({ mode }) => mode === 'transceiver' || mode === 'receiver')
       if (peer === undefined) return null
       const { promise, resolve } = Promise.withResolvers<number | null>()
       sequence += 1
       waiting.set(sequence, resolve)
-      peer.socket.write(packet(commands.deliver_sm, 0, sequence, messageBody(message)))
+      peer.socket.write(packet(commands.deliver_sm, 0, sequence, body))
       return await promise
     },
     receipt(message, stat, receipt_id = message.id) {
       const text = `id:${receipt_id} sub:001 dlvrd:001 submit date:2601310930 done date:2601310931 stat:${stat} err:000 text:Hi`
-      return made.deliver({ source: message.destination, esm_class: 0x04, bytes: Buffer.from(text, 'latin1') })
+      const bytes = Buffer.from(text, 'latin1')
+      return made.deliver({ source: message.destination, esm_class: 0x04, ...(bytes.length <= 254 ? { bytes } : { tlvs: [[0x0424, bytes]] }) })
     },
     write: (bytes) => peers.forEach(({ socket }) => socket.write(bytes)),
     cut: () => peers.forEach(({ socket }) => socket.destroy()),

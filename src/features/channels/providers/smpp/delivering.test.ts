@@ -31,15 +31,86 @@ test('receipts are read from their text and from parameters, whatever way they w
       kind: 'receipt',
       provider_id: 'abc2',
       transition: 'fail',
-      error: { code: 'provider_error', message: 'The message cannot be delivered.', provider_code: 'UNDELIV:000' },
+      error: { code: 'provider_error', message: 'The message cannot be delivered (UNDELIV).', provider_code: 'UNDELIV:000' },
     },
     {
       kind: 'receipt',
       provider_id: 'abc1',
       transition: 'fail',
-      error: { code: 'provider_error', message: 'The operator rejected the message.', provider_code: 'REJECTD:027' },
+      error: { code: 'provider_error', message: 'The operator rejected the message (REJECTD).', provider_code: 'UNDELIV:027' },
     },
   ])
+})
+
+test('of the states of a receipt four, and the fifth of a later version, fail a message with one code, and the sentence names the state', async (t) => {
+  const { sim, told, ignored } = await linked(t)
+  const message = { id: 'a1', destination: to } as Smsc['submitted'][number]
+
+  for (const stat of ['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD', 'SKIPPED', 'ENROUTE', 'ACCEPTD', 'BUFFERED', 'DELIVRD', 'UNKNOWN', 'SOMETHING'])
+    await sim.receipt(message, stat)
+  for (const state of [0, 1, 2, 3, 6, 7, 9, 99])
+    await sim.deliver({
+      esm_class: 0x04,
+      tlvs: [
+        [0x001e, Buffer.from('b1\0')],
+        [0x0427, Buffer.from([state])],
+      ],
+    })
+
+  const failed = (told as Receipt[]).filter(({ transition }) => transition === 'fail')
+  assert.deepEqual(
+    (told as Receipt[]).map(({ transition }) => transition),
+    ['fail', 'fail', 'fail', 'fail', 'fail', 'accept', 'accept', 'accept', 'deliver', 'accept', 'accept', 'deliver', 'fail', 'accept', 'fail'],
+  )
+  assert.deepEqual(
+    failed.map(({ error }) => [error!.code, error!.provider_code, /\(([A-Z]+)\)/.exec(error!.message)?.[1]]),
+    [
+      ...['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD', 'SKIPPED'].map((state) => ['provider_error', 'UNDELIV:000', state]),
+      ...['EXPIRED', 'SKIPPED'].map((state) => ['provider_error', 'UNDELIV', state]),
+    ],
+  )
+  assert.deepEqual([ignored.length, new Set(ignored).size], [4, 1])
+})
+
+test('a receipt finds its message by an id of any length up to 255, with zeros or spaces around it, and with whatever ASCII has', async (t) => {
+  const ids = ['f'.repeat(32), 'x'.repeat(200), `${'0'.repeat(190)}7b`, 'a_b$c@d', '9'.repeat(30)]
+  const { sim, send, told, ignored } = await linked(t, { smsc: { id: (n) => ids[n - 1]! } })
+  for (const _ of ids) await send('Hi')
+  const [hex, long, , odd, decimal] = sim.submitted as [Smsc['submitted'][number], ...Smsc['submitted'][number][]]
+  const message = { destination: to } as Smsc['submitted'][number]
+
+  await sim.receipt(message, 'DELIVRD', BigInt(`0x${hex.id}`).toString(10).padStart(100, '0'))
+  await sim.receipt(message, 'DELIVRD', `  ${long!.id}  `)
+  await sim.receipt(message, 'DELIVRD', '123')
+  await sim.receipt(message, 'DELIVRD', odd!.id)
+  await sim.deliver({
+    esm_class: 0x04,
+    tlvs: [
+      [0x001e, Buffer.from(`${'0'.repeat(100)}${decimal!.id} \0`)],
+      [0x0427, Buffer.from([2])],
+    ],
+  })
+  await sim.receipt(message, 'DELIVRD', 'x'.repeat(256))
+  await sim.receipt(message, 'DELIVRD', '')
+
+  assert.deepEqual(
+    (told as Receipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
+    ['f'.repeat(32), 'x'.repeat(200), '7b', 'a_b$c@d', '9'.repeat(30)].map((id) => [id, undefined]),
+  )
+  assert.deepEqual(ignored, ['a receipt without the id of a message', 'a receipt without the id of a message'])
+})
+
+test('a receipt in parts, or as UCS-2, is read all the same', async (t) => {
+  const { sim, told } = await linked(t)
+  const text = 'id:abc sub:001 dlvrd:001 stat:DELIVRD err:000 text:'
+
+  await sim.deliver({ esm_class: 0x44, bytes: Buffer.concat([Buffer.from([5, 0, 3, 9, 2, 1]), Buffer.from(text)]) })
+  await sim.deliver({ esm_class: 0x04, data_coding: 8, bytes: Buffer.from(text, 'utf16le').swap16() })
+
+  assert.deepEqual(
+    (told as Receipt[]).map(({ provider_id }) => provider_id),
+    ['abc', 'abc'],
+  )
 })
 
 test('a receipt that comes in the same breath as the answer is of that message, whatever else its id may mean', async (t) => {
@@ -95,6 +166,50 @@ test('what recipients write is read in every alphabet', async (t) => {
     ['4711', 'unsupported', { provider_type: 'binary' }],
   ])
   assert.equal(new Set(told.map(({ provider_id }) => provider_id)).size, 5)
+})
+
+test('what was cut off, or has a wrong length, is refused and kept, and is nobody’s message', async (t) => {
+  const { sim, told, raw, ignored } = await linked(t)
+  const whole = messageBody({ bytes: Buffer.from('Hello there') })
+  const at = whole.length - 12
+  const lengthOf = (length: number) => Buffer.concat([whole.subarray(0, at), Buffer.from([length]), whole.subarray(at + 1)])
+  const payload = messageBody({ tlvs: [[0x0424, Buffer.from('a long one')]] })
+
+  const statuses = [
+    await sim.deliverBody(Buffer.alloc(0)),
+    await sim.deliverBody(whole.subarray(0, 10)),
+    await sim.deliverBody(whole.subarray(0, at)),
+    await sim.deliverBody(whole.subarray(0, at + 1)),
+    await sim.deliverBody(whole.subarray(0, -4)),
+    await sim.deliverBody(lengthOf(200)),
+    await sim.deliverBody(lengthOf(5)),
+    await sim.deliverBody(payload.subarray(0, -3)),
+    await sim.deliverBody(Buffer.concat([whole, Buffer.from([1])])),
+  ]
+  const good = [await sim.deliverBody(Buffer.concat([whole, Buffer.from([0])])), await sim.deliverBody(payload)]
+
+  assert.deepEqual(statuses, [0x02, 0x02, 0x02, 0x01, 0x01, 0x01, 0xc0, 0xc0, 0xc0])
+  assert.deepEqual(good, [0, 0])
+  assert.deepEqual(
+    inboundOf(told).map(([, , content]) => content),
+    [{ body: 'Hello there' }, { body: 'a long one' }],
+  )
+  assert.deepEqual([raw.length, ignored.length], [11, 9])
+})
+
+test('a message without a text is taken and logged, and an empty part is a part', async (t) => {
+  const { sim, told, ignored } = await linked(t)
+
+  const empty = await sim.deliver({ bytes: Buffer.alloc(0) })
+  const nobody = await sim.deliver({ source: '', bytes: Buffer.from('Hi') })
+  const partly = await sim.deliver({ bytes: Buffer.alloc(0), ...sarPart(9, 2, 2) })
+
+  assert.deepEqual([empty, nobody, partly], [0, 0, 0])
+  assert.deepEqual(
+    (told as InboundMessage[]).map(({ content }) => content),
+    [{ body: '' }],
+  )
+  assert.deepEqual(ignored, ['a message without a text', 'a message from nobody'])
 })
 
 const part = (reference: Buffer, total: number, number: number, text: string) => ({

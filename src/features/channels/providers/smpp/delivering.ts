@@ -1,14 +1,14 @@
 /** What an SMSC delivers: receipts and messages from recipients, answered once they are stored. */
 import type { Clock } from '../../../../lib/clock.ts'
 import type { Report, Tell } from '../../adapter.ts'
-import { idOf, readInbound } from './inbound.ts'
+import { contentOf, idOf, readInbound } from './inbound.ts'
 import type { Link } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
 import type { Options } from './options.ts'
-import { bytesOf, numberOf, type Pdu } from './pdu.ts'
+import { misfitOf, numberOf, type Misfit, type Pdu } from './pdu.ts'
 import { answeredIds, readReceipt, receiptOf } from './receipts.ts'
 import { answers } from './statuses.ts'
-import { decodeText } from './texts.ts'
+import { decodeText, ucs2Coding } from './texts.ts'
 
 export interface DeliveryDeps {
   readonly clock: Clock
@@ -27,8 +27,13 @@ export interface Deliveries {
   finish(): Promise<void>
 }
 
-interface Delivery {
+/** What a packet tells, or why that is nothing. */
+interface Read {
   readonly reports: readonly Report[]
+  readonly ignored?: string
+}
+
+interface Delivery extends Read {
   readonly bytes: Buffer
   readonly done: (stored: boolean) => void
 }
@@ -72,6 +77,8 @@ function take(state: State, pdu: Pdu, bytes: Buffer, on: Link): void {
     on.answer(pdu, answers.unknownCommand)
     return
   }
+  const misfit = misfitOf(bytes, pdu.command)
+  if (misfit !== null) return refuse(state, pdu, bytes, on, misfit)
   const packet = idOf(bytes.subarray(headerBytes), '')
   const answer = () => {
     if (on.answer(pdu, answers.ok)) {
@@ -86,10 +93,32 @@ function take(state: State, pdu: Pdu, bytes: Buffer, on: Link): void {
   const done = (stored: boolean) => {
     if (stored) answer()
     else on.answer(pdu, answers.later)
-    if (state.waiting.length < waitingMax / 2) for (const one of state.paused) one.resume()
-    if (state.waiting.length < waitingMax / 2) state.paused.clear()
   }
-  store(state, { reports: reportsOf(state, pdu, bytes), bytes, done })
+  keep(state, { ...read(state, pdu, bytes), bytes, done }, on)
+}
+
+const misfits: Readonly<Record<Misfit, { readonly status: number; readonly message: string }>> = {
+  fields: { status: answers.wrongLength, message: 'a packet that is shorter than its fields' },
+  text: { status: answers.wrongTextLength, message: 'a packet that is shorter than its text' },
+  parameters: { status: answers.wrongParameters, message: 'a packet that is longer than its text, or shorter than its optional parameters' },
+}
+
+/** Of a packet that was cut off, or of which a length is wrong, no part is taken for the message. */
+function refuse(state: State, pdu: Pdu, bytes: Buffer, on: Link, misfit: Misfit): void {
+  const { status, message } = misfits[misfit]
+  keep(state, { reports: [], ignored: message, bytes, done: () => void on.answer(pdu, status) }, on)
+}
+
+/** Stores it, and reads nothing more while too much waits for that. */
+function keep(state: State, delivery: Delivery, on: Link): void {
+  const done = (stored: boolean) => {
+    delivery.done(stored)
+    if (state.waiting.length >= waitingMax / 2) return
+    for (const one of state.paused) one.resume()
+    state.paused.clear()
+  }
+  state.waiting.push({ ...delivery, done })
+  state.storing ??= storeAll(state)
   if (state.waiting.length < waitingMax) return
   on.pause()
   state.paused.add(on)
@@ -97,29 +126,25 @@ function take(state: State, pdu: Pdu, bytes: Buffer, on: Link): void {
 
 const receiptTypes = 0x3c
 
-function reportsOf(state: State, pdu: Pdu, bytes: Buffer): readonly Report[] {
+function read(state: State, pdu: Pdu, bytes: Buffer): Read {
   const isReceipt = (numberOf(pdu, 'esm_class') & receiptTypes) !== 0 || pdu['receipted_message_id'] !== undefined
-  if (isReceipt) return receiptsOf(state, pdu)
-  const message = readInbound(pdu, state.options, idOf(bytes, state.nonce))
-  // nobody's message is nothing to tell
-  return message === null ? [] : [message]
+  return isReceipt ? readReceiptOf(state, pdu) : readInbound(pdu, state.options, idOf(bytes, state.nonce))
 }
 
 /** The id is the one that the hand-over was answered with, where that is remembered; else the likeliest, with the others. */
-function receiptsOf({ options, memory }: State, pdu: Pdu): readonly Report[] {
-  const payload = bytesOf(pdu, 'message_payload')
-  const bytes = payload.length > 0 ? payload : bytesOf(pdu, 'short_message')
-  const told = readReceipt(pdu, decodeText(bytes, numberOf(pdu, 'data_coding'), options.alphabet) ?? bytes.toString('latin1'))
-  if (told === null) return []
+function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
+  const told = readReceipt(pdu, receiptText(pdu))
+  if (told === null) return { reports: [], ignored: 'a receipt without the id of a message' }
   const [likeliest, ...others] = answeredIds(told.id, options.receipt_ids)
   const known = [likeliest, ...others].find((id) => memory.ids.has(id))
   const receipt = receiptOf(told, known === undefined ? { provider_id: likeliest, also_known_as: others } : { provider_id: known })
-  return receipt === null ? [] : [receipt]
+  return receipt === null ? { reports: [], ignored: 'a receipt with a state that changes nothing' } : { reports: [receipt] }
 }
 
-function store(state: State, delivery: Delivery): void {
-  state.waiting.push(delivery)
-  state.storing ??= storeAll(state)
+/** Appendix B's text is of ASCII, in which an id may have what the GSM alphabet has elsewhere; some SMSCs write it as UCS-2. */
+function receiptText(pdu: Pdu): string {
+  const bytes = contentOf(pdu).rest
+  return numberOf(pdu, 'data_coding') === ucs2Coding ? (decodeText(bytes, ucs2Coding, 'ascii') ?? '') : bytes.toString('latin1')
 }
 
 /** What comes while some is being stored is stored together next. */
@@ -139,9 +164,11 @@ async function storeAll(state: State): Promise<void> {
 
 async function stored({ tell }: State, batch: readonly Delivery[]): Promise<boolean> {
   try {
+    const ignored = [...new Set(batch.flatMap((one) => one.ignored ?? []))].join(', ')
     await tell(
       batch.flatMap(({ reports }) => reports),
       Buffer.concat(batch.map(({ bytes }) => bytes)),
+      ignored === '' ? undefined : ignored,
     )
     return true
   } catch {

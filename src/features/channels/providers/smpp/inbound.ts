@@ -8,22 +8,33 @@ import { decodeText, readHeader, type PartPlace } from './texts.ts'
 
 const udhIndicator = 0x40
 
-/** What a packet carries, the optional payload or the short message, as a message to `identifier`; null where it is from nobody. */
-export function readInbound(pdu: Pdu, { alphabet, identifier }: Pick<Options, 'alphabet' | 'identifier'>, provider_id: string): InboundMessage | null {
+/** What a packet carries, the optional payload or the short message, as a message to `identifier`; or why that is nothing. */
+export function readInbound(
+  pdu: Pdu,
+  { alphabet, identifier }: Pick<Options, 'alphabet' | 'identifier'>,
+  provider_id: string,
+): { readonly reports: readonly InboundMessage[]; readonly ignored?: string } {
   const from = senderOf(textOf(pdu, 'source_addr'), numberOf(pdu, 'source_addr_ton'))
-  if (from === '') return null
-  const payload = bytesOf(pdu, 'message_payload')
-  const bytes = payload.length > 0 ? payload : bytesOf(pdu, 'short_message')
-  const header = (numberOf(pdu, 'esm_class') & udhIndicator) === 0 ? { place: null, rest: bytes } : readHeader(bytes)
+  if (from === '') return { reports: [], ignored: 'a message from nobody' }
+  const header = contentOf(pdu)
   const text = decodeText(header.rest, numberOf(pdu, 'data_coding'), alphabet)
   const destination = textOf(pdu, 'destination_addr')
   const to = otherAddressee(destination, numberOf(pdu, 'dest_addr_ton'), identifier)
   const message = { kind: 'inbound', provider_id, from, profile_name: null, reply_to: null, ...(to === undefined ? {} : { to }) } as const
-  if (text === null) return { ...message, type: 'unsupported', content: { provider_type: 'binary' } }
+  if (text === null) return { reports: [{ ...message, type: 'unsupported', content: { provider_type: 'binary' } }] }
   const place = validPlace(header.place ?? sarPlace(pdu))
+  // a part may be empty: the text waits for it
+  if (text === '' && place === null) return { reports: [], ignored: 'a message without a text' }
   // a sender may have texts to several numbers under way
   const part = place === null ? {} : { part: { ...place, reference: `${destination} ${place.reference}` } }
-  return { ...message, type: 'text', content: { body: text }, ...part }
+  return { reports: [{ ...message, type: 'text', content: { body: text }, ...part }] }
+}
+
+/** The optional payload or the short message, without the header before it, and what that says. */
+export function contentOf(pdu: Pdu): ReturnType<typeof readHeader> {
+  const payload = bytesOf(pdu, 'message_payload')
+  const bytes = payload.length > 0 ? payload : bytesOf(pdu, 'short_message')
+  return (numberOf(pdu, 'esm_class') & udhIndicator) === 0 ? { place: null, rest: bytes } : readHeader(bytes)
 }
 
 function sarPlace(pdu: Pdu): PartPlace | null {

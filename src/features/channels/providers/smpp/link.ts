@@ -1,7 +1,7 @@
 /** One connection with an SMSC, bound: requests with their answers, what the SMSC asks, and the question whether it still listens. */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../../lib/clock.ts'
-import { answerTo, decode, encode, framing, headerOf, numberOf, type Framing, type Pdu } from './pdu.ts'
+import { answerTo, decode, encode, framing, numberOf, type Framing, type Pdu } from './pdu.ts'
 import { answers } from './statuses.ts'
 
 /** What came of a request. `unwritten`: it certainly did not leave; `silent`: it may have arrived, and had no answer. */
@@ -152,12 +152,6 @@ function read(state: State, chunk: Buffer): void {
 
 function take(state: State, bytes: Buffer): void {
   const pdu = decode(bytes)
-  if (pdu === null) {
-    const { command_id, sequence_number } = headerOf(bytes)
-    // an answer whose fields cannot be read is as none; to a question that cannot be read there is nothing better to say
-    if (command_id < 0x80000000) write(state, encode('generic_nack', { command_status: answers.never, sequence_number }))
-    return
-  }
   if (numberOf(pdu, 'command_id') >= 0x80000000) {
     const waiting = state.waiting.get(pdu.sequence_number)
     if (waiting === undefined) return

@@ -107,6 +107,15 @@ export const settings = Type.Object({
       default: 'auto',
     }),
   ),
+  retry_statuses: Type.Optional(
+    Type.Array(Type.String({ pattern: '^0[xX][0-9A-Fa-f]{1,8}$' }), {
+      title: 'Statuses that mean later',
+      description:
+        'With which `command_status` the operator says that a message may be sent later, in hex: `["0x45", "0x400"]`. Such a message is repeated within its validity, where it would fail else.',
+      maxItems: 100,
+      default: [],
+    }),
+  ),
 })
 
 export interface Options {
@@ -124,6 +133,8 @@ export interface Options {
   readonly alphabet: 'gsm7' | 'latin1' | 'ascii'
   readonly long_messages: 'udh' | 'sar' | 'payload'
   readonly receipt_ids: 'auto' | 'hex' | 'decimal'
+  /** Values of `command_status` after which a message is sent later, besides those that always say so. */
+  readonly retry_statuses: ReadonlySet<number>
 }
 
 export function optionsOf(connection: Connection): Options {
@@ -145,6 +156,7 @@ export function optionsOf(connection: Connection): Options {
     alphabet: (set.alphabet ?? 'gsm7') as Options['alphabet'],
     long_messages: (set.long_messages ?? 'udh') as Options['long_messages'],
     receipt_ids: (set.receipt_ids ?? 'auto') as Options['receipt_ids'],
+    retry_statuses: new Set((set.retry_statuses ?? []).map((status) => Number(status.toLowerCase()))),
   }
 }
 

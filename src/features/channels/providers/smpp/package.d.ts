@@ -13,9 +13,12 @@ declare module 'smpp/lib/pdu.js' {
 declare module 'smpp/lib/defs.js' {
   interface Field {
     filter?: unknown
+    readonly type?: unknown
   }
   const defs: {
     readonly commands: Readonly<Record<string, { readonly params?: Readonly<Record<string, Field>> }>>
+    readonly commandsById: Readonly<Record<number, { readonly command: string }>>
+    readonly types: Readonly<Record<'int8' | 'cstring', unknown>>
     readonly tlvs: Readonly<Record<string, Field>>
     readonly errors: Readonly<Record<string, number>>
   }

@@ -25,20 +25,39 @@ export const encode = (command: string, fields: Readonly<Record<string, unknown>
 
 const defaults = (command: string): Record<string, unknown> => (command.startsWith('bind_') && !command.endsWith('_resp') ? { interface_version: 0x34 } : {})
 
-/** What the bytes of one whole packet say; null where its fields do not fit its length. */
-export function decode(bytes: Buffer): Pdu | null {
+/** What the bytes of one whole packet say. Where its fields do not fit its length it has none; `misfitOf` tells. */
+export function decode(bytes: Buffer): Pdu {
   try {
     return new PDU(bytes)
   } catch {
-    return null
+    const [command_id, command_status, sequence_number] = [bytes.readUInt32BE(4), bytes.readUInt32BE(8), bytes.readUInt32BE(12)]
+    // only commands that are known have fields to fail over
+    return { command: defs.commandsById[command_id]!.command, command_id, command_status, sequence_number }
   }
 }
 
-/** The header of a packet whose fields cannot be read. */
-export const headerOf = (bytes: Buffer): { command_id: number; sequence_number: number } => ({
-  command_id: bytes.readUInt32BE(4),
-  sequence_number: bytes.readUInt32BE(12),
-})
+/** What of a message that came does not fit the length of its packet: the fields before the text, the text, or the optional parameters. */
+export type Misfit = 'fields' | 'text' | 'parameters'
+
+/** Looks whether a `deliver_sm` or `data_sm` is whole; null where it is. The package reads what is there of one that is not, and makes nothing of the rest. */
+export function misfitOf(bytes: Buffer, command: string): Misfit | null {
+  let at = headerBytes
+  for (const { type } of Object.values(defs.commands[command]?.params ?? {})) {
+    if (at >= bytes.length) return 'fields'
+    if (type === defs.types.int8) at += 1
+    else if (type === defs.types.cstring) {
+      const end = bytes.indexOf(0, at)
+      if (end === -1) return 'fields'
+      at = end + 1
+    } else {
+      at += 1 + bytes[at]!
+      if (at > bytes.length) return 'text'
+    }
+  }
+  // a zero or two behind the last field mean nothing
+  while (at + 4 <= bytes.length) at += 4 + bytes.readUInt16BE(at + 2)
+  return at > bytes.length || bytes.subarray(at).some((byte) => byte !== 0) ? 'parameters' : null
+}
 
 /** The command that answers this one; null where it has no answer. */
 export const answerTo = (command: string): string | null =>

@@ -5,21 +5,25 @@ import { bytesOf, numberOf, textOf, type Pdu } from './pdu.ts'
 /** How receipts write the ids that hand-overs were answered with. */
 export type ReceiptIds = 'auto' | 'hex' | 'decimal'
 
-/** What the SMSC says became of a message, a line each. */
+/** What the SMSC says became of a message, a line each; what is not listed changes nothing. */
 const states: Readonly<Record<string, { readonly transition: 'accept' | 'deliver' | 'fail' | null; readonly message: string }>> = {
+  SCHEDULED: { transition: 'accept', message: 'Not begun yet.' },
   ENROUTE: { transition: 'accept', message: 'On its way.' },
+  BUFFERED: { transition: 'accept', message: 'Kept until the recipient can be reached.' },
   ACCEPTD: { transition: 'accept', message: 'Accepted on behalf of the recipient.' },
   DELIVRD: { transition: 'deliver', message: 'Delivered.' },
-  EXPIRED: { transition: 'fail', message: 'The message could not be delivered within its validity.' },
-  DELETED: { transition: 'fail', message: 'The operator deleted the message.' },
-  UNDELIV: { transition: 'fail', message: 'The message cannot be delivered.' },
-  REJECTD: { transition: 'fail', message: 'The operator rejected the message.' },
+  EXPIRED: { transition: 'fail', message: 'The operator could not deliver the message within its validity (EXPIRED).' },
+  DELETED: { transition: 'fail', message: 'The operator deleted the message (DELETED).' },
+  UNDELIV: { transition: 'fail', message: 'The message cannot be delivered (UNDELIV).' },
+  REJECTD: { transition: 'fail', message: 'The operator rejected the message (REJECTD).' },
+  SKIPPED: { transition: 'fail', message: 'The operator left the message out (SKIPPED).' },
   // the SMSC does not know: the message stays as it is
   UNKNOWN: { transition: null, message: 'Unknown.' },
 }
 
-/** `message_state` (section 5.2.28) by the words of the text. */
+/** `message_state` (section 5.2.28, and 4.7.15 of version 5.0) by the words of the text. */
 const stateNames: Readonly<Record<number, string>> = {
+  0: 'SCHEDULED',
   1: 'ENROUTE',
   2: 'DELIVRD',
   3: 'EXPIRED',
@@ -28,6 +32,7 @@ const stateNames: Readonly<Record<number, string>> = {
   6: 'ACCEPTD',
   7: 'UNKNOWN',
   8: 'REJECTD',
+  9: 'SKIPPED',
 }
 
 /** A receipt as it came: by which id, and what it says. */
@@ -37,10 +42,13 @@ export interface ReceiptTold {
   readonly error: string | null
 }
 
+/** SMPP 3.4 lets ids have 64 characters; SMSCs write longer ones, and zeros before them. What is longer than this is none. */
+export const idLengthMax = 255
+
 /** What a receipt says; null where it names no message. The optional parameters go before the text. */
 export function readReceipt(pdu: Pdu, text: string): ReceiptTold | null {
-  const id = textOf(pdu, 'receipted_message_id') || (/\bid:\s*([^\s]+)/i.exec(text)?.[1] ?? '')
-  if (id === '' || id.length > 65) return null
+  const id = textOf(pdu, 'receipted_message_id').trim() || (/\bid:\s*(?!sub:)(\S+)/i.exec(text)?.[1] ?? '')
+  if (id === '' || id.length > idLengthMax) return null
   const stated = typeof pdu['message_state'] === 'number' ? stateNames[numberOf(pdu, 'message_state')] : undefined
   const state = stated ?? wordOf(/\bstat(?:us)?:\s*([A-Za-z]+)/i.exec(text)?.[1] ?? '')
   const network = bytesOf(pdu, 'network_error_code')
@@ -55,13 +63,16 @@ function wordOf(told: string): string {
   return Object.keys(states).find((state) => word.length > 7 && word.startsWith(state.slice(0, 5))) ?? word
 }
 
+/** One code for whatever keeps a message from its recipient; which state it was says the sentence. */
+const undelivered = 'UNDELIV'
+
 /** The receipt of the message known by `provider_id`; null where it changes nothing. */
 export function receiptOf({ state, error }: ReceiptTold, ids: { readonly provider_id: string; readonly also_known_as?: readonly string[] }): Receipt | null {
   const known = states[state]
   if (known === undefined || known.transition === null) return null
   const receipt = { kind: 'receipt' as const, ...ids, transition: known.transition }
   if (known.transition !== 'fail') return receipt
-  return { ...receipt, error: { code: 'provider_error', message: known.message, provider_code: error === null ? state : `${state}:${error}` } }
+  return { ...receipt, error: { code: 'provider_error', message: known.message, provider_code: error === null ? undelivered : `${undelivered}:${error}` } }
 }
 
 /** An id in one way of writing it: a number without zeros before it, in small letters. Ids that are no numbers stay as they are. */

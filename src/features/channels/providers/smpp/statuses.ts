@@ -12,7 +12,7 @@ interface Status {
 const statuses: Readonly<Record<number, Status>> = {
   0x01: { name: 'ESME_RINVMSGLEN', verdict: 'refused', message: 'The length of the message is invalid.' },
   0x02: { name: 'ESME_RINVCMDLEN', verdict: 'refused', message: 'The length of the packet is invalid.' },
-  0x03: { name: 'ESME_RINVCMDID', verdict: 'refused', message: 'The SMSC does not know the command.' },
+  0x03: { name: 'ESME_RINVCMDID', verdict: 'refused', message: 'The SMSC does not know the command; of a bind: try another `bind_mode`.' },
   0x04: { name: 'ESME_RINVBNDSTS', verdict: 'link', message: 'The session is not bound for this command.' },
   0x05: { name: 'ESME_RALYBND', verdict: 'again', message: 'The account is bound already, and may not be once more.' },
   0x06: { name: 'ESME_RINVPRTFLG', verdict: 'refused', message: 'The priority is invalid.' },
@@ -69,18 +69,38 @@ const statuses: Readonly<Record<number, Status>> = {
   0xc4: { name: 'ESME_RINVOPTPARAMVAL', verdict: 'refused', message: 'The value of an optional parameter is invalid.' },
   0xfe: { name: 'ESME_RDELIVERYFAILURE', verdict: 'refused', message: 'The message could not be delivered.' },
   0xff: { name: 'ESME_RUNKNOWNERR', verdict: 'refused', message: 'The SMSC does not say what is wrong.' },
+  // of version 5.0, which some speak to those of 3.4 too
+  0x100: { name: 'ESME_RSERTYPUNAUTH', verdict: 'refused', message: 'The account may not use this service type.' },
+  0x101: { name: 'ESME_RPROHIBITED', verdict: 'refused', message: 'The account may not do this.' },
+  0x102: { name: 'ESME_RSERTYPUNAVAIL', verdict: 'again', message: 'The service is out of order.' },
+  0x103: { name: 'ESME_RSERTYPDENIED', verdict: 'refused', message: 'The service is denied to the account.' },
+  0x104: { name: 'ESME_RINVDCS', verdict: 'refused', message: 'The SMSC does not take this `data_coding`; try another `alphabet`.' },
 }
 
-/** What a status other than 0 means; those of an operator's own (0x400 to 0x4ff) are refusals. */
+/** What a status other than 0 means. Those that no version has, an operator's own (0x400 to 0x4ff) among them, are refusals. */
 export function statusOf(command_status: number): Status {
   const known = statuses[command_status]
   if (known !== undefined) return known
   const name = `0x${command_status.toString(16).padStart(8, '0')}`
-  return { name, verdict: 'refused', message: `The SMSC answered with the status ${name}, which is not of SMPP 3.4; ask the operator what it means.` }
+  return { name, verdict: 'refused', message: `The SMSC answered with the status ${name}, which is not of SMPP; ask the operator what it means.` }
+}
+
+/** Refusals by which some operators mean later, besides statuses of their own. */
+const perhapsLater: ReadonlySet<number> = new Set([0x45, 0xfe, 0xff])
+
+/** As `statusOf`, of a message: a refusal that is among `retried` is none, and the message is sent later. */
+export function submitStatusOf(command_status: number, retried: ReadonlySet<number>): Status {
+  const status = statusOf(command_status)
+  if (status.verdict !== 'refused') return status
+  const code = `0x${command_status.toString(16)}`
+  if (retried.has(command_status))
+    return { ...status, verdict: 'again', message: `${status.message} The message is sent later, since \`retry_statuses\` lists ${code}.` }
+  if (statuses[command_status] !== undefined && !perhapsLater.has(command_status)) return status
+  return { ...status, message: `${status.message} Where the operator means by it that the message may be sent later, list ${code} in \`retry_statuses\`.` }
 }
 
 /** `ESME_RALYBND`. */
 export const alreadyBound = 0x05
 
-/** What we answer: taken, try again later, and never. */
-export const answers = { ok: 0x00, later: 0x64, never: 0x65, unknownCommand: 0x03 } as const
+/** What we answer: taken, try again later, and what cannot be read. */
+export const answers = { ok: 0x00, later: 0x64, unknownCommand: 0x03, wrongTextLength: 0x01, wrongLength: 0x02, wrongParameters: 0xc0 } as const

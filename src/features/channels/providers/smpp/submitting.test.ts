@@ -184,3 +184,92 @@ test('an id that is far longer than the protocol lets it be becomes a short one,
   assert.equal(new Set(outcome.provider_ids).size, 2)
   for (const id of outcome.provider_ids) assert.match(id, /^sha256:[0-9a-f]{64}$/)
 })
+
+test('a status of which the operator says that it means later is repeated, and the others fail with what helps', async (t) => {
+  const { sim, send } = await linked(t, { settings: { retry_statuses: ['0x45', '0X0000040A', '0x0b'] } })
+
+  const outcomes = []
+  for (const status of [0x45, 0x40a, 0x0b, 0x40b, 0xff, 0x0a, 0x102]) {
+    sim.answer = status
+    outcomes.push(await send('Hi'))
+  }
+
+  assert.deepEqual(
+    outcomes.map((outcome) => [outcome.kind, 'provider_code' in outcome ? outcome.provider_code : null]),
+    [
+      ['unavailable', 'ESME_RSUBMITFAIL'],
+      ['unavailable', '0x0000040a'],
+      ['unavailable', 'ESME_RINVDSTADR'],
+      ['refused', '0x0000040b'],
+      ['refused', 'ESME_RUNKNOWNERR'],
+      ['refused', 'ESME_RINVSRCADR'],
+      ['unavailable', 'ESME_RSERTYPUNAVAIL'],
+    ],
+  )
+  assert.deepEqual(outcomes.map((outcome) => 'message' in outcome && /list 0x[0-9a-f]+ in `retry_statuses`/.exec(outcome.message)?.[0]).filter(Boolean), [
+    'list 0x40b in `retry_statuses`',
+    'list 0xff in `retry_statuses`',
+  ])
+})
+
+test('every status that field facts name comes to what they say, and none is taken for a success', async (t) => {
+  const { sim, send, clock } = await linked(t)
+  const kinds: Record<string, number[]> = {}
+  for (const status of [0x01, 0x08, 0x0a, 0x0b, 0x14, 0x45, 0x58, 0x64, 0x65, 0x66, 0x400, 0x4ff, 0xffffffff]) {
+    sim.answer = status
+    const { kind } = await send('Hi')
+    ;(kinds[kind] ??= []).push(status)
+    // a throttled one keeps those behind it back
+    await clock.advance(60_000)
+  }
+
+  assert.deepEqual(kinds, {
+    refused: [0x01, 0x0a, 0x0b, 0x45, 0x65, 0x66, 0x400, 0x4ff, 0xffffffff],
+    unavailable: [0x08, 0x64],
+    throttled: [0x14, 0x58],
+  })
+})
+
+test('what the SMSC took without an id, or with one that cannot be read, is sent and does not go again', async (t) => {
+  const { sim, send } = await linked(t)
+  const ends = [Buffer.from('\0'), Buffer.alloc(0), Buffer.from([0x61, 0, 0x04, 0x27, 0, 1])]
+  const outcomes = []
+  for (const [nth, body] of ends.entries()) {
+    // the bind was the first of its packets
+    sim.answer = () => (sim.write(packet(0x80000004, 0, nth + 2, body)), null)
+    outcomes.push(await send('Hi', { id: `msg_${nth}` }))
+  }
+
+  assert.deepEqual(
+    outcomes,
+    [0, 1, 2].map((nth) => ({ kind: 'accepted', provider_ids: [`unnamed:msg_${nth}:0`] })),
+  )
+  assert.equal(sim.submitted.length, 3)
+})
+
+test('answers count once, in whatever order they come, and one that fits no question counts for nothing', async (t) => {
+  const { sim, send } = await linked(t)
+  sim.answer = null
+  const both = [send('one', { id: 'msg_1' }), send('two', { id: 'msg_2' })]
+  await until('both messages', () => sim.submitted.length === 2)
+
+  const answer = (sequence: number, id: string, status = 0) => sim.write(packet(0x80000004, status, sequence, Buffer.from(`${id}\0`)))
+  for (const [sequence, id] of [
+    [77, 'c0'],
+    [3, 'b1'],
+    [3, 'b2'],
+    [2, 'a1'],
+    [2, 'a2'],
+  ] as const)
+    answer(sequence, id)
+  answer(3, '', 0x0b)
+  const outcomes = await Promise.all(both)
+  sim.answer = 0
+  const next = await send('three', { id: 'msg_3' })
+
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.kind === 'accepted' ? outcome.provider_ids : outcome)),
+    [['a1'], ['b1']],
+  )
+  assert.deepEqual([next.kind, sim.submitted.length], ['accepted', 3])
+})

@@ -7,8 +7,8 @@ import type { Link, Reply } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
 import type { Options } from './options.ts'
 import { textOf, type Pdu } from './pdu.ts'
-import { plainId } from './receipts.ts'
-import { statusOf } from './statuses.ts'
+import { idLengthMax, plainId } from './receipts.ts'
+import { submitStatusOf } from './statuses.ts'
 import { encodeText, joiningHeader, type PartPlace } from './texts.ts'
 import type { Window } from './window.ts'
 
@@ -41,7 +41,8 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
   const ids = new Map([...message.already_accepted.entries(), ...(taken.get(message.id) ?? [])])
   for (const [index, fields] of packets.entries()) {
     if (ids.has(index)) continue
-    const outcome = await submitPart(deps, fields, signal, (provider_id) => {
+    const unnamed = `unnamed:${message.id}:${index}`
+    const outcome = await submitPart(deps, { fields, unnamed }, signal, (provider_id) => {
       ids.set(index, provider_id)
       taken.set(message.id, ids)
       bound(taken, takenMax)
@@ -60,8 +61,14 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
   return { kind: 'accepted', provider_ids }
 }
 
+/** `unnamed`: the id of a part that the SMSC took without giving it one. */
+interface Packet {
+  readonly fields: Fields
+  readonly unnamed: string
+}
+
 /** Resolves to the id that the SMSC gave the part, or to what came of it instead. */
-async function submitPart(deps: SubmitDeps, fields: Fields, signal: AbortSignal, late: (provider_id: string) => void): Promise<string | Outcome> {
+async function submitPart(deps: SubmitDeps, packet: Packet, signal: AbortSignal, late: (provider_id: string) => void): Promise<string | Outcome> {
   const { window, memory } = deps
   const leave = await window.enter(signal)
   if (leave === null) return unavailable('The messages before it were not answered in time.')
@@ -73,16 +80,13 @@ async function submitPart(deps: SubmitDeps, fields: Fields, signal: AbortSignal,
     if (link === null) return unavailable('The connection with the SMSC is gone.')
     const reply = await link.request({
       command: 'submit_sm',
-      fields,
+      fields: packet.fields,
       signal,
-      late: (pdu) => {
-        const id = idIn(pdu)
-        if (pdu.command_status === 0 && id !== '') late(id)
-      },
+      late: (pdu) => (tookIt(pdu) ? late(idIn(pdu) || packet.unnamed) : undefined),
       // its receipt may come in the same breath
-      heard: (pdu) => (pdu.command_status === 0 ? remember(memory, idIn(pdu)) : undefined),
+      heard: (pdu) => (tookIt(pdu) ? remember(memory, idIn(pdu)) : undefined),
     })
-    return judge(deps, link, reply)
+    return judge(deps, link, reply, packet)
   } finally {
     leave()
   }
@@ -90,26 +94,29 @@ async function submitPart(deps: SubmitDeps, fields: Fields, signal: AbortSignal,
 
 const unavailable = (message: string): Outcome => ({ kind: 'unavailable', provider_code: null, message })
 
-function judge({ window }: SubmitDeps, link: Link, reply: Reply): string | Outcome {
+function judge({ window, options }: SubmitDeps, link: Link, reply: Reply, { unnamed }: Packet): string | Outcome {
   if (reply.kind === 'unwritten') return unavailable(reply.message)
   if (reply.kind === 'silent') return { kind: 'unknown', message: reply.message }
   const { pdu } = reply
   if (pdu.command_status === 0) {
     window.taken()
-    const id = idIn(pdu)
-    return id === '' ? { kind: 'unknown', message: 'The SMSC answered without an id for the message.' } : id
+    // without an id its receipts find nothing, and it is not sent again all the same
+    return tookIt(pdu) ? idIn(pdu) || unnamed : { kind: 'unknown', message: 'The SMSC answered with something else.' }
   }
-  const { name, verdict, message } = statusOf(pdu.command_status)
+  const { name, verdict, message } = submitStatusOf(pdu.command_status, options.retry_statuses)
   if (verdict === 'throttled') return { kind: 'throttled', retry_after_ms: window.throttled(), provider_code: name, message }
   if (verdict === 'refused') return { kind: 'refused', code: 'provider_error', provider_code: name, message }
   if (verdict === 'link') link.end(message)
   return { kind: 'unavailable', provider_code: name, message }
 }
 
-const idIn = (pdu: Pdu): string => (pdu.command === 'submit_sm_resp' ? plainId(textOf(pdu, 'message_id').trim()) : '')
+const tookIt = (pdu: Pdu): boolean => pdu.command === 'submit_sm_resp' && pdu.command_status === 0
+
+const idIn = (pdu: Pdu): string => plainId(textOf(pdu, 'message_id').trim())
 
 function remember({ ids }: ChannelMemory, id: string): void {
-  if (id !== '') ids.add(id)
+  // of a longer one no receipt is taken
+  if (id !== '' && id.length <= idLengthMax) ids.add(id)
   bound(ids, idsMax)
 }
 

@@ -6,7 +6,7 @@ export type Alphabet = 'gsm7' | 'latin1' | 'ascii'
 /** How parts of a long text are told to belong together. */
 export type LongMessages = 'udh' | 'sar' | 'payload'
 
-const ucs2Coding = 8
+export const ucs2Coding = 8
 
 /** The bytes of each part, all with the same coding. */
 export interface Encoded {
