@@ -17,17 +17,15 @@ const reachableDefault = 2000
 
 export interface LaunchCheck {
   readonly code: ErrorCode
-  /** What holds where it does not refuse. */
-  readonly passed: string
-  /** Throws the Problem that refuses the launch. */
-  readonly require: () => Promise<void>
+  /** Resolves to a sentence on what holds; throws the Problem that refuses the launch. */
+  readonly require: () => Promise<string>
 }
 
 export interface LaunchFacts {
   readonly funds: Funds
-  /** null: not known before the snapshot. */
-  readonly estimate: Estimate | null
   readonly checks: readonly LaunchCheck[]
+  /** null: not known before the snapshot. 404 as `audienceSize`. */
+  readonly estimate: () => Promise<Estimate | null>
 }
 
 /** What the caller knows already. */
@@ -42,47 +40,51 @@ export interface Known {
   readonly template_checked?: boolean
 }
 
-/** What a launch of this campaign would look at now. */
+/** What a launch of this campaign looks at now, each when it is asked for: what refuses first is told, whatever is wrong with the rest. */
 export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, row: CampaignRow, known: Known = {}): Promise<LaunchFacts> {
   const { platform, billing, channels } = deps
   const channel = await channels.find(tenant, row.channel_id)
   const limit = platform.settings.campaign_recipient_limit
-  const size = known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size
   const funds = await billing.fundsOf(sql, tenant, row.channel_type)
+  let asked: Promise<number | null> | undefined
+  const sizeNow = () => (asked ??= known.size === undefined ? audienceSize(deps, sql, tenant, row.audience, limit + 1) : Promise.resolve(known.size))
   const checks: LaunchCheck[] = [
-    { code: 'consent_required', passed: 'It is declared that the recipients agreed to be contacted.', require: async () => requireConsent(row) },
-    { code: 'channel_not_connected', passed: `The channel ${row.channel_id} is active and connected.`, require: async () => requireChannel(row, channel) },
+    { code: 'consent_required', require: async () => requireConsent(row) },
+    { code: 'channel_not_connected', require: async () => requireChannel(row, channel) },
     {
       code: 'template_not_approved',
-      passed: row.message.type === 'template' ? 'The template is approved.' : 'The message needs no template.',
-      require: async () => (channel === null || known.template_checked === true ? undefined : await requireTemplate(deps, channel, row.message)),
-    },
-    {
-      code: 'campaign_limit_exceeded',
-      passed: size === null ? 'How many recipients there are is known once the segment is looked up.' : `A campaign may have ${size} recipients.`,
       async require() {
-        requireSize(size, limit)
-        if (channel !== null && size !== null) await requireReachable(deps, sql, row, channel, size, known)
+        if (channel !== null && known.template_checked !== true) await requireTemplate(deps, channel, row.message)
+        return row.message.type === 'template' ? 'The template is approved.' : 'The message needs no template.'
       },
     },
     {
-      code: 'insufficient_balance',
-      passed: fundsSuffice(row, size, funds),
-      require: async () => requireFunds(row, size, funds),
+      code: 'campaign_limit_exceeded',
+      async require() {
+        const size = await sizeNow()
+        requireSize(size, limit)
+        if (channel !== null && size !== null) await requireReachable(deps, sql, row, channel, size, known)
+        return size === null ? 'How many recipients there are is known once the segment is looked up.' : `A campaign may have ${size} recipients.`
+      },
     },
+    { code: 'insufficient_balance', require: async () => requireFunds(row, await sizeNow(), funds) },
   ]
-  return { funds, estimate: size === null ? null : estimateOf(size, funds), checks }
+  const estimate = async () => {
+    const size = await sizeNow()
+    return size === null ? null : estimateOf(size, funds)
+  }
+  return { funds, checks, estimate }
 }
 
-function requireConsent({ consent_declared }: CampaignRow): void {
-  if (consent_declared) return
+function requireConsent({ consent_declared }: CampaignRow): string {
+  if (consent_declared) return 'It is declared that the recipients agreed to be contacted.'
   const problem = 'Declare with `consent_declared` true that the recipients agreed to be contacted.'
   throw new Problem('consent_required', problem, { param: 'consent_declared' })
 }
 
-function requireChannel({ channel_id }: CampaignRow, channel: ChannelRow | null): void {
+function requireChannel({ channel_id }: CampaignRow, channel: ChannelRow | null): string {
   if (channel === null) throw missing('channel', channel_id, 'channel')
-  if (isUp(channel)) return
+  if (isUp(channel)) return `The channel ${channel.id} is active and connected.`
   throw new Problem(
     'channel_not_connected',
     `The channel ${channel.id} is ${channel.status === 'active' ? channel.connection_status : channel.status}. Launch once it is active and connected.`,
@@ -114,8 +116,10 @@ export function reachableOf(channel: ChannelRow): number | null {
 }
 
 /** Of an audience whose size is not known it must be one message that is paid. */
-function requireFunds({ allow_insufficient_funds }: CampaignRow, size: number | null, funds: Funds): void {
-  if (allow_insufficient_funds || covers(size ?? 1, funds)) return
+function requireFunds({ mode, allow_insufficient_funds }: CampaignRow, size: number | null, funds: Funds): string {
+  if (mode === 'test') return 'Test mode costs nothing.'
+  if (covers(size ?? 1, funds)) return size === null ? 'Package credits or wallet cover a message.' : 'Package credits and wallet cover every recipient.'
+  if (allow_insufficient_funds) return 'The campaign pauses when package credits and wallet run out, as its launch allowed.'
   const { credits, wallet_micros } = estimateOf(size ?? 1, funds)
   const lacking = wallet_micros - Math.max(0, funds.wallet_micros)
   throw new Problem(
@@ -123,10 +127,4 @@ function requireFunds({ allow_insufficient_funds }: CampaignRow, size: number | 
     `${size === null ? 'One message takes' : `${size} recipients take`} ${credits} package credits and ${wallet_micros} micro-USD; the wallet lacks ${lacking}. ` +
       'Top up, or launch with `allow_insufficient_funds` true: the campaign then pauses when they run out.',
   )
-}
-
-function fundsSuffice({ mode, allow_insufficient_funds }: CampaignRow, size: number | null, funds: Funds): string {
-  if (mode === 'test') return 'Test mode costs nothing.'
-  if (covers(size ?? 1, funds)) return size === null ? 'Package credits or wallet cover a message.' : 'Package credits and wallet cover every recipient.'
-  return allow_insufficient_funds ? 'The campaign pauses when package credits and wallet run out, as its launch allowed.' : ''
 }

@@ -6,12 +6,13 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { newCampaign } from '../drafts/drafts.ts'
+import type { Estimate } from '../drafts/estimates.ts'
 import { kept, type Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
 import type { CampaignRow } from '../rows.ts'
 import { requireAction } from '../states.ts'
 import { insertCampaign } from '../store.ts'
-import { launchFacts, type Known, type LaunchFacts } from './checks.ts'
+import { launchFacts, type Known } from './checks.ts'
 import { move } from './moves.ts'
 
 /** How often the checks are made anew because the draft was changed meanwhile. */
@@ -23,13 +24,13 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
     requireAction(found, 'launch')
     const asked = { ...found, ...wishesOf(body) }
     // a provider may be asked for a template here, so no transaction is open
-    const facts = await checkedFacts(deps, sql, caller, asked)
+    const estimate = await checkedEstimate(deps, sql, caller, asked)
     const shown = await transact(sql, async (tx) => {
       const before = await existingLocked(tx, caller, id)
       requireAction(before, 'launch')
       // what was checked is what is launched
       if (!isDeepStrictEqual(before, found)) return null
-      return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, facts) })))
+      return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, estimate) })))
     })
     if (shown === null && attempt === launchAttemptsMax) throw new Error(`the draft ${id} changes faster than it can be checked`)
     if (shown === null) continue
@@ -42,10 +43,10 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
 export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> {
   const { row, adhoc, size } = await newCampaign(deps, sql, caller, body)
   const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
-  const facts = await checkedFacts(deps, sql, caller, asked, { adhoc, size, template_checked: true })
+  const estimate = await checkedEstimate(deps, sql, caller, asked, { adhoc, size, template_checked: true })
   const shown = await transact(sql, async (tx) => {
     await insertCampaign(tx, asked, adhoc)
-    return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, facts)), adhoc))
+    return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, estimate)), adhoc))
   })
   wake(deps)
   return shown
@@ -56,13 +57,14 @@ const wishesOf = ({ consent_declared, allow_insufficient_funds }: CampaignLaunch
   allow_insufficient_funds: allow_insufficient_funds ?? false,
 })
 
-async function checkedFacts(deps: CampaignDeps, sql: Db, caller: Caller, row: CampaignRow, known: Known = {}): Promise<LaunchFacts> {
-  const facts = await launchFacts(deps, sql, caller, row, known)
-  for (const check of facts.checks) await check.require()
-  return facts
+/** What it would cost, once every check has passed; throws the Problem of the first one that has not. */
+async function checkedEstimate(deps: CampaignDeps, sql: Db, caller: Caller, row: CampaignRow, known: Known = {}): Promise<Estimate | null> {
+  const { checks, estimate } = await launchFacts(deps, sql, caller, row, known)
+  for (const check of checks) await check.require()
+  return await estimate()
 }
 
-function launched({ platform: { clock } }: CampaignDeps, { send_at }: CampaignRow, { estimate }: LaunchFacts) {
+function launched({ platform: { clock } }: CampaignDeps, { send_at }: CampaignRow, estimate: Estimate | null) {
   const at = isoTime(clock.now())
   return {
     status: send_at !== null && send_at > at ? ('scheduled' as const) : ('queued' as const),

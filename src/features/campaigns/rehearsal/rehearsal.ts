@@ -111,10 +111,9 @@ async function timesOf(deps: CampaignDeps, row: CampaignRow, tally: Tally): Prom
 const stateCheck = ({ status }: CampaignRow) =>
   status === 'draft' ? [{ code: 'campaign_state_invalid', ok: true, message: 'The campaign is a draft, which can be launched.' }] : []
 
-async function checked({ code, passed, require }: LaunchCheck) {
+async function checked({ code, require }: LaunchCheck) {
   try {
-    await require()
-    return { code, ok: true, message: passed }
+    return { code, ok: true, message: await require() }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     return { code, ok: false, message: error.message }
