@@ -37,14 +37,15 @@ export async function linked(t: TestContext, { settings, credentials, smsc: opti
   const storing: { fails: boolean } = { fails: false }
   const lease: { own: boolean } = { own: true }
   const connection = connectionTo(sim, settings, credentials)
-  const open = async () => {
+  /** `anew`: as a process does that held no session of the channel before. */
+  const open = async ({ anew = false } = {}) => {
     const tell: Tell = async (reports, bytes, why) => {
       if (storing.fails) throw new Error('the database is away')
       told.push(...reports)
       raw.push(bytes)
       if (why !== undefined) ignored.push(why)
     }
-    const opened = await adapter.open!(connection, { tell, signal: never, isOwn: () => lease.own })
+    const opened = await adapter.open!(anew ? { ...connection } : connection, { tell, signal: never, isOwn: () => lease.own })
     if (opened.kind !== 'open') throw new Error(opened.message)
     t.after(() => opened.session.close(AbortSignal.abort()))
     return opened.session

@@ -313,6 +313,7 @@ export interface Adapter {
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   /** Whether a channel needs a session, and `open` with it. */
   needsSession?(connection: Connection): boolean
+  /** Given the same `connection`, not one like it, from one session of a channel to the next for as long as this process holds them: what is remembered of it ends with that. */
   open?(
     connection: Connection,
     opening: Opening,

@@ -72,6 +72,8 @@ export interface Smsc {
   /** Ends every connection at once. */
   cut(): void
   unbindAll(): void
+  /** How many times its goodbye was answered. */
+  goodbyes: number
   close(): Promise<void>
 }
 
@@ -185,6 +187,7 @@ export async function smsc(
     bindStatus: 0,
     enquiries: 0,
     answersEnquiries: true,
+    goodbyes: 0,
     nextId: () => id(ids + 1),
     deliver: (message) => made.deliverBody(messageBody(message)),
     async deliverBody(body) {
@@ -245,7 +248,8 @@ export async function smsc(
     } else if (name === 'unbind') {
       peer.mode = null
       peer.socket.end(packet(commands.unbind + answerBit, 0, sequence_number))
-    } else if (command_id === commands.deliver_sm + answerBit || command_id === commands.generic_nack) {
+    } else if (command_id === commands.unbind + answerBit) made.goodbyes += 1
+    else if (command_id === commands.deliver_sm + answerBit || command_id === commands.generic_nack) {
       waiting.get(sequence_number)?.(status)
       waiting.delete(sequence_number)
     }

@@ -29,6 +29,7 @@ export interface Link {
   pause(): void
   resume(): void
   readonly ended: Promise<string>
+  /** Whether nothing can go out on it any more. */
   readonly isEnded: () => boolean
   /** Ends it at once; what waits for an answer has none. */
   end(why: string): void
@@ -54,15 +55,23 @@ interface State extends LinkDeps {
   readonly framing: Framing
   readonly waiting: Map<number, Waiting>
   sequence: number
+  /** The SMSC said goodbye: nothing more goes out, and what is under way may still be answered. */
+  leaving: boolean
   over: boolean
   readonly closing: AbortController
   readonly ended: PromiseWithResolvers<string>
+  /** Resolved, while it is leaving, when nothing waits for an answer any more. */
+  readonly answered: PromiseWithResolvers<void>
 }
 
 const answerWithinMs = 10_000
 /** Requests that are not waited for any longer, and whose answers would still be heard. */
 const givenUpMax = 10_000
 const sequenceMax = 0x7fffffff
+/** An SMSC that says goodbye may answer what is under way for so long. */
+const lastAnswersWithinMs = 2_000
+/** A peer that reads nothing has so many bytes kept for it. */
+const unreadBytesMax = 4_000_000
 
 export function link(deps: LinkDeps): Link {
   const state: State = {
@@ -70,9 +79,11 @@ export function link(deps: LinkDeps): Link {
     framing: framing(),
     waiting: new Map(),
     sequence: 0,
+    leaving: false,
     over: false,
     closing: new AbortController(),
     ended: Promise.withResolvers<string>(),
+    answered: Promise.withResolvers<void>(),
   }
   const { socket } = state
   socket.setNoDelay(true)
@@ -89,7 +100,7 @@ export function link(deps: LinkDeps): Link {
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     ended: state.ended.promise,
-    isEnded: () => state.over,
+    isEnded: () => state.over || state.leaving,
     end: (why) => end(state, why),
   }
 }
@@ -104,14 +115,17 @@ function end(state: State, why: string): void {
   state.ended.resolve(why)
 }
 
-function write({ over, socket }: State, bytes: Buffer): boolean {
+function write(state: State, bytes: Buffer): boolean {
+  const { over, socket } = state
   if (over || !socket.writable) return false
   socket.write(bytes)
+  if (socket.writableLength > unreadBytesMax) end(state, 'The SMSC does not read what it is sent.')
   return true
 }
 
 async function ask(state: State, { command, fields, signal, late, heard }: Request): Promise<Reply> {
   if (signal?.aborted === true) return { kind: 'unwritten', message: 'It was given up before it was sent.' }
+  if (state.leaving) return { kind: 'unwritten', message: 'The SMSC ends the session.' }
   state.sequence = state.sequence === sequenceMax ? 1 : state.sequence + 1
   const sequence_number = state.sequence
   const { promise, resolve } = Promise.withResolvers<Reply>()
@@ -159,14 +173,28 @@ function take(state: State, bytes: Buffer): void {
     waiting.heard?.(pdu)
     if (waiting.givenUp) waiting.late?.(pdu)
     else waiting.done({ kind: 'answered', pdu })
+    if (state.leaving && !hasWaiting(state)) state.answered.resolve()
     return
   }
   if (pdu.command === 'enquire_link') write(state, encode('enquire_link_resp', { sequence_number: pdu.sequence_number }))
-  else if (pdu.command === 'unbind') {
-    write(state, encode('unbind_resp', { sequence_number: pdu.sequence_number }))
-    end(state, 'The SMSC ended the session.')
-  } else if (pdu.command === 'unknown') write(state, encode('generic_nack', { command_status: answers.unknownCommand, sequence_number: pdu.sequence_number }))
+  else if (pdu.command === 'unbind') void leave(state, pdu)
+  else if (pdu.command === 'unknown') write(state, encode('generic_nack', { command_status: answers.unknownCommand, sequence_number: pdu.sequence_number }))
   else state.onRequest(pdu, bytes)
+}
+
+const hasWaiting = ({ waiting }: State): boolean => [...waiting.values()].some(({ givenUp }) => !givenUp)
+
+/** The SMSC says goodbye, perhaps in the middle of the work: what it took is worth waiting for. */
+async function leave(state: State, { sequence_number }: Pdu): Promise<void> {
+  if (state.leaving) return
+  state.leaving = true
+  const { clock, closing } = state
+  if (hasWaiting(state)) await Promise.race([state.answered.promise, clock.sleep(lastAnswersWithinMs, closing.signal)])
+  const ended = () => end(state, 'The SMSC ended the session.')
+  if (state.over) return
+  state.socket.write(encode('unbind_resp', { sequence_number }), ended)
+  await clock.sleep(lastAnswersWithinMs, closing.signal)
+  ended()
 }
 
 /** A connection that died without a word is found by a question that has no answer. */

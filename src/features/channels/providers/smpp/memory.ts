@@ -1,4 +1,4 @@
-/** What a process remembers of a channel from one session to the next: what was half sent, or perhaps not heard. All of it is bounded. */
+/** What a process remembers of a channel from one session to the next, while it holds them: what was half sent, or perhaps not heard. All of it is bounded. */
 
 export interface ChannelMemory {
   /** Of messages of several parts that are not all taken yet: the id of each part that is, by the id of the message. */

@@ -155,12 +155,12 @@ async function bind({ clock, dial }: SessionTools, options: Options, command: st
   return { kind: 'unavailable', message: `${name}: ${message}`, ...(reply.pdu.command_status === alreadyBound ? { session_open: true } : {}) }
 }
 
-/** The memories of channels, by their ids. */
-export function memories(): (channel_id: string) => ChannelMemory {
-  const known = new Map<string, ChannelMemory>()
-  return (channel_id) => {
-    const found = known.get(channel_id) ?? channelMemory()
-    known.set(channel_id, found)
+/** The memories of channels, each for as long as a process holds the channel's session: it opens all of them with one connection, and lets go of that with the channel. */
+export function memories(): (connection: Connection) => ChannelMemory {
+  const known = new WeakMap<Connection, ChannelMemory>()
+  return (connection) => {
+    const found = known.get(connection) ?? channelMemory()
+    known.set(connection, found)
     return found
   }
 }

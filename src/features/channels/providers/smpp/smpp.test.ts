@@ -1,5 +1,7 @@
 /** The conformance of SMPP, and what becomes of its sessions: how they are bound, over what they end, and who is not called. */
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { certificate, certificateKey } from '../../../../../test/kit/certificate.ts'
@@ -9,6 +11,8 @@ import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { packet, smsc } from '../../../../../test/kit/simulators/smsc.ts'
 import { until, within } from '../../../../../test/kit/waiting.ts'
 import { connectionTo, linked, never, to } from '../../../../../test/kit/smpp-session.ts'
+import type { Receipt } from '../../adapter.ts'
+import { link } from './link.ts'
 import { smpp } from './smpp.ts'
 
 adapterSuite(smpp, async (t) => {
@@ -168,4 +172,61 @@ test('a host that is not public is refused, unless it is allowed', () => {
     assert.deepEqual(looked(host), ['credentials.host'], host)
   for (const host of ['smpp.example.com', '8.8.8.8', '2600::1']) assert.deepEqual(looked(host), [], host)
   assert.deepEqual([looked('10.1.2.3', 2775, ['10.1.2.3:2775']), looked('10.1.2.3', 2776, ['10.1.2.3:2775'])], [[], ['credentials.host']])
+})
+
+test('an SMSC that says goodbye under load is sent nothing more, and what it still answers is sent and does not go again', async (t) => {
+  const { sim, session, clock, send } = await linked(t)
+  sim.answer = null
+  const three = ['1', '2', '3'].map((end) => send('Hi', { id: `msg_${end}` }))
+  await until('three messages', () => sim.submitted.length === 3)
+
+  // the bind was the first of its packets, and all of this comes in one breath
+  const answer = (sequence: number) => packet(0x80000004, 0, sequence, Buffer.from(`a${sequence}\0`))
+  sim.write(Buffer.concat([answer(2), packet(0x06, 0, 9), answer(3)]))
+  await Promise.all(three.slice(0, 2))
+  const behind = await send('Hi', { id: 'msg_4' })
+  await clock.advance(2000)
+  await within('the end', session.ended)
+
+  const outcomes = await Promise.all(three)
+  assert.deepEqual(
+    outcomes.map(({ kind }) => kind),
+    ['accepted', 'accepted', 'unknown'],
+  )
+  assert.deepEqual([behind.kind, sim.submitted.length], ['unavailable', 3])
+  await until('the goodbye to be answered', () => sim.goodbyes === 1)
+})
+
+test('an SMSC that asks and asks, and reads no answer, ends its session', async () => {
+  const unread = { bytes: 0 }
+  // each answer stands for a megabyte
+  const socket = Object.assign(new Duplex({ read: () => undefined, write: () => undefined }), { setNoDelay: () => undefined })
+  Object.defineProperty(socket, 'writableLength', { get: () => unread.bytes })
+  const one = link({ clock: fakeClock(), socket: socket as unknown as Socket, enquire_every_ms: 600_000, onRequest: () => undefined })
+
+  for (let nth = 1; nth <= 20; nth++) {
+    unread.bytes += 1_000_000
+    socket.push(packet(0x15, 0, nth))
+  }
+
+  assert.match(await within('the end', one.ended), /does not read/)
+})
+
+test('what is remembered of a channel ends when the process lets go of its session', async (t) => {
+  const { sim, send, told, open } = await linked(t, { smsc: { id: () => '161' } })
+  await send('Hi')
+  const receipts = async () => {
+    await sim.receipt(sim.submitted[0]!, 'DELIVRD')
+    return (told.at(-1) as Receipt).also_known_as
+  }
+
+  const held = await receipts()
+  sim.cut()
+  await open()
+  const again = await receipts()
+  sim.cut()
+  await open({ anew: true })
+  const anew = await receipts()
+
+  assert.deepEqual([held, again, anew], [undefined, undefined, ['a1', '353']])
 })

@@ -26,7 +26,7 @@ export const smpp: Provider = {
     return {
       needsSession: () => true,
       connect: (connection, signal) => tryBind(tools, connection, signal),
-      open: (connection, opening) => openSession({ tools, connection, memory: memoryOf(connection.channel_id) }, opening),
+      open: (connection, opening) => openSession({ tools, connection, memory: memoryOf(connection) }, opening),
     }
   },
 }
