@@ -179,6 +179,36 @@ test('what changes while the snapshot is taken changes neither the rules nor who
   assert.equal((await recipientsOf(account, id, '&status=skipped')).length, 1)
 })
 
+test('an address that moves to another contact during the snapshot is written to once, whoever of the two is left out', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const { api } = account
+  const made = await manyContacts(world, account, 0, 2100)
+  const { id } = (await api.post('/v1/campaigns', { ...text, name: 'C', audience: { type: 'tags', tags: ['all'] } })).body
+  assert.ok((await firstChunk(world)) < 2050)
+  const requested_at = world.clock.iso(-2000)
+
+  await api.delete(`/v1/contacts/${made[0]}`)
+  const moved = await api.patch(`/v1/contacts/${made[2050]}`, { phone: phone(0) })
+  // a request that came before the snapshot was begun, and whose transaction ends after the first chunk
+  await api.patch(`/v1/contacts/${made[1]}`, { phone: phone(9001) })
+  await api.patch(`/v1/contacts/${made[2051]}`, { phone: phone(1) })
+  await world.pool`update contacts set updated_at = ${requested_at} where id in ${world.pool([made[1]!, made[2051]!])}`
+  await snapshots(world)
+
+  assert.equal(moved.status, 200)
+  const found = async (n: number) =>
+    (await recipientsOf(account, id, `&to=${encodeURIComponent(phone(n))}`)).map((one) => [one.contact_id, one.status, one.skip_reason])
+  assert.deepEqual(await found(0), [
+    [made[0], 'skipped', 'contact_deleted'],
+    [made[2050], 'pending', null],
+  ])
+  assert.deepEqual(await found(1), [
+    [made[1], 'pending', null],
+    [made[2051], 'skipped', 'duplicate'],
+  ])
+})
+
 test('paused, cancelled or left by its process in the midst of a snapshot, a campaign goes on or leaves nothing', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()

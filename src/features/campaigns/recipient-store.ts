@@ -22,19 +22,20 @@ export interface ContactsChunk {
   readonly rows: number
   /** Whether each keeps the time zone of the contact. */
   readonly own_timezones: boolean
-  /** When the snapshot was begun. */
-  readonly began_at: string
+  /** Whose row was last changed before has the address that it had when the snapshot was begun. */
+  readonly changed_since: string
 }
 
 /**
  * Writes a chunk of contacts as recipients, numbered on from `rows`; `audience` is a select of contact_id, "to", address, name, timezone, updated_at and skip_reason. Resolves to how
- * many. No two contacts have one address at one moment: only of those that changed since the snapshot was begun, an address may have been another's before.
+ * many. No two contacts have one address at one moment: only of those that changed since the snapshot was begun, an address may have been another's before. Who is left out for whatever
+ * reason keeps nobody else from a message.
  */
 export async function insertFromContacts(
   tx: Transaction,
   { account_id, mode, id }: Whose,
   audience: Fragment,
-  { rows, own_timezones, began_at }: ContactsChunk,
+  { rows, own_timezones, changed_since }: ContactsChunk,
 ): Promise<number> {
   await tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`
   const result = await tx`
@@ -43,8 +44,9 @@ export async function insertFromContacts(
       ${own_timezones ? tx`coalesce(timezone, '')` : tx`''`}, case when skip_reason is null then 'pending' else 'skipped' end, skip_reason
     from (
       select contact_id, "to", address, name, timezone, case
-          when skip_reason is distinct from 'no_identifier' and updated_at >= ${began_at} and exists (
+          when skip_reason is distinct from 'no_identifier' and updated_at >= ${changed_since} and exists (
             select from campaign_recipients r where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.address = a.address
+              and (r.status = 'pending' or r.message_id is not null)
           ) then 'duplicate'
           else skip_reason
         end as skip_reason

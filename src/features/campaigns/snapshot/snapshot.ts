@@ -17,6 +17,8 @@ import { saveAsContacts } from './saving.ts'
 
 /** Ad-hoc recipients written in one transaction. */
 const chunkRecipients = 1000
+/** A change of a contact may carry a time so long before the moment at which it can be seen: that of its request, whose transaction ends later. */
+const openWritesMs = 5 * 60_000
 
 /** The contacts or the recipients that an audience means; `gone`: what it names is not there any more. */
 type Source = AudienceSource | { readonly kind: 'adhoc' } | { readonly kind: 'gone' }
@@ -121,7 +123,7 @@ async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transacti
   const rows = await insertFromContacts(tx, row, contacts.audienceRows(tx, row, audience), {
     rows: row.snapshot_rows,
     own_timezones: row.recipient_timezone,
-    began_at: row.snapshot_began_at!,
+    changed_since: isoTime(Date.parse(row.snapshot_began_at!) - openWritesMs),
   })
   return { rows, after: until }
 }
