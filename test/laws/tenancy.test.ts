@@ -35,6 +35,8 @@ const exempt: Record<string, string> = {
   'src/features/messages/dispatch/store.ts': 'the dispatch lane takes due work of every channel',
   'src/features/messages/transitions/store.ts update': 'the head of statements, each of which adds found(), the condition that names both',
   'src/features/messages/reports/store.ts': 'the reports lane applies what providers told of any account',
+  'src/features/messages/dispatch/parts-store.ts': 'the jobs of the dispatch lane, as above',
+  'src/features/messages/reports/parts-store.ts': 'the reports lane, as above',
   'src/features/messages/inbound/parts-store.ts takeDueParts': 'the inbound-parts lane ends what is due of every account',
   'src/features/webhooks/dispatch/queue-store.ts': 'the fan-out and deliver lanes follow every account',
   'src/features/webhooks/deliveries/store.ts listDeliveries': 'the queue is joined to deliveries that are already of one account',

@@ -430,6 +430,30 @@ test('what went out in several parts is as far as the least of them, and its par
   assert.equal((await read(sent.id)).status, 'delivered')
 })
 
+test('a part whose answer was lost is settled by its receipt, which says which part it is: the rest goes out, and nothing twice', async (t) => {
+  const { graph, world, send, write, tell, read } = await connected(t)
+  await write()
+  graph.refuse(to, 'cut')
+  const content = ['a', 'b', 'c'].map((name) => ({ type: 'image', url: `https://example.com/${name}.jpg` }))
+  const { body: sent } = await send('attachments', content)
+  await world.settle()
+  const before = await read(sent.id)
+
+  graph.refuse(to, 'none')
+  await tell(graph.messages({ statuses: [graph.status(graph.sent[0], 'delivered')] }))
+  const after = await read(sent.id)
+  await world.clock.advance(60_000)
+  await world.settle()
+  await tell(...graph.sent.map((one) => graph.messages({ statuses: [graph.status(one, 'delivered')] })))
+
+  assert.deepEqual([before.status, after.status, (await read(sent.id)).status], ['sending', 'sent', 'delivered'])
+  assert.deepEqual(
+    graph.sent.map(({ image }) => image.link.at(-5)),
+    ['a', 'b', 'c'],
+  )
+  await world.invariants()
+})
+
 test('after its channel is deleted nothing is left of its templates, and what WhatsApp tells is answered 404', async (t) => {
   const { graph, world, api, channel, hook } = await connected(t, [template('order_update')])
 

@@ -31,11 +31,13 @@ export interface OutboundMessage {
 export interface Receipt {
   readonly kind: 'receipt'
   readonly provider_id: string
-  /**
-   * Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. Only of hand-overs
-   * that make one message at the provider.
-   */
+  /** Ours, where the provider gives back what it was told at the hand-over: it finds a message whose hand-over had no answer. */
   readonly message_id?: string
+  /**
+   * With `message_id`, of a message that becomes several at the provider: which of them it is, from 1, and of how many. It proves that this part was taken, whatever
+   * was heard of its hand-over.
+   */
+  readonly part?: { readonly number: number; readonly total: number }
   /** By which other ids the provider may mean it: looked up in order where the first one is not known when it is tried again. */
   readonly also_known_as?: readonly string[]
   /** What it says of the message (`features/messages/states.ts`). */

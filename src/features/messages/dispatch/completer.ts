@@ -20,6 +20,7 @@ import {
   transitionsOf,
   wasAsked,
   wasHandedOver,
+  withProof,
   type Completion,
 } from './completion.ts'
 import { listOthersIds } from './asking-store.ts'
@@ -216,26 +217,38 @@ function plainAcceptance({ platform }: WriteDeps, completion: Completion): { acc
 }
 
 /**
- * Those that this process may no longer settle, since another one has taken their messages over: its word counts. A hand-over here is then an attempt
- * among others. What was accepted counts whoever tells it.
+ * The completions as their jobs stand by now, and those among them that this process may no longer settle, since another one has taken their messages over: its word counts. A
+ * hand-over here is then an attempt among others. What was accepted counts whoever tells it.
  */
-async function overtakenAmong({ platform: { process_id } }: WriteDeps, tx: Db, completions: readonly Completion[]): Promise<Set<Completion>> {
+async function asJobsStand(
+  { platform: { process_id } }: WriteDeps,
+  tx: Db,
+  completions: readonly Completion[],
+): Promise<{ current: Completion[]; overtaken: Set<Completion> }> {
   const asked = completions.filter(({ outcome }) => outcome.kind !== 'accepted' && outcome.kind !== 'gone')
-  const found = await store.listSettleable(
+  const found = await store.lockSettleable(
     tx,
     process_id,
-    asked.map(({ job: { row, attempts } }) => ({ message_id: row.id, attempts })),
+    asked.map(({ job: { row, attempts } }) => ({ ...tenantOf(row), message_id: row.id, attempts })),
   )
-  const own = new Map(found.map((one) => [one.message_id, one.own]))
-  // of one that it did not hand over this process knows nothing once it has lost it
-  return new Set(asked.filter((completion) => own.get(completion.job.row.id) !== true && !(wasHandedOver(completion) && own.has(completion.job.row.id))))
+  const jobs = new Map(found.map((one) => [one.message_id, one]))
+  const overtaken = new Set<Completion>()
+  const current = completions.map((completion) => {
+    if (completion.outcome.kind === 'accepted' || completion.outcome.kind === 'gone') return completion
+    const job = jobs.get(completion.job.row.id)
+    const now = job === undefined ? completion : withProof(completion, job.accepted_ids)
+    // of one that it did not hand over this process knows nothing once it has lost it
+    if (job?.own !== true && !(wasHandedOver(completion) && job !== undefined)) overtaken.add(now)
+    return now
+  })
+  return { current, overtaken }
 }
 
-async function writeInTransaction(deps: WriteDeps, completions: readonly Completion[]): Promise<void> {
+async function writeInTransaction(deps: WriteDeps, written: readonly Completion[]): Promise<void> {
   const { pool, ids, clock, process_id } = deps.platform
   const idsOf = (some: readonly Completion[]) => some.map(({ job }) => job.row.id)
   const changed = await transact(pool, async (tx) => {
-    const overtaken = await overtakenAmong(deps, tx, completions)
+    const { current: completions, overtaken } = await asJobsStand(deps, tx, written)
     const settled = completions.filter((completion) => !overtaken.has(completion))
     const rows = await applyTransitions(deps, tx, settled.flatMap(transitionsOf))
     // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
@@ -259,7 +272,7 @@ async function writeInTransaction(deps: WriteDeps, completions: readonly Complet
     await store.returnJobs(tx, process_id, others.flatMap(returnedJobOf))
     return rows
   })
-  for (const { job, outcome } of completions) {
+  for (const { job, outcome } of written) {
     const row = changed.get(job.row.id)
     // a message of several parts is as far as the least of them: that is read
     if (row !== undefined && outcome.kind === 'accepted' && outcome.provider_ids.length === 1)

@@ -24,6 +24,8 @@ export interface HandedOver {
   readonly neverHad?: boolean
   /** Nothing was handed over: the provider was asked about an earlier time, and this is what it told. */
   readonly asked?: true
+  /** The ids of what receipts have proved meanwhile to be taken of the message: more than the outcome tells, which is of a part that went out before. */
+  readonly proved?: readonly string[]
 }
 
 /** A job that ended without a hand-over. `gone`: its message is final already, or another process has it. */
@@ -48,9 +50,18 @@ export const wasHandedOver = (completion: Completion): completion is HandedOver 
 /** The provider was asked, and nothing was handed over. */
 export const wasAsked = (completion: Completion): boolean => wasHandedOver(completion) && completion.asked === true
 
+/** The provider has the part of which the outcome tells: it has told so by a receipt, and what is left is the rest. */
+const wasProved = (completion: Completion): boolean => wasHandedOver(completion) && completion.proved !== undefined
+
+/** The completion, where its job knows of more that was taken of the message than it does: of what it tells the provider has told otherwise. */
+export function withProof(completion: Completion, accepted_ids: readonly string[]): Completion {
+  return wasHandedOver(completion) && accepted_ids.length > takenOf(completion).length ? { ...completion, proved: accepted_ids } : completion
+}
+
 /** When the hand-over is repeated, in milliseconds; null when the job has ended. */
 export function nextDue(completion: Completion): number | null {
   const { job, outcome, at_ms } = completion
+  if (wasProved(completion)) return at_ms
   if (outcome.kind !== 'throttled' && outcome.kind !== 'unavailable' && outcome.kind !== 'unknown') return null
   const due_ms = at_ms + waitOf(completion)
   if (job.row.expires_at === null) return due_ms
@@ -83,8 +94,10 @@ function errorOf(kind: keyof typeof errors, { doubtful, accepted_ids = [] }: Job
 }
 
 /** What the provider took of a message that it has not taken whole, at this and earlier hand-overs. */
-function takenOf({ job, outcome }: Completion): readonly string[] {
+function takenOf(completion: Completion): readonly string[] {
+  const { job, outcome } = completion
   if (outcome.kind === 'accepted') return []
+  if (wasHandedOver(completion) && completion.proved !== undefined) return completion.proved
   const [before, now] = [job.accepted_ids ?? [], 'provider_ids' in outcome ? (outcome.provider_ids ?? []) : []]
   return now.length > before.length ? now : before
 }
@@ -140,7 +153,7 @@ export function transitionsOf(completion: Completion): TransitionRequest[] {
   const { outcome } = completion
   // it may have been handed over without a word of it
   const claim: TransitionRequest = { ...request, transition: 'claim', at: isoTime(at_ms - completion.duration_ms) }
-  if (outcome.kind === 'refused') {
+  if (outcome.kind === 'refused' && !wasProved(completion)) {
     const { code, message, provider_code } = outcome
     return [claim, { ...request, transition: 'refuse', error: { code, message: partlyTaken(takenOf(completion), message), provider_code } }]
   }
@@ -228,12 +241,13 @@ export function returnedJobOf(completion: Completion): ReturnedJob[] {
   const asked = wasAsked(completion)
   // an earlier hand-over stays in doubt until the provider has told of it
   const inDoubt = job.doubtful && !(wasHandedOver(completion) && completion.neverHad === true)
+  const doubtful = !wasProved(completion) && (inDoubt || asked || outcome.kind === 'unknown')
   return [
     {
       message_id: job.row.id,
       due_at: isoTime(due_ms),
       attempts: job.attempts + (asked ? 0 : 1),
-      doubtful: inDoubt || asked || outcome.kind === 'unknown',
+      doubtful,
       accepted_ids: takenOf(completion),
     },
   ]

@@ -153,6 +153,8 @@ async function goneMeanwhile({ platform }: ExecutorDeps, jobs: readonly Job[]): 
   const repeated = jobs.filter(({ row, doubtful }) => doubtful || row.status === 'sending')
   const claims = repeated.map(({ row, lease_until_ms }) => ({ message_id: row.id, lease_until: isoTime(lease_until_ms) }))
   const held = await listHeld(platform.pool, platform.process_id, claims)
+  // receipts may have proved more of it
+  for (const job of repeated) job.accepted_ids = held.get(job.row.id) ?? []
   return new Set(repeated.filter(({ row }) => !held.has(row.id)))
 }
 
@@ -228,14 +230,18 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const { clock, metrics } = platform
   const adapter = channels.adapterOf(channel)
   const began_ms = clock.now()
-  const answer = job.doubtful && adapter?.ask !== undefined ? await ask(platform, { job, adapter, ...given }, signal) : 'not_told'
+  const isAsked = job.doubtful && adapter?.ask !== undefined
+  const answer = isAsked ? await ask(platform, { job, adapter, ...given }, signal) : 'not_told'
   const neverHad = answer === 'never_had'
   const told = typeof answer === 'string' ? null : answer
+  // a receipt may have told meanwhile what the provider did not tell when it was asked
+  if (told === null && isAsked && (await goneMeanwhile(deps, [job])).has(job)) return leave(deps, job, 'gone')
+  const message = { ...given.message, already_accepted: job.accepted_ids ?? [] }
   // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
   const parts = told !== null || adapter?.instant === true ? null : partsTaken(platform, job, signal)
-  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, given, parts ?? { signal }).finally(() => parts?.end()))
+  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, { ...given, message }, parts ?? { signal }).finally(() => parts?.end()))
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
   if (job.row.mode === 'live') deps.circuits.note(job.row, parts?.stopped() === true ? { kind: 'accepted' } : outcome, began_ms, at_ms)

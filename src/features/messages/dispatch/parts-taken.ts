@@ -1,9 +1,10 @@
 /** A hand-over of a message that becomes several at its provider: each part has its time, and what was taken is kept before the next one goes. */
 import { abortListeners } from '../../../lib/abort-listeners.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { PartTaken } from '../../channels/adapter.ts'
 import { sendTimeoutMs, type Job } from './job.ts'
-import { keepAccepted } from './store.ts'
+import { keepAccepted } from './parts-store.ts'
 
 /** So long before the job's claim ends a part has its answer at the latest: nobody else takes the job meanwhile. */
 const marginMs = 1000
@@ -42,7 +43,8 @@ export function partsTaken(
     async took(provider_ids) {
       job.accepted_ids = provider_ids
       begin()
-      const kept = await keepAccepted(pool, process_id, job.row.id, provider_ids).catch((error: unknown) => {
+      const claim = { process_id, message_id: job.row.id, lease_until: isoTime(job.lease_until_ms) }
+      const kept = await keepAccepted(pool, claim, provider_ids).catch((error: unknown) => {
         log.error({ err: error, message_id: job.row.id }, 'what a provider took of a message could not be kept; the rest is handed over later')
         return false
       })

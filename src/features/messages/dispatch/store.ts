@@ -193,25 +193,44 @@ export async function releaseJobs(sql: Db, process_id: string, jobs: readonly { 
     where j.message_id = t.message_id and j.process_id = ${process_id}`
 }
 
-/** Those of these messages that this process has in hand by the claim that ends then: not by another one that it made since. */
-export async function listHeld(sql: Db, process_id: string, claims: readonly { message_id: string; lease_until: string }[]): Promise<Set<string>> {
-  if (claims.length === 0) return new Set()
-  const rows = await sql<{ message_id: string }[]>`
-    select j.message_id from json_to_recordset(${jsonRows(claims)}::text::json) as t(message_id text, lease_until timestamptz)
-    join dispatch_jobs j on j.message_id = t.message_id where j.process_id = ${process_id} and j.due_at = t.lease_until`
-  return new Set(rows.map(({ message_id }) => message_id))
-}
-
-/** Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. */
-export async function listSettleable(
+/** Those of these messages that this process has in hand by the claim that ends then, not by another one that it made since; and what was taken of each. */
+export async function listHeld(
   sql: Db,
   process_id: string,
-  jobs: readonly { message_id: string; attempts: number }[],
-): Promise<{ message_id: string; own: boolean }[]> {
+  claims: readonly { message_id: string; lease_until: string }[],
+): Promise<Map<string, readonly string[] | null>> {
+  if (claims.length === 0) return new Map()
+  const rows = await sql<{ message_id: string; accepted_ids: string[] | null }[]>`
+    select j.message_id, j.accepted_ids from json_to_recordset(${jsonRows(claims)}::text::json) as t(message_id text, lease_until timestamptz)
+    join dispatch_jobs j on j.message_id = t.message_id where j.process_id = ${process_id} and j.due_at = t.lease_until`
+  return new Map(rows.map(({ message_id, accepted_ids }) => [message_id, accepted_ids]))
+}
+
+/** A message that its process may settle: in its own hand, or in nobody's; and what was taken of it. */
+export interface Settleable {
+  readonly message_id: string
+  readonly own: boolean
+  readonly accepted_ids: readonly string[]
+}
+
+/**
+ * Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. They and
+ * their jobs are locked: a receipt may prove at this moment what was taken of them.
+ */
+export async function lockSettleable(
+  tx: Db,
+  process_id: string,
+  jobs: readonly { account_id: string; mode: string; message_id: string; attempts: number }[],
+): Promise<Settleable[]> {
   if (jobs.length === 0) return []
-  return await sql<{ message_id: string; own: boolean }[]>`
-    select j.message_id, j.process_id is not null as own from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, attempts int)
-    join dispatch_jobs j on j.message_id = t.message_id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = t.attempts`
+  const wanted = tx`json_to_recordset(${jsonRows(jobs)}::text::json) as t(account_id text, mode text, message_id text, attempts int)`
+  return await tx<Settleable[]>`
+    with held as materialized (
+      select m.id, t.attempts from ${wanted} join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
+      order by m.id for no key update of m
+    )
+    select j.message_id, j.process_id is not null as own, coalesce(j.accepted_ids, '{}') as accepted_ids from held
+    join dispatch_jobs j on j.message_id = held.id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = held.attempts for update of j`
 }
 
 /** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
@@ -363,13 +382,6 @@ export interface ReturnedJob {
   readonly doubtful: boolean
   /** The provider's ids of what it took of the message so far. */
   readonly accepted_ids: readonly string[]
-}
-
-/** Keeps what was taken of a message while the rest is handed over; false where this process has its job no more. */
-export async function keepAccepted(sql: Db, process_id: string, message_id: string, accepted_ids: readonly string[]): Promise<boolean> {
-  const rows = await sql`
-    update dispatch_jobs set accepted_ids = ${[...accepted_ids]}::text[] where message_id = ${message_id} and process_id = ${process_id} returning message_id`
-  return rows.length > 0
 }
 
 /** Gives jobs back to be claimed again at their time, where no other process has them in hand. One that was taken from this process stays in doubt, and is due no sooner than it was. */

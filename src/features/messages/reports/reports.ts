@@ -14,6 +14,8 @@ import { withTappedButton } from '../inbound/tapped-button.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
+import { lockMessages } from './parts-store.ts'
+import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
 import {
   findMessageId,
   findNamed,
@@ -21,15 +23,12 @@ import {
   keepReferences,
   listDueReports,
   listOvertaking,
-  partSteps,
   postponeReports,
-  raisePart,
   removeReports,
   removeUnlocked,
   takeDueReports,
   takeReport,
   type NamedReport,
-  type ReferenceRow,
   type ReportRow,
 } from './store.ts'
 
@@ -52,8 +51,10 @@ interface Applied {
   readonly replies: StoredInbound['replies']
   /** Files that are to be copied now. */
   readonly files: number
+  /** Messages whose rest is due, since receipts proved what was taken of them. */
+  readonly raised: number
 }
-const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0 }
+const nothing: Applied = { reports: 0, changed: [], replies: [], files: 0, raised: 0 }
 
 /** Applies what providers told, and tells what of it waited for parts that did not come. */
 export const reportLanes = (deps: ReportDeps): Lane[] => [reportsLane(deps), partsLane(deps)]
@@ -72,7 +73,7 @@ function reportsLane(deps: ReportDeps): Lane {
       })
       const rest = quick.reports === due.length ? nothing : await applyRest(deps, now)
       if (quick.reports + rest.reports > 0) platform.notify('fan-out')
-      if (rest.replies.length > 0) platform.notify('dispatch')
+      if (rest.replies.length + rest.raised > 0) platform.notify('dispatch')
       if (rest.files > 0) platform.notify('media')
       deps.followers.wake([...quick.changed, ...rest.changed, ...rest.replies])
       return quick.reports + rest.reports
@@ -91,13 +92,14 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
   const due = await listDueReports(pool, isoTime(now), batchMax)
   const changed: MessageRow[] = []
   const replies: Applied['replies'][number][] = []
-  let files = 0
+  let [files, raised] = [0, 0]
   for (const row of due) {
     try {
       const applied = await transact(pool, async (tx) => await applyRows(deps, tx, await takeReport(tx, row), now))
       changed.push(...applied.changed)
       replies.push(...applied.replies)
       files += applied.files
+      raised += applied.raised
     } catch (error) {
       log.error({ err: error, report_id: row.id, channel_id: row.channel_id }, 'a report of a provider could not be applied; it is tried again later')
       await transact(pool, async (tx) => {
@@ -107,7 +109,7 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
       })
     }
   }
-  return { reports: due.length, changed, replies, files }
+  return { reports: due.length, changed, replies, files, raised }
 }
 
 /** What is due, under locks, in one transaction. */
@@ -127,7 +129,7 @@ const applyDue = async (deps: ReportDeps, now: number): Promise<Applied> =>
 async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], now: number): Promise<Applied> {
   if (rows.length === 0) return nothing
   const receipts = rows.filter((row) => row.report.kind === 'receipt')
-  const { late, changed } = await applyReceipts(deps, tx, receipts, isoTime(now))
+  const { late, changed, raised } = await applyReceipts(deps, tx, receipts, isoTime(now))
   const { replies, files } = await applyInbound(
     deps,
     tx,
@@ -156,7 +158,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     tx,
     rows.filter(({ id }) => !kept.has(id)),
   )
-  return { reports: rows.length, changed, replies, files }
+  return { reports: rows.length, changed, replies, files, raised }
 }
 
 const mayWait = ({ created_at }: ReportRow, now: number): boolean => now - Date.parse(created_at) < keepMs
@@ -186,17 +188,17 @@ async function applyQuickly(deps: ReportDeps, due: readonly ReportRow[], at: str
   })
   const written = await writeReceipts(deps.platform.pool, deps.followers, receipts)
   const removed = await removeUnlocked(deps.platform.pool, idle)
-  return { reports: written.size + removed, changed: [...written].map((id) => rows.get(id)!), replies: [], files: 0 }
+  return { reports: written.size + removed, changed: [...written].map((id) => rows.get(id)!), replies: [], files: 0, raised: 0 }
 }
 
-/** Applies receipts; resolves to those whose message is not known yet, and to the messages that changed. */
+/** Applies receipts; resolves to those whose message is not known yet, to the messages that changed, and to how many of several parts have their rest due by it. */
 async function applyReceipts(
   deps: ReportDeps,
   tx: Db,
   rows: readonly ReportRow[],
   at: string,
-): Promise<{ late: readonly ReportRow[]; changed: readonly MessageRow[] }> {
-  if (rows.length === 0) return { late: [], changed: [] }
+): Promise<{ late: readonly ReportRow[]; changed: readonly MessageRow[]; raised: number }> {
+  if (rows.length === 0) return { late: [], changed: [], raised: 0 }
   const soon: TransitionRequest[] = []
   const others = rows.filter((row) => {
     const remembered = rememberedRequest(deps, row, at)
@@ -209,17 +211,22 @@ async function applyReceipts(
     const reference = referenceOf(row)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
   })
+  const unknown = others.filter((row) => referenceOf(row) === undefined)
+  const found = await findNamed(tx, unknown.flatMap(namedOf))
+  const namedParts = found.flatMap((one) => (one.part === undefined ? [] : [{ ...one, part: one.part }]))
+  // what was taken of a message is judged with it and its job locked: a hand-over may end at this moment
+  if (namedParts.length > 0) await lockMessages(tx, [...soon, ...known.map(({ reference }) => reference), ...found])
   const whole = known.filter(({ reference }) => reference.parts === 1).map(({ reference, receipt }) => requestOf(reference, receipt, receipt.transition, at))
+  const proved = await settleParts(tx, namedParts, at)
   const parts = await requestsOfParts(
     tx,
     known.filter(({ reference }) => reference.parts > 1),
     at,
   )
-  const unknown = others.filter((row) => referenceOf(row) === undefined)
-  const named = await findNamed(tx, unknown.flatMap(namedOf))
-  const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...parts, ...named.map((one) => requestOfNamed(one, at))])
+  const named = found.filter(({ part }) => part === undefined)
+  const changed = await applyTransitions(deps, tx, [...soon, ...whole, ...proved.requests, ...parts, ...named.map((one) => requestOfNamed(one, at))])
   const settled = await settleNamed(tx, named, at)
-  return { late: unknown.filter(({ id }) => !settled.has(id)), changed: [...changed.values()] }
+  return { late: unknown.filter(({ id }) => !settled.has(id) && !proved.ids.has(id)), changed: [...changed.values()], raised: proved.raised }
 }
 
 /** By which ids the provider means its message: by other ones only where the first was not known a moment ago, when our own record might have been on its way. */
@@ -227,10 +234,10 @@ const namesOf = ({ channel_id, provider_id, report, attempts }: ReportRow): Pick
   [provider_id, ...(attempts === 0 ? [] : ((report as Receipt).also_known_as ?? []))].map((id) => ({ channel_id, provider_id: id }))
 
 /** A receipt that names our own message: its hand-over had no answer, or none that is written yet. */
-const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt })[] => {
+const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt; part: Receipt['part'] })[] => {
   const receipt = row.report as Receipt
-  const { message_id, provider_id } = receipt
-  return typeof message_id === 'string' && message_id !== '' && provider_id !== '' ? [{ ...row, provider_id, message_id, receipt }] : []
+  const { message_id, provider_id, part } = receipt
+  return typeof message_id === 'string' && message_id !== '' && provider_id !== '' && isPart(part) ? [{ ...row, provider_id, message_id, receipt, part }] : []
 }
 
 /** That one hand-over failed is nothing to a message which the provider took at another. */
@@ -251,20 +258,6 @@ async function settleNamed(tx: Db, named: readonly NamedReport[], at: string): P
   return new Set(settled.map(({ id }) => id))
 }
 
-const requestOf = (
-  reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>,
-  receipt: Receipt,
-  transition: TransitionRequest['transition'],
-  at: string,
-): TransitionRequest => ({
-  account_id: reference.account_id,
-  mode: reference.mode,
-  message_id: reference.message_id,
-  transition,
-  at,
-  ...(receipt.error === undefined ? {} : { error: receipt.error }),
-})
-
 /** What a receipt asks of the message that this process remembers by the provider's id, if it does; once. */
 function rememberedRequest(
   deps: ReportDeps,
@@ -275,18 +268,6 @@ function rememberedRequest(
   if (row === undefined) return undefined
   const receipt = report as Receipt
   return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
-}
-
-/** A message of several parts is as far as the least advanced of them, and failed when one is. */
-async function requestsOfParts(tx: Db, receipts: readonly { reference: ReferenceRow; receipt: Receipt }[], at: string): Promise<TransitionRequest[]> {
-  const requests: TransitionRequest[] = []
-  for (const { reference, receipt } of receipts) {
-    if (receipt.transition === 'fail') requests.push(requestOf(reference, receipt, 'fail', at))
-    const steps = await raisePart(tx, reference, receipt.transition)
-    const least = partSteps[Math.min(...steps.map((step) => (step === null ? -1 : partSteps.indexOf(step))))]
-    if (least === 'deliver' || least === 'open') requests.push(requestOf(reference, receipt, least, at))
-  }
-  return requests
 }
 
 async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]): Promise<StoredInbound> {

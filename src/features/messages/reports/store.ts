@@ -1,7 +1,7 @@
 /** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Lanes work across tenants. */
 import type { Tenant } from '../../../contract/caller.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
-import type { Receipt, Report } from '../../channels/adapter.ts'
+import type { Report } from '../../channels/adapter.ts'
 
 export interface NewCallback {
   readonly id: string
@@ -116,6 +116,8 @@ export interface ReferenceRow {
   account_id: Tenant['account_id']
   mode: Tenant['mode']
   message_id: string
+  /** From 0. */
+  part: number
   parts: number
 }
 
@@ -124,7 +126,7 @@ export async function findReferences(tx: Db, rows: readonly Pick<ReportRow, 'cha
   if (rows.length === 0) return []
   const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
   return await tx<ReferenceRow[]>`
-    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.parts
+    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.part, r.parts
     from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
     join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
 }
@@ -158,23 +160,6 @@ export async function keepReferences(tx: Db, named: readonly NamedReport[], at: 
     on conflict (channel_id, provider_id) do nothing
     returning channel_id, provider_id`
   return new Set(kept.map(({ channel_id, provider_id }) => `${channel_id} ${provider_id}`))
-}
-
-/** What is told of the parts of a message, from the least. */
-export const partSteps = ['accept', 'deliver', 'open'] as const
-export type PartStep = (typeof partSteps)[number]
-
-/** Notes what a receipt says of one part of a message, where that is more than was told; resolves to what is told of each part, null where nothing is, and for those that are not handed over yet. */
-export async function raisePart(tx: Db, { channel_id, provider_id, message_id }: ReferenceRow, reported: Receipt['transition']): Promise<(PartStep | null)[]> {
-  const steps = [...partSteps]
-  await tx`
-    update provider_references set status = ${reported} where channel_id = ${channel_id} and provider_id = ${provider_id}
-      and (status is null or array_position(${steps}::text[], status) < array_position(${steps}::text[], ${reported}::text))`
-  // while the message has a job, the rest of it is still to be handed over
-  const parts = await tx<{ status: PartStep | null }[]>`
-    select status from provider_references where message_id = ${message_id} and parts > 1
-    union all select null from dispatch_jobs where message_id = ${message_id}`
-  return parts.map(({ status }) => status)
 }
 
 /** The message that a provider knows by this id; null where it is none of ours. */

@@ -41,14 +41,16 @@ test('somebody without a number is told by the business-scoped id, and without e
   )
 })
 
-test('statuses are receipts: our id where it is whole, and a failure with its meaning', () => {
+test('statuses are receipts: with our id, and the part where they tell one, and a failure with its meaning', () => {
   const status = (said: string, more: object = {}) =>
     graph.messages({ statuses: [{ id: 'wamid.1', status: said, timestamp: '1750030073', recipient_id: '4915112345678', ...more }] })
   const error = { code: 131049, title: 'Not delivered', error_data: { details: 'To keep the ecosystem healthy.' } }
 
   const reports = reportsOf(
     status('sent', { biz_opaque_callback_data: id }),
-    status('delivered', { biz_opaque_callback_data: `${id}/1` }),
+    status('delivered', { biz_opaque_callback_data: `${id}/2/3` }),
+    ...['/1', '/0/3', '/4/3', '/1/1', '/1/3/5', '/001/3', '/-1/3', '/1e1/99'].map((odd) => status('delivered', { biz_opaque_callback_data: `${id}${odd}` })),
+    status('delivered', { biz_opaque_callback_data: { id } }),
     status('read'),
     status('played'),
     status('deleted'),
@@ -59,7 +61,8 @@ test('statuses are receipts: our id where it is whole, and a failure with its me
   const receipt = (transition: string, more: object) => ({ kind: 'receipt', provider_id: 'wamid.1', transition, ...more })
   assert.deepEqual(reports, [
     receipt('accept', { message_id: id }),
-    receipt('deliver', {}),
+    receipt('deliver', { message_id: id, part: { number: 2, total: 3 } }),
+    ...Array.from({ length: 9 }, () => receipt('deliver', {})),
     receipt('open', {}),
     receipt('open', {}),
     receipt('fail', {

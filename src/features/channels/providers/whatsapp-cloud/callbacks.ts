@@ -7,6 +7,7 @@ import { credentialsOf, graphErrorOf, type Credentials } from './api.ts'
 import { inboundOf, partyOf } from './inbound.ts'
 import { parsedObject, type Fields } from '../../../../lib/json-fields.ts'
 import { idAt, objectAt, objectsAt, textAt } from './json.ts'
+import { namedBy } from './tags.ts'
 
 /** The answer to Meta's GET; null: it does not know our word. */
 export function handshake({ query }: Callback, connection: Connection): Answer | null {
@@ -79,19 +80,17 @@ function readMessages(reading: Reading, value: Fields): void {
 
 /** `played` is a voice message that was heard. What was deleted stays delivered. */
 const transitions: Readonly<Record<string, Receipt['transition']>> = { sent: 'accept', delivered: 'deliver', read: 'open', played: 'open', failed: 'fail' }
-const ownId = /^msg_[0-9a-z]{26}$/
 
 function readStatus({ reports, remarks }: Reading, status: Fields): void {
   const [provider_id, said] = [idAt(status, 'id'), textAt(status, 'status') ?? '']
   const transition = Object.hasOwn(transitions, said) ? transitions[said] : undefined
   if (provider_id === undefined || transition === undefined) return void remarks.add(`A status changes nothing: ${wordAt(status, 'status')}.`)
-  const message_id = textAt(status, 'biz_opaque_callback_data')
   const error = transition === 'fail' ? graphErrorOf(objectsAt(status, 'errors')[0]) : null
   reports.push({
     kind: 'receipt',
     provider_id,
     transition,
-    ...(message_id !== undefined && ownId.test(message_id) ? { message_id } : {}),
+    ...namedBy(textAt(status, 'biz_opaque_callback_data')),
     ...(transition === 'fail' ? { error: error === null ? unnamed : failureOf(error) } : {}),
   })
   if (error?.code !== marketingStopped) return

@@ -2,6 +2,7 @@
 import type { OutboundMessage } from '../../adapter.ts'
 import { type Fields } from '../../../../lib/json-fields.ts'
 import { objectAt, objectsAt, withoutNulls } from './json.ts'
+import { tagOf } from './tags.ts'
 import { componentOf } from './template-components.ts'
 
 /** `type` and its object, as in the body of a call. */
@@ -28,7 +29,7 @@ const writers: Readonly<Record<string, (content: Fields) => Written>> = {
 
 /**
  * The bodies of the calls that send a message: one each, but for attachments, of which each is a provider message of its own. What they carry back in receipts is
- * the message's id where there is one call alone: a receipt of one part says nothing of the whole.
+ * the message's id, and where there are several which of them it is.
  */
 export function callsOf(message: OutboundMessage): readonly object[] {
   const written = writtenOf(message)
@@ -38,7 +39,7 @@ export function callsOf(message: OutboundMessage): readonly object[] {
     recipient_type: 'individual',
     ...(business_scoped ? { recipient: message.to } : { to: message.to.replace(/^\+/, '') }),
     ...(message.reply_to === null ? {} : { context: { message_id: message.reply_to } }),
-    biz_opaque_callback_data: written.length === 1 ? message.id : `${message.id}/${part + 1}`,
+    biz_opaque_callback_data: tagOf(message.id, { number: part + 1, total: written.length }),
     type,
     [type]: withoutNulls(object),
   }))

@@ -1,0 +1,73 @@
+/** SQL of messages that are several at their provider: what is told of each part. */
+import type { Tenant } from '../../../contract/caller.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { Receipt } from '../../channels/adapter.ts'
+import type { ReferenceRow } from './store.ts'
+
+/** What is told of the parts of a message, from the least. */
+export const partSteps = ['accept', 'deliver', 'open'] as const
+export type PartStep = (typeof partSteps)[number]
+
+/**
+ * Notes what a receipt says of one part of a message, where that is more than was told; resolves to what is told of each part, null where nothing is, and for those that
+ * are not handed over yet. Of a part that went out more than once the furthest counts.
+ */
+export async function raisePart(
+  tx: Db,
+  { channel_id, provider_id, message_id }: ReferenceRow,
+  reported: Exclude<Receipt['transition'], 'fail'>,
+): Promise<(PartStep | null)[]> {
+  const steps = [...partSteps]
+  await tx`
+    update provider_references set status = ${reported} where channel_id = ${channel_id} and provider_id = ${provider_id}
+      and (status is null or array_position(${steps}::text[], status) < array_position(${steps}::text[], ${reported}::text))`
+  // while the message has a job, the rest of it is still to be handed over
+  const parts = await tx<{ place: number | null }[]>`
+    select max(array_position(${steps}::text[], status)) as place from provider_references where message_id = ${message_id} and parts > 1 group by part
+    union all select null from dispatch_jobs where message_id = ${message_id}`
+  return parts.map(({ place }) => (place === null ? null : partSteps[place - 1]!))
+}
+
+/** Notes that one part of a message failed; resolves to whether it went out once more, and that has not failed. */
+export async function failPart(tx: Db, { channel_id, provider_id, message_id, part }: ReferenceRow): Promise<boolean> {
+  await tx`
+    update provider_references set status = 'fail' where channel_id = ${channel_id} and provider_id = ${provider_id} and (status is null or status = 'accept')`
+  const rows = await tx`
+    select from provider_references where message_id = ${message_id} and part = ${part} and parts > 1 and provider_id <> ${provider_id} and status is distinct from 'fail'
+    union all
+    select from dispatch_jobs j where j.message_id = ${message_id} and j.accepted_ids[${part + 1}::int] <> ${provider_id}
+      and not exists (select from provider_references r where r.channel_id = j.channel_id and r.provider_id = j.accepted_ids[${part + 1}::int])
+    limit 1`
+  return rows.length > 0
+}
+
+/** By which id the provider knows a part of a message; `part` from 0. */
+export interface NewPart extends Tenant {
+  readonly channel_id: string
+  readonly provider_id: string
+  readonly message_id: string
+  readonly part: number
+  readonly parts: number
+}
+
+/** Keeps by which ids the provider names parts; resolves to those that nobody had kept before, as `channel_id provider_id`. */
+export async function keepParts(tx: Db, parts: readonly NewPart[], at: string): Promise<Set<string>> {
+  if (parts.length === 0) return new Set()
+  const kept = await tx<{ channel_id: string; provider_id: string }[]>`
+    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
+    select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part, parts, ${at}::timestamptz
+    from json_to_recordset(${jsonRows(parts)}::text::json) as t(account_id text, mode text, channel_id text, provider_id text, message_id text, part smallint, parts smallint)
+    order by channel_id, provider_id
+    on conflict (channel_id, provider_id) do nothing
+    returning channel_id, provider_id`
+  return new Set(kept.map(({ channel_id, provider_id }) => `${channel_id} ${provider_id}`))
+}
+
+/** Locks messages in the order of their ids, as whoever changes several does. */
+export async function lockMessages(tx: Db, messages: readonly (Tenant & { readonly message_id: string })[]): Promise<void> {
+  const keys = messages.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
+  await tx`
+    select from messages m join json_to_recordset(${jsonRows(keys)}::text::json) as t(account_id text, mode text, message_id text)
+      on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
+    order by m.id for no key update of m`
+}
