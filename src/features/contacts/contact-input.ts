@@ -18,15 +18,7 @@ import { normalisePhone } from '../../lib/phone.ts'
 import { foldText, type ConsentWrite, type ContactChange } from './contact.ts'
 
 /** What a body, once its schema has passed, may hold. */
-export interface ContactBody {
-  readonly phone?: string | null
-  readonly email?: string | null
-  readonly first_name?: string | null
-  readonly last_name?: string | null
-  readonly locale?: string | null
-  readonly timezone?: string | null
-  readonly external_id?: string | null
-  readonly blocked?: boolean
+export interface ContactBody extends Pick<ContactChange, 'phone' | 'email' | 'first_name' | 'last_name' | 'locale' | 'timezone' | 'external_id' | 'blocked'> {
   readonly identifiers?: Readonly<Record<string, unknown>> | null
   readonly consent?: Readonly<Record<string, unknown>> | null
   readonly tags?: readonly string[] | null

@@ -13,7 +13,7 @@ export interface ConsentWrite {
   readonly marketing?: ConsentStatus
 }
 
-/** A checked and normalised change: absent fields stay, null retransitions. */
+/** A checked and normalised change: absent fields stay, null empties. */
 export interface ContactChange {
   readonly phone?: string | null
   readonly email?: string | null
