@@ -2,7 +2,7 @@
 import { isObject, parsedObject, type Fields } from '../../../../lib/json-fields.ts'
 import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../../adapter.ts'
 import { hasToken } from '../address-token.ts'
-import { isForChannel, senderOf, withoutPlus } from '../bare-numbers.ts'
+import { inboundText } from '../bare-numbers.ts'
 import { statusOf } from './api.ts'
 import { failure, transitionOf } from './codes.ts'
 
@@ -46,20 +46,8 @@ function receiptOf(provider_id: string, result: Fields): Receipt[] {
   ]
 }
 
-/** None for a message to another number of the account. */
-function inboundOf(provider_id: string, result: Fields, { identifier }: Connection): InboundMessage[] {
-  const [from, to] = [textOf(result['from']), textOf(result['to'])]
-  if (!isForChannel(withoutPlus(to), identifier) || from === '' || from.length > 50) return []
-  const readable = typeof result['text'] === 'string'
-  return [
-    {
-      kind: 'inbound',
-      provider_id,
-      from: senderOf(from),
-      profile_name: null,
-      type: readable ? 'text' : 'unsupported',
-      content: readable ? { body: textOf(result['text']) } : { provider_type: 'binary' },
-      reply_to: null,
-    },
-  ]
+function inboundOf(provider_id: string, result: Fields, connection: Connection): InboundMessage[] {
+  const [from, to, text] = [textOf(result['from']), textOf(result['to']), result['text']]
+  const message = inboundText({ provider_id, from, to, text: typeof text === 'string' ? text : null, provider_type: 'binary' }, connection)
+  return message === null ? [] : [message]
 }

@@ -5,7 +5,7 @@
 import { hmacHex, sameText } from '../../../../lib/hmac.ts'
 import type { Callback, Connection, InboundMessage, Receipt, Received, Report } from '../../adapter.ts'
 import { addressWithToken, hasToken } from '../address-token.ts'
-import { isForChannel, senderOf } from '../bare-numbers.ts'
+import { inboundText } from '../bare-numbers.ts'
 import { failure, transitions } from './codes.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -96,23 +96,11 @@ function receiptOf(provider_id: string, fields: Fields): Receipt[] {
   ]
 }
 
-/** None for a message to another number of the account. */
-function inboundOf(provider_id: string, fields: Fields, { identifier }: Connection): InboundMessage[] {
+function inboundOf(provider_id: string, fields: Fields, connection: Connection): InboundMessage[] {
   const [from, to, type] = [textOf(fields['msisdn']), textOf(fields['to']), textOf(fields['type'])]
-  if (!isForChannel(to, identifier) || from === '' || from.length > 50) return []
-  const readable = type !== 'binary' && fields['text'] !== undefined
-  return [
-    {
-      kind: 'inbound',
-      provider_id,
-      from: senderOf(from),
-      profile_name: null,
-      type: readable ? 'text' : 'unsupported',
-      content: readable ? { body: textOf(fields['text']) } : { provider_type: type.slice(0, 40) },
-      reply_to: null,
-      ...(readable ? partOf(fields) : {}),
-    },
-  ]
+  const text = type !== 'binary' && fields['text'] !== undefined ? textOf(fields['text']) : null
+  const message = inboundText({ provider_id, from, to, text, provider_type: type.slice(0, 40) }, connection)
+  return message === null ? [] : [{ ...message, ...(text === null ? {} : partOf(fields)) }]
 }
 
 /** Which part of a long text it is, where it is one. */
