@@ -4,6 +4,7 @@ import { after } from 'node:test'
 import type { Callback, Connection, OutboundMessage, Report } from '../../src/features/channels/adapter.ts'
 import { whatsappCloud } from '../../src/features/channels/providers/whatsapp-cloud/whatsapp-cloud.ts'
 import { fakeClock } from './clock.ts'
+import { messageOf } from './conformance/hand-over.ts'
 import { providerTools } from './provider-tools.ts'
 import { businessNumber, startWhatsapp } from './simulators/whatsapp.ts'
 
@@ -23,21 +24,8 @@ export const connection: Connection = {
   webhook_url: 'https://example.com/hooks/channels/ch_1',
 }
 export const never = new AbortController().signal
-export const id = 'msg_00000000000000000000000001'
-export const message = (given: Partial<OutboundMessage> = {}): OutboundMessage => ({
-  id,
-  channel_id: 'ch_1',
-  to: '+4915112345678',
-  from: businessNumber,
-  type: 'text',
-  content: { body: 'Hi' },
-  reply_to: null,
-  attempt: 1,
-  handed_over_at: null,
-  already_accepted: [],
-  expires_at: null,
-  ...given,
-})
+export const message = (given: Partial<OutboundMessage> = {}): OutboundMessage => messageOf(connection, { to: '+4915112345678', ...given })
+export const { id } = message()
 export const callback = (body: string | Uint8Array, secret = graph.credentials.app_secret): Callback => ({
   method: 'POST',
   url: connection.webhook_url,
