@@ -2,45 +2,19 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
-import { accepted, scriptedProvider, unavailable } from '../kit/scripted-provider.ts'
-import { startWorld } from '../kit/world.ts'
+import { accepted, unavailable } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 
 const minute = 60_000
 const away = { kind: 'unavailable', message: 'It is away.' } as const
 const revoked: Outcome = { kind: 'refused', code: 'channel_not_connected', provider_code: '190', message: 'The token was revoked.', channel_lost: true }
 
 async function liveWorld(t: TestContext) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
-  let connected = 0
-  const connect = async () =>
-    (await api.post('/v1/channels', { type: 'sms', provider: 'scripted', name: 'Sender', identifier: `+491510000000${connected++}`, credentials: {} })).body
-      .id as string
-  const channel = await connect()
-  const message = (more: object) => ({ channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, ...more })
+  const scripted = await scriptedWorld(t, { credit_micros: 1_000_000_000 })
+  const { world, api, channel } = scripted
   return {
-    world,
-    api,
-    provider,
-    channel,
-    connect,
-    send: async (more: object = {}) => (await api.post('/v1/messages', message(more))).body.id as string,
-    sendMany: async (count: number) => {
-      const { body } = await api.post('/v1/messages/batch', { messages: Array.from({ length: count }, () => message({})) })
-      return body.data.map((item: { message: { id: string } }) => item.message.id) as string[]
-    },
-    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
+    ...scripted,
     link: async () => (await api.get(`/v1/channels/${channel}`)).body.connection_status as string,
-    linkEvents: async () => (await api.get('/v1/events?type=channel.*&order=asc')).body.data.map((event: { type: string }) => event.type) as string[],
-    spent: async () => 1_000_000_000 - ((await api.get('/v1/balance')).body.wallet_micros as number),
-    /** Time goes on second by second, as for a service that runs. */
-    live: async (ms: number) => {
-      for (let passed = 0; passed < ms; passed += 1000) {
-        await world.clock.advance(1000)
-        await world.settle()
-      }
-    },
     statuses: async () => {
       const rows = await world.pool<{ status: string; messages: number }[]>`select status, count(*)::int as messages from messages group by status`
       return Object.fromEntries(rows.map(({ status, messages }) => [status, messages]))

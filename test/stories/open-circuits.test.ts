@@ -3,41 +3,22 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
 import { startProcess } from '../kit/process.ts'
-import { accepted, scriptedProvider, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { accepted, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
-import { startWorld } from '../kit/world.ts'
 
 const minute = 60_000
 const [good, spoiled] = ['+4915112345678', '+4915187654321']
 
 async function liveWorld(t: TestContext) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api, id: account_id } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
-  const creation = { type: 'sms', provider: 'scripted', name: 'Sender', identifier: '+4915100000001', credentials: {} }
-  const channel = (await api.post('/v1/channels', creation)).body.id as string
-  const message = (to: string, more: object) => ({ channel, to, type: 'text', text: { body: 'Hi' }, ...more })
-  const statusOf = async (id: string) => (await api.get(`/v1/messages/${id}`)).body.status as string
-  /** Time goes on second by second, as for a service that runs. */
-  const live = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += 1000) {
-      await world.clock.advance(1000)
-      await world.settle()
-    }
-  }
+  const scripted = await scriptedWorld(t, { credit_micros: 1_000_000_000 })
+  const { world, read, live } = scripted
+  const statusOf = async (id: string) => (await read(id)).status as string
   return {
-    world,
-    api,
-    account_id,
-    provider,
-    channel,
-    live,
+    ...scripted,
     statusOf,
-    send: async (to: string, more: object = {}) => (await api.post('/v1/messages', message(to, more))).body.id as string,
-    async sendMany(to: string, count: number, more: object = {}) {
-      const { body } = await api.post('/v1/messages/batch', { messages: Array.from({ length: count }, () => message(to, more)) })
-      assert.equal(body.accepted, count, JSON.stringify(body))
-    },
+    send: (to: string, more: object = {}) => scripted.send({ to, ...more }),
+    sendMany: (to: string, count: number, more: object = {}) => scripted.sendMany(count, { to, ...more }),
     /** How many seconds it takes until the message is sent. */
     async secondsUntilSent(id: string) {
       for (let seconds = 0; seconds < 300; seconds++) {

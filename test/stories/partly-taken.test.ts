@@ -2,33 +2,20 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/features/channels/adapter.ts'
-import { accepted, scriptedProvider } from '../kit/scripted-provider.ts'
-import { startWorld } from '../kit/world.ts'
+import { accepted } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 
 async function liveWorld(t: TestContext, answer: (message: OutboundMessage) => Outcome) {
-  const provider = scriptedProvider()
+  const scripted = await scriptedWorld(t)
+  const { world, api, provider } = scripted
   provider.answer = answer
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
-  const channel = (await api.post('/v1/channels', creation)).body.id as string
-  const message = { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } }
   return {
-    world,
-    provider,
-    send: async (more: object = {}) => (await api.post('/v1/messages', { ...message, ...more })).body.id as string,
-    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
+    ...scripted,
     attempts: async (id: string) =>
       (await api.get(`/v1/messages/${id}/attempts`)).body.data.map(({ outcome, provider_message }: Record<string, string>) => [outcome, provider_message]),
-    events: async () => (await api.get('/v1/events?type=message.*&order=asc')).body.data.map((event: { type: string }) => event.type),
-    spent: async () => 1_000_000 - ((await api.get('/v1/balance')).body.wallet_micros as number),
     reportsLeft: async () => (await world.pool`select from provider_reports`).length,
     callBack: async (...reports: object[]) => {
-      await fetch(`${world.base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) })
-      await world.settle()
-    },
-    wait: async (ms: number) => {
-      await world.clock.advance(ms)
+      await scripted.callBack(...reports)
       await world.settle()
     },
   }

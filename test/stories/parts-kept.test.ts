@@ -4,9 +4,9 @@ import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/features/channels/adapter.ts'
 import { restLater } from '../../src/features/channels/providers/rest-later.ts'
 import { startProcess } from '../kit/process.ts'
-import { scriptedProvider, type HandOver } from '../kit/scripted-provider.ts'
+import type { HandOver } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
-import { startWorld } from '../kit/world.ts'
 
 /** Hands over one part after the other, each of which takes so long; what came of them is in `parts`. */
 const inParts =
@@ -24,23 +24,16 @@ const inParts =
   }
 
 async function liveWorld(t: TestContext) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
-  const channel = (await api.post('/v1/channels', creation)).body.id as string
+  const scripted = await scriptedWorld(t)
+  const { world, api, read } = scripted
   /** One pass, and what it waits for; then half a second. */
   const pass = async () => {
     await world.rest.whileTimePasses(() => world.tick('dispatch'), 500)
     await world.clock.advance(500)
   }
-  const read = async (id: string) => (await api.get(`/v1/messages/${id}`)).body
   return {
-    world,
-    provider,
+    ...scripted,
     pass,
-    send: async (more: object = {}) =>
-      (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, ...more })).body.id as string,
     attempts: async (id: string) =>
       (await api.get(`/v1/messages/${id}/attempts`)).body.data
         .map(({ outcome, provider_message }: Record<string, string>) => [outcome, provider_message])

@@ -3,34 +3,24 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { AskOutcome, Outcome } from '../../src/features/channels/adapter.ts'
 import { startProcess, type WorldProcess } from '../kit/process.ts'
-import { accepted, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { accepted, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
-import { startWorld } from '../kit/world.ts'
 
 const silence = 11_000
 const refused: Outcome = { kind: 'refused', code: 'upstream_rejected', provider_code: 'no', message: 'Not this one.' }
 
 /** Two processes on one database: `sleeper`, which dispatches at first, and the world, which goes on when it stalls. */
 async function twoProcesses(t: TestContext, settings: object = {}) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', identifier: '+4915100000001', credentials: {}, settings }
-  const channel = (await api.post('/v1/channels', creation)).body.id as string
+  const scripted = await scriptedWorld(t, { settings })
+  const { world, provider } = scripted
   const sleeper = await startProcess(t, world, 'sleeper')
-  const pass = async (process: WorldProcess) => await process.pass('dispatch')
   return {
-    world,
-    api,
-    provider,
+    ...scripted,
     sleeper,
-    channel,
     /** Waits in the table for whichever process looks first, a second from now. */
-    send: async (more: object = {}) =>
-      (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, send_at: world.clock.iso(1000), ...more })).body
-        .id as string,
-    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
-    pass: async (process: WorldProcess = sleeper) => await pass(process),
+    send: (more: object = {}) => scripted.send({ send_at: world.clock.iso(1000), ...more }),
+    pass: async (process: WorldProcess = sleeper) => await process.pass('dispatch'),
     /** So long the sleeper does nothing; the world beats. */
     async stall(ms = silence) {
       await world.clock.advance(ms)

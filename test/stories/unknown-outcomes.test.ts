@@ -3,36 +3,17 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
 import { startProcess } from '../kit/process.ts'
-import { accepted, noAnswer, providerIdOf, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { accepted, noAnswer, providerIdOf, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
-import { startWorld } from '../kit/world.ts'
 
 const priceMicros = 7500
 const halfAMinute = 30_000
 
 async function liveWorld(t: TestContext) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const creation = { type: 'sms', provider: 'scripted', name: 'Alerts', identifier: '+4915100000001', credentials: {} }
-  const channel = (await api.post('/v1/channels', creation)).body.id as string
-  return {
-    world,
-    api,
-    provider,
-    channel,
-    send: async (more: object = {}) =>
-      (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, ...more })).body.id as string,
-    read: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
-    attempts: async (id: string) => (await api.get(`/v1/messages/${id}/attempts`)).body.data.map((one: { outcome: string }) => one.outcome),
-    events: async () => (await api.get('/v1/events?type=message.*&order=asc')).body.data.map((event: { type: string }) => event.type),
-    spent: async () => 1_000_000 - ((await api.get('/v1/balance')).body.wallet_micros as number),
-    callBack: async (...reports: object[]) => await fetch(`${world.base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) }),
-    wait: async (ms: number) => {
-      await world.clock.advance(ms)
-      await world.settle()
-    },
-  }
+  const scripted = await scriptedWorld(t)
+  const attempts = async (id: string) => (await scripted.api.get(`/v1/messages/${id}/attempts`)).body.data.map((one: { outcome: string }) => one.outcome)
+  return { ...scripted, attempts }
 }
 
 const receipt = (message_id: string, transition: string, more: object = {}) => ({
