@@ -93,6 +93,7 @@ async function submitter(account_id: string, channel: string): Promise<(task: Ta
     followers: followersOf(platform, []),
     submitters: submittersOf([fragment]),
     handoff: { takes: () => false, process_id: platform.process_id, lease_ms: 60_000, offer: () => undefined },
+    alone: () => false,
     emitted: () => undefined,
   })
   const tenant: Tenant = { account_id: account_id as Tenant['account_id'], mode: 'live' }

@@ -161,7 +161,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const callbacks = { platform, channels, providerIds }
   const sessions = channelSessions(platform, channels, keepTold(callbacks))
   const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, inMemory: dispatches, alone })
-  const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, emitted: contacts.messagesAccepted })
+  const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, alone, emitted: contacts.messagesAccepted })
   const messages = messageService({
     platform,
     channels,

@@ -14,6 +14,7 @@ const depsOf = ({ platform, billing }: Pick<CommitDeps, 'platform' | 'billing'>)
   followers: followersOf(platform, []),
   submitters: submittersOf([]),
   handoff: noHandoff,
+  alone: () => false,
   emitted: () => undefined,
 })
 

@@ -117,10 +117,10 @@ export async function progressOf(sql: Db, wanted: readonly (Tenant & { readonly 
   if (wanted.length === 0) return []
   return await sql<Progress[]>`
     select w.campaign_id,
-      exists (
-        select from campaign_recipients r
-        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null
-      ) as unsent,
+      -- not by \`exists\`, which would read all that waits of every campaign into a hash
+      (select true from campaign_recipients r
+        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null limit 1
+      ) is not null as unsent,
       (select count(*)::int from (
         select from campaign_recipients r
         where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is not null limit w.most

@@ -12,6 +12,8 @@ export interface CommitDeps {
   readonly followers: Followers
   readonly submitters: Submitters
   readonly handoff: Handoff
+  /** While it is true no other process takes requests or works: nobody else's commits wait for the same wallets. */
+  readonly alone: () => boolean
   /** Hears of every accepted message after its commit, and must not wait for anything. */
   readonly emitted: (rows: readonly MessageRow[]) => void
 }

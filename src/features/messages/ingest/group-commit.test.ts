@@ -173,6 +173,7 @@ function databaseThat(answers: () => Promise<unknown>) {
     followers: { pairs: [], pairsOf: () => [], wake: () => undefined },
     submitters: submittersOf([]),
     handoff,
+    alone: () => true,
     emitted: () => undefined,
   }
   return { asked: () => asked, deps: (more: object = {}) => ({ ...deps, ...more }) as unknown as CommitDeps }

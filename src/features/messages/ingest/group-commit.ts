@@ -4,6 +4,7 @@
  */
 import { limits } from '../../../contract/limits.ts'
 import { pause } from '../../../lib/clock.ts'
+import { BulkPace } from './bulk-pace.ts'
 import { commit } from './commit.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { answerAll, unitOf, type ItemOutcome, type Pending, type Submission, type UnavailableReason, type Unit } from './submission.ts'
@@ -48,13 +49,6 @@ const busyRequests = 8
 const fullRequests = 24
 const spacingMs = 6
 
-/** A piece of bulk holds the wallet for about this long; everybody else's commits wait behind it. */
-const pieceMs = 4
-/** Fewer would be all fixed cost: on a machine that is busy with other things every piece takes long, whatever it holds. */
-const pieceRowsMin = 20
-/** After a piece bulk rests as many times as long as the piece took: commits of other processes on the same wallet get their turn. */
-const restFactor = 4
-
 /** What fails outside a commit may fail at once again. */
 const errorRestMs = 100
 
@@ -69,10 +63,7 @@ interface Queue {
 interface Bulk extends Queue {
   /** Submissions that have not been let in as a whole, with the number of items that were. */
   outside: { readonly pending: Pending; admitted: number }[]
-  /** Rows of the next piece. */
-  pieceRows: number
-  /** By the machine's own clock, in milliseconds. */
-  restsUntil: number
+  readonly pace: BulkPace
 }
 
 interface Pump {
@@ -91,7 +82,7 @@ export function groupCommit(deps: CommitDeps): Ingest {
   const pump: Pump = {
     deps,
     interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
-    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pieceRows: 100, restsUntil: 0 },
+    bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pace: new BulkPace() },
     last: 'bulk',
     running: false,
     stopping: false,
@@ -123,8 +114,10 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
     enqueue(pump.interactive, unitOf(pending, items, 0))
     pump.arrived?.()
   } else {
+    if (pump.bulk.units.length === 0) pump.bulk.pace.begins(performance.now())
     pump.bulk.outside.push({ pending, admitted: 0 })
     admit(pump.bulk)
+    if (pump.bulk.rows >= pump.bulk.pace.pieceRows) pump.arrived?.()
   }
   if (!pump.running) {
     pump.running = true
@@ -212,17 +205,22 @@ async function run(pump: Pump): Promise<void> {
 }
 
 /** Interactive first; bulk between two interactive batches, or when none waits, unless it rests. */
-function nextOf({ interactive, bulk, last }: Pump, now: number): 'interactive' | 'bulk' | 'rest' | 'nothing' {
-  const ready = bulk.units.length > 0 && now >= bulk.restsUntil
+function nextOf(pump: Pump, now: number): 'interactive' | 'bulk' | 'rest' | 'nothing' {
+  const { interactive, bulk, last } = pump
+  const ready = bulk.units.length > 0 && now >= bulkFrom(pump, now)
   if (interactive.units.length > 0 && !(ready && last === 'interactive')) return 'interactive'
   if (ready) return 'bulk'
   return bulk.units.length > 0 ? 'rest' : 'nothing'
 }
 
+const bulkFrom = ({ deps, interactive, bulk }: Pump, now: number): number =>
+  bulk.pace.from(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() })
+
 async function rest(pump: Pump): Promise<void> {
   const { promise: arrival, resolve } = Promise.withResolvers<void>()
   pump.arrived = resolve
-  await Promise.race([pause(Math.max(1, pump.bulk.restsUntil - performance.now())), arrival])
+  const now = performance.now()
+  await Promise.race([pause(Math.max(1, bulkFrom(pump, now) - now)), arrival])
   pump.arrived = undefined
 }
 
@@ -231,7 +229,9 @@ async function commitInteractive(pump: Pump): Promise<void> {
   const batch = take(pump.interactive, limits.group_commit_rows_max)
   pump.last = 'interactive'
   await commit(pump.deps, batch)
-  if (batch.length >= busyRequests) await filled(pump.interactive, began + spacingMs)
+  if (batch.length < busyRequests) return
+  pump.bulk.pace.requestsCame(performance.now())
+  await filled(pump.interactive, began + spacingMs)
 }
 
 /** Resolves when a batch is worth its commit: full, due, or nothing has come for a millisecond. */
@@ -246,21 +246,12 @@ async function filled(queue: Queue, due: number): Promise<void> {
 async function commitPiece(pump: Pump): Promise<void> {
   const { bulk } = pump
   const began = performance.now()
-  const batch = take(bulk, bulk.pieceRows)
+  const batch = take(bulk, bulk.pace.pieceRows)
   pump.last = 'bulk'
   admit(bulk)
   await commit(pump.deps, batch)
   if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)
-  const took = performance.now() - began
-  bulk.restsUntil = began + took * (1 + restFactor)
-  // a piece that was not full tells little about a full one
-  if (batch.length * 2 > bulk.pieceRows) bulk.pieceRows = nextPieceRows(batch.length, took)
-}
-
-/** So many rows that the next piece takes `pieceMs`, approached by halves and doubles. */
-function nextPieceRows(rows: number, took: number): number {
-  const wanted = (rows * pieceMs) / Math.max(took, 0.1)
-  return Math.round(Math.min(Math.max(wanted, rows / 2, pieceRowsMin), rows * 2, limits.group_commit_rows_max))
+  bulk.pace.committed(batch.length, began, performance.now())
 }
 
 /** The next units of one kind, that of the first, in turn between accounts, at most so many rows and characters; a unit is never parted. */
