@@ -87,7 +87,7 @@ test('of a channel that is lost or disabled it is paused, and goes on once resum
   ])
 })
 
-test('of a channel that is suspended or deleted, and of a suspended account, it fails; who has no message is cancelled', async (t) => {
+test('of a channel that is suspended or deleted it fails; who has no message is cancelled', async (t) => {
   const { world, api, account, channel } = await liveWorld(t)
   const connect = async (identifier: string) =>
     (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Sender', identifier, credentials: {} })).body.id as string
@@ -199,16 +199,25 @@ test('each magic recipient comes to its outcome, and keeps no other from its own
   assert.equal(campaign.cost.wallet_micros, 0)
 })
 
-test('the magic recipient without funds pauses it, and the others have their message', async (t) => {
+test('the magic recipient without funds pauses it once the others have their message, wherever it stands, and again when it is resumed', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
-  const { id } = await launched(api, campaignTo([...numbers(2), { to: '+15005550011' }, ...numbers(2, 5)], { throttle_per_second: 2 }))
-  await passFor(world, 3000)
+  const unfunded = { to: '+15005550011' }
+  for (const recipients of [
+    [unfunded, ...numbers(4)],
+    [...numbers(2), unfunded, ...numbers(2, 5)],
+  ]) {
+    const { id } = await launched(api, campaignTo(recipients, { throttle_per_second: 2 }))
+    await passFor(world, 4000)
+    const paused = await readCampaign(api, id)
+    await api.post(`/v1/campaigns/${id}/resume`)
+    await passFor(world, 2000)
+    const again = await readCampaign(api, id)
 
-  const { status, pause_reason, counters } = await readCampaign(api, id)
-
-  assert.deepEqual([status, pause_reason, counters.total, counters.failed], ['paused', 'insufficient_balance', 5, 0])
-  assert.ok(counters.sent >= 2)
+    for (const { status, pause_reason, counters } of [paused, again])
+      assert.deepEqual([status, pause_reason, counters.sent, counters.queued, counters.failed], ['paused', 'insufficient_balance', 4, 1, 0])
+    assert.deepEqual(await typesOf(world, api, id), ['campaign.started', 'campaign.paused', 'campaign.started', 'campaign.paused'])
+  }
 })
 
 test('who opts out, is deleted or withdraws consent while it is sending is left out', async (t) => {

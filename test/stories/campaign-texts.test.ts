@@ -62,7 +62,7 @@ test('variables go first, then the contact, then the fallback; numbers and truth
   assert.deepEqual(texts, [
     'Ada Lovelace|Ada|+4915112345700|ada@example.com|en|London|42|true|none',
     'Grace|Grace|+4315112345700|no mail||{{code}}|||none',
-    'Vera Rubin|V.|+4915112345701|no mail||false|||7',
+    'V. Rubin|V.|+4915112345701|no mail||false|||7',
   ])
 })
 

@@ -29,6 +29,8 @@ export class HeldCampaign {
   job: Job
   readonly pacer: Pacer
   readonly aside = new SetAside()
+  /** Numbers of those whose own message is not paid for: the others go first, then the campaign is paused. */
+  readonly unfunded = new Set<number>()
   /** Null: nothing at the moment. */
   demand: Demand | null = null
   /** It is not looked at before, in milliseconds. */

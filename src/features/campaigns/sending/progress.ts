@@ -100,13 +100,15 @@ async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignR
   const now = platform.clock.now()
   const reachable = await reach.leftOf(channel)
   if (reachable <= 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'messaging_limit_reached' })
-  const { aside, pacer } = campaign
-  const recipients = await listUnsent(platform.pool, row, { timezones, but: aside.at(now), limit: Math.min(due, reachable) })
+  const { aside, unfunded, pacer } = campaign
+  const recipients = await listUnsent(platform.pool, row, { timezones, but: [...aside.at(now), ...unfunded], limit: Math.min(due, reachable) })
   if (recipients.length === 0) {
+    if (unfunded.size > 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'insufficient_balance' })
     campaign.look_ms = aside.next === Infinity ? now + againMs : aside.next
     return 0
   }
   const sent = await sendTo(deps, row, recipients)
+  for (const n of sent.unfunded) unfunded.add(n)
   pacer.went(sent.accepted, per_second)
   reach.went(channel, sent.accepted)
   aside.tried(

@@ -16,6 +16,8 @@ export interface Sent {
   readonly accepted: number
   /** Why the campaign cannot go on; null: it can. */
   readonly pause: PauseReason | null
+  /** Numbers of those whose own message is not paid for, whatever the funds. */
+  readonly unfunded: readonly number[]
   /** Numbers of those for whom nothing could be decided just now. */
   readonly again: readonly number[]
   /** Nothing at all could be decided just now: it is tried again in a moment. */
@@ -26,7 +28,7 @@ export interface Sent {
 type Decision =
   | { readonly kind: 'send'; readonly n: number; readonly message: CheckedMessage }
   | { readonly kind: 'unsendable'; readonly row: Unsendable }
-  | { readonly kind: 'pause'; readonly reason: PauseReason }
+  | { readonly kind: 'unfunded'; readonly n: number }
   | { readonly kind: 'later'; readonly n: number }
 
 export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipients: readonly UnsentRow[]): Promise<Sent> {
@@ -47,11 +49,12 @@ export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipien
           alongside: { kind: 'campaign' },
         })
   const of = (kind: ItemOutcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind).length
-  const paused = decisions.find((decision) => decision.kind === 'pause')
-  const again = decisions.flatMap((decision) => (decision.kind === 'later' ? [decision.n] : []))
+  const numbersOf = (kind: 'later' | 'unfunded') => decisions.flatMap((decision) => (decision.kind === kind ? [decision.n] : []))
+  const again = numbersOf('later')
   return {
     accepted: of('accepted'),
-    pause: paused?.reason ?? (of('no_funds') > 0 ? 'insufficient_balance' : null),
+    pause: of('no_funds') > 0 ? 'insufficient_balance' : null,
+    unfunded: numbersOf('unfunded'),
     again,
     unavailable: of('unavailable') > 0 || again.length === recipients.length,
   }
@@ -93,7 +96,7 @@ const skipped = (n: number, skip_reason: SkipReason): Decision => ({ kind: 'unse
 /** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). `channel_up`: it is not the channel that is refused. */
 function refused(n: number, { code, message }: Problem, channel_up: boolean): Decision {
   if (code === 'recipient_blocked') return skipped(n, 'unsubscribed')
-  if (code === 'insufficient_balance') return { kind: 'pause', reason: 'insufficient_balance' }
+  if (code === 'insufficient_balance') return { kind: 'unfunded', n }
   if (code === 'upstream_unavailable') return { kind: 'later', n }
   // the next look at the campaign finds what has become of its channel
   if (!channel_up) return { kind: 'later', n }
