@@ -153,6 +153,7 @@ create table channel_sessions (
   channel_id text collate "C" not null,
   process_id text collate "C" not null,
   lease_until timestamp with time zone not null,
+  is_open boolean default false not null,
   constraint channel_sessions_pkey PRIMARY KEY (channel_id)
 );
 

@@ -242,6 +242,11 @@ test('a bind that is refused disconnects at once, and a reconnect that is asked 
   const asked = await api.post(`/v1/channels/${channel.id}/reconnect`)
   await until('the bind that tried the credentials to end', () => sim.bound() === 0)
   await world.settle('sessions')
+  await until('the session to be open', () => sim.bound() === 1)
+  await until('the process to say so', async () => {
+    await world.settle('sessions')
+    return (await world.pool`select 1 from channel_sessions where is_open`).length === 1
+  })
   const again = await api.post(`/v1/channels/${channel.id}/reconnect`)
 
   assert.deepEqual(refused, ['disconnected', 'upstream_rejected'])
@@ -294,6 +299,28 @@ test('an account that is bound elsewhere is out of reach to a reconnect while no
   const { status, body } = await api.post(`/v1/channels/${channel.id}/reconnect`)
 
   assert.deepEqual([status, body.error.code], [503, 'upstream_unavailable'])
+})
+
+test('an account that is bound elsewhere is out of reach to a reconnect, too, from the moment that the process which held its session has lost it', async (t) => {
+  const { world, sim, api, channel, status } = await connected(t)
+  const holder = await startProcess(t, world, 'holder')
+  await holder.pass('sessions')
+  const reconnect = async () => (await api.post(`/v1/channels/${channel.id}/reconnect`)).status
+  const bound = await reconnect()
+
+  sim.bindStatus = 0x05
+  sim.cut()
+  await until('the connection to be gone', () => sim.bound() === 0)
+  await until('the holder to notice', async () => {
+    await holder.pass('sessions')
+    return (await reconnect()) === 503
+  })
+  const shown = await status()
+  sim.bindStatus = 0
+  await pass(world, 3000, holder)
+  const again = await reconnect()
+
+  assert.deepEqual([bound, shown, again, sim.bound()], [200, 'connected', 200, 1])
 })
 
 test('an SMSC that ends the old session for the bind of a reconnect loses nothing and gets nothing twice', async (t) => {

@@ -24,6 +24,18 @@ export async function isSessionHeld(sql: Db, channel_id: string, at: string): Pr
   return rows.length > 0
 }
 
+/** Whether a process holds the session of this channel, and said last that it is open. */
+export async function isSessionOpen(sql: Db, channel_id: string, at: string): Promise<boolean> {
+  const rows = await sql`select 1 from channel_sessions s where s.channel_id = ${channel_id} and s.is_open and ${isHeld(sql, at)}`
+  return rows.length > 0
+}
+
+/** Writes of these sessions that they are open, or not, where this process holds them. */
+export async function writeOpen(sql: Db, channel_ids: readonly string[], is_open: boolean, process_id: string): Promise<void> {
+  if (channel_ids.length === 0) return
+  await sql`update channel_sessions set is_open = ${is_open} where channel_id = any(${[...channel_ids]}::text[]) and process_id = ${process_id}`
+}
+
 /** How many sessions processes hold, and how many processes that were heard of since `alive_since` work. */
 export async function countSessions(sql: Db, at: string, alive_since: string): Promise<{ held: number; workers: number }> {
   const [row] = await sql<{ held: number; workers: number }[]>`
@@ -43,7 +55,8 @@ export async function leaseSessions(
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_sessions as s (channel_id, process_id, lease_until)
     select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
-    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until
+    on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until,
+        is_open = s.is_open and s.process_id = excluded.process_id
       where s.process_id = excluded.process_id or not (${isHeld(sql, at)})
     returning channel_id`
   return new Set(rows.map(({ channel_id }) => channel_id))

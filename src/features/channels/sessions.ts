@@ -8,7 +8,7 @@ import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, Connection, Report, Session } from './adapter.ts'
 import { heldSession, type HeldSession } from './held-session.ts'
-import { countSessions, leaseSessions, listActive, listUnheld, releaseSessions } from './sessions-store.ts'
+import { countSessions, leaseSessions, listActive, listUnheld, releaseSessions, writeOpen } from './sessions-store.ts'
 import type { ChannelRow } from './store.ts'
 
 /** What keeping sessions needs of channels. */
@@ -54,6 +54,8 @@ interface Held {
   readonly held: HeldSession
   /** What of the link was last written, or found. */
   link: ChannelRow['connection_status']
+  /** Whether the session is open, as it was last written. */
+  told_open: boolean
 }
 
 interface State {
@@ -107,6 +109,7 @@ async function tick(state: State): Promise<number> {
   await follow(state)
   const opened = await take(state)
   if (opened.length > 0) await patiently(state, Promise.all(opened.map(({ held }) => held.settled())))
+  await tellOpen(state)
   await tellLinks(state)
   return opened.length
 }
@@ -216,6 +219,7 @@ function begin(state: State, row: ChannelRow): Held {
   const one: Held = {
     row,
     link: row.connection_status,
+    told_open: false,
     held: heldSession({
       platform,
       open: channels.adapterOf(row)!.open!,
@@ -227,6 +231,20 @@ function begin(state: State, row: ChannelRow): Held {
   }
   state.sessions.set(row.id, one)
   return one
+}
+
+/** Writes which sessions are open, for processes that are asked to reconnect. */
+async function tellOpen({ platform, sessions }: State): Promise<void> {
+  for (const is_open of [true, false]) {
+    const changed = [...sessions].filter(([, { held, told_open }]) => (held.standing().kind === 'open') === is_open && told_open !== is_open)
+    await writeOpen(
+      platform.pool,
+      changed.map(([channel_id]) => channel_id),
+      is_open,
+      platform.process_id,
+    )
+    for (const [, one] of changed) one.told_open = is_open
+  }
 }
 
 /** Writes how the links stand: an open one is connected, a refused one disconnected, one out of reach after a while. */

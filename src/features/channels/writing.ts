@@ -12,7 +12,7 @@ import type { ChannelCache } from './channel-cache.ts'
 import { withRate, wrongCredentials, wrongSender, wrongSettings } from './channel-input.ts'
 import { chooseProvider, madeCredentials, tryConnection } from './connecting.ts'
 import { channelObject, webhookUrl } from './present.ts'
-import { isSessionHeld } from './sessions-store.ts'
+import { isSessionOpen } from './sessions-store.ts'
 import * as store from './store.ts'
 import type { ChannelRow } from './store.ts'
 import { firstTemplates, keepFirstTemplates } from './templates.ts'
@@ -265,10 +265,10 @@ export async function tryLink(deps: ChannelDeps, sql: Db, tenant: Tenant, id: st
   return await setConnection(deps, sql, row, 'connected')
 }
 
-/** Whether a process holds the channel's session, and it stands as far as is known. */
+/** Whether the channel's session is open in one of the processes, which say so within a moment. */
 async function hasSession({ platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<boolean> {
   const row = await store.findChannel(sql, tenant, id)
-  return row?.connection_status === 'connected' && (await isSessionHeld(sql, id, isoTime(platform.clock.now())))
+  return row?.connection_status === 'connected' && (await isSessionOpen(sql, id, isoTime(platform.clock.now())))
 }
 
 /** Writes a changed link and its event; an unchanged one writes nothing. */
