@@ -215,6 +215,41 @@ test('what a recipient writes comes in once, with its sender; answers and reacti
   await world.invariants()
 })
 
+test('what comes in has the shape that the contract says, whatever was written: degrees as text are numbers, and what cannot be read is unsupported', async (t) => {
+  const { graph, api, tell } = await connected(t)
+  const contacts = [{ profile: { name: { first: 7 } }, wa_id: to.slice(1) }]
+  const say = (type: string, content: unknown) => ({ id: `wamid.${Math.random()}`, from: to.slice(1), timestamp: 'never', type, [type]: content })
+  const card = { name: { formatted_name: 'Ada' }, birthday: 'yesterday', phones: [{ phone: '+14155550100', type: 7 }], emails: 'none' }
+  const said = [
+    say('location', { latitude: '52.5', longitude: '13.25', name: 'Gate' }),
+    say('location', { latitude: 52.5, longitude: 13.25, name: { de: 'Tor' }, address: null }),
+    ...[{ latitude: 'north', longitude: 1 }, { latitude: 91, longitude: 1 }, { latitude: null, longitude: '' }, {}].map((place) => say('location', place)),
+    say('contacts', [card]),
+    ...[[], [null], [{ name: 'Ada' }], [{}]].map((cards) => say('contacts', cards)),
+    say('order', { catalog_id: '1', product_items: [] }),
+    say('button', {}),
+    say('text', { body: { deep: 1 } }),
+  ]
+
+  const status = await tell(graph.messages({ contacts, messages: said }))
+
+  const { status: listed, body } = await api.get('/v1/messages?direction=inbound&limit=100')
+  const { status: told } = await api.get('/v1/events?limit=100')
+  const read = (body.data as { type: string; content: Record<string, unknown> }[]).map(({ type, content }) => content[type]).toReversed()
+  const unsupported = (provider_type: string) => ({ provider_type })
+  assert.deepEqual([status, listed, told], [200, 200, 200])
+  assert.deepEqual(read, [
+    { latitude: 52.5, longitude: 13.25, name: 'Gate' },
+    { latitude: 52.5, longitude: 13.25, address: null },
+    ...Array.from({ length: 4 }, () => unsupported('location')),
+    [{ name: { formatted_name: 'Ada' }, phones: [{ phone: '+14155550100' }] }],
+    ...Array.from({ length: 4 }, () => unsupported('contacts')),
+    unsupported('order'),
+    unsupported('button_reply'),
+    { body: '' },
+  ])
+})
+
 test('of a stop and a resume of marketing the later one counts, in whatever order they are told', async (t) => {
   const { graph, world, tell, write, api } = await connected(t)
   await write()

@@ -53,6 +53,7 @@ const card = Type.Object({
 export const contacts = contentType({
   summary: 'One to twenty address cards that the recipient can save.',
   schema: list(card, 1, 20, 'The cards.'),
+  inbound_schema: list(card, 1, undefined, 'The cards.'),
   example: [
     {
       name: { formatted_name: 'Ada Lovelace', first_name: 'Ada', last_name: 'Lovelace' },

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { inboundTypes, messageTypes } from '../../../src/contract/resources/channel.ts'
 import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
+import { validateInboundContent } from '../../../src/contract/content/validate.ts'
 import type { InboundMessage, Report } from '../../../src/features/channels/adapter.ts'
+import { sanitiseReport } from '../../../src/features/messages/reports/sanitising.ts'
 
 const known: readonly string[] = [...messageTypes, ...inboundTypes]
 
@@ -39,6 +41,7 @@ export function assertReport(report: Report): void {
 }
 
 function assertInbound(report: InboundMessage, seen: string): void {
+  assertReadable(report, seen)
   assert.ok(typeof report.from === 'string' && report.from !== '', seen)
   assert.ok(known.includes(report.type), seen)
   assert.ok(typeof report.content === 'object' && report.content !== null, seen)
@@ -47,4 +50,13 @@ function assertInbound(report: InboundMessage, seen: string): void {
   if (report.part !== undefined) assert.ok(report.part.total > 1 && report.part.number >= 1 && report.part.number <= report.part.total, seen)
   if (report.to !== undefined) assert.ok(report.to.identifiers.length > 0 && ['ours', 'ignored'].includes(report.to.otherwise), seen)
   for (const { index } of report.media ?? []) assert.ok(Array.isArray(report.content) && index >= 0 && index < report.content.length, seen)
+}
+
+/** What becomes of it is what the contract says of its type, whatever was written. */
+function assertReadable(report: InboundMessage, seen: string): void {
+  const { type, content, media, from, profile_name, reply_to } = sanitiseReport(report) as InboundMessage
+  const items = type === 'attachments' ? (content as object[]).map((item) => ({ ...item, url: 'https://example.com/' })) : content
+  assert.deepEqual(validateInboundContent(type, items), [], seen)
+  assert.ok(media === undefined || type === 'attachments', seen)
+  for (const text of [from, profile_name ?? '', reply_to ?? '']) assert.ok(typeof text === 'string' && text.isWellFormed() && !text.includes('\0'), seen)
 }

@@ -4,25 +4,22 @@ import { inboundTypes, messageTypes } from '../../../contract/resources/channel.
 import { messageErrorCodes } from '../../../contract/resources/message.ts'
 import { storable } from '../../../lib/storable.ts'
 import { providerCodeOf } from '../provider-code.ts'
+import { fittingContent } from './fitting-content.ts'
 import type { InboundMessage, Receipt, Report } from '../../channels/adapter.ts'
 
 const knownTypes: ReadonlySet<string> = new Set([...messageTypes, ...inboundTypes])
 
-/** The report with texts that can be kept and with every field; content that is of no known type becomes `unsupported` (behaviour: messages 10.2). */
+/** The report with texts that can be kept and with every field; content that is of no known type, or does not have its shape, becomes `unsupported` (behaviour: messages 10.2). */
 export function sanitiseReport(report: Report): Report {
   const sane = storable(report, limits.json_depth) as Report
   if (sane.kind === 'receipt') return 'error' in sane ? { ...sane, error: sanitiseError(sane.error) } : sane
   if (sane.kind !== 'inbound') return sane
   const { type } = sane
-  const content = storable((report as InboundMessage).content, limits.json_depth)
-  const readable = knownTypes.has(type) && typeof content === 'object' && content !== null
-  return {
-    ...sane,
-    profile_name: sane.profile_name ?? null,
-    reply_to: sane.reply_to ?? null,
-    type: readable ? type : 'unsupported',
-    content: readable ? content : { provider_type: type },
-  }
+  const told = { ...sane, profile_name: sane.profile_name ?? null, reply_to: sane.reply_to ?? null }
+  const content = knownTypes.has(type) ? fittingContent(type, storable((report as InboundMessage).content, limits.json_depth)) : null
+  if (content !== null) return { ...told, content }
+  const { media: _, part: __, button_index: ___, ...unreadable } = told
+  return { ...unreadable, type: 'unsupported', content: { provider_type: type } }
 }
 
 /** What a provider says of a failure, in the fields and words of the API. */

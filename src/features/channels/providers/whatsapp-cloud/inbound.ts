@@ -12,10 +12,9 @@ const fileTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as
 const readers: Readonly<Record<string, Reader>> = {
   text: ({ text }) => (isObject(text) ? { type: 'text', content: { body: textAt(text, 'body') ?? '' } } : null),
   ...Object.fromEntries(fileTypes.map((kind) => [kind, (message: Fields) => fileOf(kind, objectAt(message, kind))])),
-  location: ({ location }) => (isObject(location) ? { type: 'location', content: location } : null),
+  location: ({ location }) => (isObject(location) ? { type: 'location', content: placeOf(location) } : null),
   contacts: ({ contacts }) => (Array.isArray(contacts) ? { type: 'contacts', content: contacts } : null),
-  button: ({ button }) =>
-    isObject(button) ? { type: 'button_reply', content: { id: textAt(button, 'payload') ?? '', title: textAt(button, 'text') ?? '' } } : null,
+  button: ({ button }) => (isObject(button) ? tappedOf(textAt(button, 'payload'), textAt(button, 'text')) : null),
   interactive: ({ interactive }) => (isObject(interactive) ? answerOf(interactive) : null),
   order: ({ order }) => (isObject(order) ? orderOf(order) : null),
   reaction: ({ reaction }) => (isObject(reaction) ? { type: 'reaction', content: { message_id: null, emoji: textAt(reaction, 'emoji') || null } } : null),
@@ -75,11 +74,23 @@ function answerOf(interactive: Fields): Read | null {
   const answer = objectAt(interactive, kind)
   if (answer === undefined) return null
   const [id, title] = [textAt(answer, 'id') ?? '', textAt(answer, 'title') ?? '']
-  if (kind === 'button_reply') return { type: 'button_reply', content: { id, title } }
+  if (kind === 'button_reply') return tappedOf(id, title)
   if (kind === 'list_reply') return { type: 'list_reply', content: { id, title, description: textAt(answer, 'description') ?? null } }
   if (kind !== 'nfm_reply') return { type: 'unsupported', content: { provider_type: kind } }
   const content = { name: textAt(answer, 'name') ?? null, body: textAt(answer, 'body') ?? null, response: responseOf(textAt(answer, 'response_json')) }
   return { type: 'flow_reply', content }
+}
+
+/** A button without an id is known by what it said. */
+const tappedOf = (id: string | undefined, title = ''): Read => ({ type: 'button_reply', content: { id: id || title, title } })
+
+/** Degrees are numbers, however they are written. */
+function placeOf(location: Fields): Fields {
+  const degrees = ['latitude', 'longitude'].flatMap((key) => {
+    const told = location[key]
+    return typeof told === 'string' && told.trim() !== '' && Number.isFinite(Number(told)) ? [[key, Number(told)] as const] : []
+  })
+  return { ...location, ...Object.fromEntries(degrees) }
 }
 
 /** What was filled in, as an object; what is none stands in it as it came. */
