@@ -968,9 +968,9 @@ AS $function$
 begin
   insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
   select account_id, mode, campaign_id, status, skip_reason, sum(n) from (
-    select account_id, mode, campaign_id, case when message_id is null then status else 'pending' end as status, skip_reason, 1 as n from after
+    select account_id, mode, campaign_id, case when message_id is null or status = 'cancelled' then status else 'pending' end as status, skip_reason, 1 as n from after
     union all
-    select account_id, mode, campaign_id, case when message_id is null then status else 'pending' end, skip_reason, -1 from before
+    select account_id, mode, campaign_id, case when message_id is null or status = 'cancelled' then status else 'pending' end, skip_reason, -1 from before
   ) c group by 1, 2, 3, 4, 5 having sum(n) <> 0;
   return null;
 end $function$;

@@ -122,7 +122,7 @@ create index campaign_counters_key on campaign_counters (campaign_id);
 create index campaign_counters_unfolded on campaign_counters (campaign_id) where not folded;
 
 -- Triggers, so that whoever writes a recipient counts it, the statement that accepts messages too. For each statement: what a set-wise write costs a row is little.
--- Who has a message is counted by the transitions of the message instead, folded in any order: the trigger takes them for pending.
+-- Who has a message is counted by the transitions of the message instead, folded in any order: the trigger takes them for pending. Cancelled is nobody by a message.
 create function count_new_recipients() returns trigger language plpgsql as $$
 begin
   insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
@@ -139,9 +139,9 @@ create function count_changed_recipients() returns trigger language plpgsql as $
 begin
   insert into campaign_counters (account_id, mode, campaign_id, status, skip_reason, recipients)
   select account_id, mode, campaign_id, status, skip_reason, sum(n) from (
-    select account_id, mode, campaign_id, case when message_id is null then status else 'pending' end as status, skip_reason, 1 as n from after
+    select account_id, mode, campaign_id, case when message_id is null or status = 'cancelled' then status else 'pending' end as status, skip_reason, 1 as n from after
     union all
-    select account_id, mode, campaign_id, case when message_id is null then status else 'pending' end, skip_reason, -1 from before
+    select account_id, mode, campaign_id, case when message_id is null or status = 'cancelled' then status else 'pending' end, skip_reason, -1 from before
   ) c group by 1, 2, 3, 4, 5 having sum(n) <> 0;
   return null;
 end $$;

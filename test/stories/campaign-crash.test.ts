@@ -155,7 +155,7 @@ async function exactlyCounted({ app, pool, tenant }: Service): Promise<Campaign[
   return await pool.begin('isolation level repeatable read read only', async (tx) => {
     const shown = await app.services.campaigns.list(tx, tenant, undefined, { limit: 100, starting_after: undefined })
     const rows = await tx<{ id: string; status: string; count: number }[]>`
-      select r.campaign_id as id, case when m.id is null then r.status when m.status in ('queued', 'sending') then 'pending' else m.status end as status, count(*)::int as count
+      select r.campaign_id as id, case when m.id is null or r.status = 'cancelled' then r.status when m.status in ('queued', 'sending') then 'pending' else m.status end as status, count(*)::int as count
       from campaign_recipients r join campaigns c on c.id = r.campaign_id and c.snapshot_at is not null left join messages m on m.id = r.message_id
       group by 1, 2`
     for (const { id, counters } of shown) {
@@ -173,13 +173,13 @@ async function exactlyCounted({ app, pool, tenant }: Service): Promise<Campaign[
 const wronged = (pool: Pool) => pool`
   select r.campaign_id, r.n, r.status, r.message_id, m.ids
   from campaign_recipients r
-  left join (select submission_key, array_agg(id) as ids, min("to") as "to", min(content #>> '{text,body}') as body from messages where origin_type = 'campaign' group by 1) m
+  left join (select submission_key, array_agg(id) as ids, min(status) as status, min("to") as "to", min(content #>> '{text,body}') as body from messages where origin_type = 'campaign' group by 1) m
     on m.submission_key = r.campaign_id || '/' || r.n
   where not case
     when r.status in ('sent', 'delivered', 'read') then m.ids = array[r.message_id] and m."to" = r."to" and m.body = 'You are number ' || (r.n - 1) || '.'
     when r.status = 'failed' then coalesce(m.ids = array[r.message_id], r.message_id is null) and r.error is not null
     when r.status = 'skipped' then r.skip_reason is not null and m.ids is null and r.message_id is null
-    else r.status = 'cancelled' and m.ids is null and r.message_id is null end
+    else r.status = 'cancelled' and (r.message_id is null or m.status = 'failed') and m.ids is not distinct from case when r.message_id is not null then array[r.message_id] end end
   limit 10`
 
 const eventsOf = async (pool: Pool, id: string) => [

@@ -135,14 +135,21 @@ export interface Unsendable {
   readonly error: MessageError | null
 }
 
-/** Skips or fails recipients that got no message; who got one meanwhile, or was cancelled, stays so. */
+/** Skips or fails recipients that got no message; who got one meanwhile, or was cancelled, stays so. Rows are locked in the order of their keys. */
 export async function settleUnsendable(sql: Db, { account_id, mode, id }: Whose, rows: readonly Unsendable[], at: string): Promise<void> {
   if (rows.length === 0) return
   await sql`
+    with u as materialized (
+      select * from json_to_recordset(${jsonRows(rows)}::text::json) as t(n int, skip_reason text, error json)
+    ),
+    held as materialized (
+      select r.n from campaign_recipients r join u on u.n = r.n
+      where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.status = 'pending' and r.message_id is null order by r.n for update of r
+    )
     update campaign_recipients r set status = case when u.skip_reason is null then 'failed' else 'skipped' end, skip_reason = u.skip_reason, error = u.error,
       failed_at = case when u.skip_reason is null then ${at}::timestamptz end
-    from json_to_recordset(${jsonRows(rows)}::text::json) as u(n int, skip_reason text, error json)
-    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n and r.status = 'pending' and r.message_id is null`
+    from u join held h on h.n = u.n
+    where r.account_id = ${account_id} and r.mode = ${mode} and r.campaign_id = ${id} and r.n = u.n`
 }
 
 /** Recipients by their numbers: above `after`, up to `until`. */
@@ -160,17 +167,44 @@ export async function unsentNumbers(sql: Db, { account_id, mode, id }: Whose): P
   return row!.first === null || row!.last === null ? null : { first: row!.first, last: row!.last }
 }
 
-/** Cancels those of these recipients who have no message yet. Who gets one meanwhile keeps it. Rows are locked in the order of their keys. */
+/** Cancels those of these recipients who have no message yet. Who gets one meanwhile keeps it, and whom another transaction holds is passed over. */
 export async function cancelUnsent(sql: Db, { account_id, mode, id }: Whose, { after, until }: Numbers): Promise<void> {
   // an array, not a join: whatever is known of a table that has just grown by a million rows, each is found by its key
   await sql`
     with held as materialized (
       select n from campaign_recipients
       where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${after} and n <= ${until} and status = 'pending' and message_id is null
-      order by n for update
+      order by n for update skip locked
     )
     update campaign_recipients set status = 'cancelled'
     where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (array(select n from held))`
+}
+
+/** The first recipients above `after` whose messages are not known to be sent, locked; whom another transaction holds is passed over. */
+export async function lockUnderWay(
+  tx: Transaction,
+  { account_id, mode, id }: Whose,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<{ n: number; message_id: string }[]> {
+  return await tx<{ n: number; message_id: string }[]>`
+    select n, message_id from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n > ${after} and status = 'pending' and message_id is not null
+    order by n limit ${limit} for update skip locked`
+}
+
+/** Cancels recipients whose messages have been withdrawn. They keep the ids of those. */
+export async function cancelWithdrawn(tx: Transaction, { account_id, mode, id }: Whose, numbers: readonly number[]): Promise<void> {
+  if (numbers.length === 0) return
+  await tx`
+    update campaign_recipients set status = 'cancelled'
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and n = any (${[...numbers]}::int[])`
+}
+
+/** Whether somebody has no message yet, or one of which it is not known that it was sent. */
+export async function isAnybodyPending(sql: Db, { account_id, mode, id }: Whose): Promise<boolean> {
+  const found = await sql`
+    select 1 from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' limit 1`
+  return found.length > 0
 }
 
 /** Removes at most so many recipients of a campaign that ended before its snapshot was complete: nobody has seen them. Resolves to how many. */
@@ -184,23 +218,31 @@ export async function discardUnseen(sql: Db, { account_id, mode, id }: Whose, li
   return result.count
 }
 
-/** Leaves out, of any tenant's campaigns, those without a message who may not be written to any more on a channel type. */
+/** Leaves out, of any tenant's campaigns, those without a message who may not be written to any more on a channel type. Rows are locked in the order of their keys. */
 export async function skipUnsubscribed(sql: Db, facts: readonly ConsentFact[]): Promise<void> {
   if (facts.length === 0) return
   await sql`
-    update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed'
-    from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, channel_type text, address text)
-    join campaigns c on c.account_id = f.account_id and c.mode = f.mode and c.channel_type = f.channel_type and c.status in ('scheduled', 'queued', 'sending', 'paused')
-    where r.account_id = f.account_id and r.mode = f.mode and r.campaign_id = c.id and r.address = f.address and r.status = 'pending' and r.message_id is null`
+    with held as materialized (
+      select r.campaign_id, r.n
+      from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, channel_type text, address text)
+      join campaigns c on c.account_id = f.account_id and c.mode = f.mode and c.channel_type = f.channel_type and c.status in ('scheduled', 'queued', 'sending', 'paused')
+      join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.campaign_id = c.id and r.address = f.address
+      where r.status = 'pending' and r.message_id is null order by r.campaign_id, r.n for update of r
+    )
+    update campaign_recipients r set status = 'skipped', skip_reason = 'unsubscribed' from held h where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
-/** Leaves out, of any tenant's campaigns, those without a message who are contacts no more. */
+/** Leaves out, of any tenant's campaigns, those without a message who are contacts no more. Rows are locked in the order of their keys. */
 export async function skipContacts(sql: Db, facts: readonly (Tenant & { readonly contact_id: string })[]): Promise<void> {
   if (facts.length === 0) return
   await sql`
-    update campaign_recipients r set status = 'skipped', skip_reason = 'contact_deleted'
-    from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, contact_id text)
-    where r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id and r.status = 'pending' and r.message_id is null`
+    with held as materialized (
+      select r.campaign_id, r.n
+      from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, contact_id text)
+      join campaign_recipients r on r.account_id = f.account_id and r.mode = f.mode and r.contact_id = f.contact_id
+      where r.status = 'pending' and r.message_id is null order by r.campaign_id, r.n for update of r
+    )
+    update campaign_recipients r set status = 'skipped', skip_reason = 'contact_deleted' from held h where r.campaign_id = h.campaign_id and r.n = h.n`
 }
 
 /** A change that messages tell of their recipients. */

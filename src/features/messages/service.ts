@@ -18,6 +18,7 @@ import type { Ingest } from './ingest/group-commit.ts'
 import type { QueueBound } from './ingest/queue-bound.ts'
 import type { ItemOutcome, Submission } from './ingest/submission.ts'
 import type { MessageFilters } from './queries/list-store.ts'
+import { withdrawMessages } from './withdrawing.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries/reading.ts'
 import { requestKeys } from './request-keys.ts'
 import { sendMade, sendMessage, type RequestKey, type Sent } from './requests.ts'
@@ -69,6 +70,8 @@ export interface MessageService {
   attempts(sql: Db, tenant: Tenant, id: string): Promise<AttemptRow[]>
   /** Only while `queued`; resolves to the row as it is then. */
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
+  /** Fails and refunds those that were not handed over, in the transaction of their submitter, who locks its own rows before; resolves to their ids. */
+  withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
   /** What a recipient would write, on a sandbox channel. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>
 }
@@ -86,6 +89,7 @@ export function messageService(deps: MessageDeps): MessageService {
     history: historyOfMessage,
     attempts: attemptsOfMessage,
     cancel: (sql, tenant, id) => cancelMessage(deps, sql, tenant, id),
+    withdraw: (tx, tenant, ids) => withdrawMessages(deps, tx, tenant, ids),
     simulateInbound: (sql, tenant, body) => simulateInbound(deps, sql, tenant, body),
   }
 }

@@ -9,7 +9,7 @@ import { covers } from '../drafts/estimates.ts'
 import type { Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
 import { requireAction } from '../states.ts'
-import { cancelRest } from './ending.ts'
+import { cancelRest } from './cancelling.ts'
 import { move, pausedRow } from './moves.ts'
 
 /** So long a request waits until the recipients are cancelled. */
@@ -38,14 +38,20 @@ export async function resumeCampaign({ platform, billing }: CampaignDeps, sql: D
   return shown
 }
 
-/** Who got no message yet is cancelled before this answers, or, of hundreds of thousands, soon afterwards; what was sent is not recalled. What is kept first counts them as waiting. */
-export async function cancelCampaign({ platform }: CampaignDeps, sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> {
+/** Who was not sent to is cancelled before this answers, or, of hundreds of thousands, soon afterwards; what was sent is not recalled. What is kept first counts them as waiting. */
+export async function cancelCampaign(deps: CampaignDeps, sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> {
+  const { platform } = deps
   await transact(sql, async (tx) => {
     const before = await existingLocked(tx, tenant, id)
     requireAction(before, 'cancel')
     const row = await move(tx, platform, before, { status: 'cancelled', pause_reason: null, cancelled_at: isoTime(platform.clock.now()) })
     await keep(tx, await shownWhole(tx, row))
   })
-  if (!(await cancelRest(platform, tenant, id, cancellingMs))) platform.notify('campaigns')
+  // it is cancelled, whatever comes now: the lane goes on with what is left
+  const done = await cancelRest(deps, tenant, id, cancellingMs).catch((error: unknown) => {
+    platform.log.error({ err: error, campaign_id: id }, 'recipients of a cancelled campaign could not be cancelled at once; they are soon')
+    return false
+  })
+  if (!done) platform.notify('campaigns')
   return await shownWhole(sql, await existing(sql, tenant, id))
 }

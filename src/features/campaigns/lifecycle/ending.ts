@@ -5,16 +5,11 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { areCostsCounted } from '../counter-store.ts'
-import { cancelUnsent, discardUnseen, progressOf, unsentNumbers } from '../recipient-store.ts'
+import { isAnybodyPending } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { servicesMoves } from '../states.ts'
 import { lockCampaign } from '../store.ts'
 import { failedRow, move, pausedRow } from './moves.ts'
-
-/** Recipients cancelled in one transaction. */
-const cancelledAtOnce = 5000
-/** So long a lane cancels recipients of one campaign before others have their turn. */
-export const endingMs = 300
 
 /** False where the campaign was not on its way any more. */
 export async function pauseFor(platform: Platform, tenant: Tenant, id: string, reason: PauseReason): Promise<boolean> {
@@ -24,12 +19,13 @@ export async function pauseFor(platform: Platform, tenant: Tenant, id: string, r
   })
 }
 
+/** As `pauseFor`. Who got no message is cancelled by the lane. */
 export async function failFor(platform: Platform, tenant: Tenant, id: string, reason: FailureReason): Promise<boolean> {
   const failed = await moveFrom(platform, tenant, id, 'failed', async (tx, row) => {
     await move(tx, platform, row, failedRow(reason))
     return true
   })
-  if (failed) await cancelRest(platform, tenant, id, endingMs)
+  if (failed) platform.notify('campaigns')
   return failed
 }
 
@@ -37,30 +33,12 @@ export async function failFor(platform: Platform, tenant: Tenant, id: string, re
 export async function completeIfDone(platform: Platform, tenant: Tenant, id: string): Promise<boolean> {
   return await moveFrom(platform, tenant, id, 'completed', async (tx, row) => {
     if (row.snapshot_at === null) return false
-    const [progress] = await progressOf(tx, [{ account_id: row.account_id, mode: row.mode, campaign_id: id, most: 1 }])
-    if (progress!.unsent || progress!.under_way > 0) return false
+    if (await isAnybodyPending(tx, row)) return false
     // its event tells them
     if (!(await areCostsCounted(tx, row))) return false
     await move(tx, platform, row, { status: 'completed', completed_at: isoTime(platform.clock.now()) })
     return true
   })
-}
-
-/**
- * Cancels all who got no message, in transactions of some thousand rows, for at most so long: false where some are left, whom the lane goes on to cancel. Ended in the midst of its
- * snapshot, a campaign has no recipients.
- */
-export async function cancelRest({ pool, clock }: Pick<Platform, 'pool' | 'clock'>, tenant: Tenant, id: string, most_ms: number): Promise<boolean> {
-  const until_ms = clock.now() + most_ms
-  const whose = { ...tenant, id }
-  while ((await discardUnseen(pool, whose, cancelledAtOnce)) === cancelledAtOnce) if (clock.now() >= until_ms) return false
-  const unsent = await unsentNumbers(pool, whose)
-  if (unsent === null) return true
-  for (let after = unsent.first - 1; after < unsent.last; after += cancelledAtOnce) {
-    await cancelUnsent(pool, whose, { after, until: after + cancelledAtOnce })
-    if (clock.now() >= until_ms) return (await unsentNumbers(pool, whose)) === null
-  }
-  return true
 }
 
 async function moveFrom(

@@ -1,7 +1,8 @@
 /** One step of a campaign: what ends it or keeps it from going on, what its window and its throttle let go, and when it is looked at next. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { ChannelRow } from '../../channels/service.ts'
-import { cancelRest, completeIfDone, endingMs, failFor, pauseFor } from '../lifecycle/ending.ts'
+import { cancelRest, endingMs } from '../lifecycle/cancelling.ts'
+import { completeIfDone, failFor, pauseFor } from '../lifecycle/ending.ts'
 import { deleteJob, postponeJob } from '../job-store.ts'
 import { listUnsent, unsentTimezones, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -32,7 +33,8 @@ export async function advance(sending: Sending, campaign: HeldCampaign, row: Cam
 async function openZonesOf(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<string[] | null> {
   const { platform, channels } = sending.deps
   if (row.status === 'cancelled' || row.status === 'failed') {
-    if (await cancelRest(platform, row, row.id, endingMs)) await deleteJob(platform.pool, row)
+    if (await cancelRest(sending.deps, row, row.id, endingMs)) await deleteJob(platform.pool, row)
+    else if (!progress.unsent) campaign.rest(platform.clock.now(), progress.under_way)
     return null
   }
   if (row.status !== 'sending') return null
