@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
-import { missing } from '../../../contract/problem.ts'
+import { missing, type Problem } from '../../../contract/problem.ts'
 import type { Audience, AudienceRequest, AudienceType } from '../../../contract/resources/campaign.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { readTags, type ContactService } from '../../contacts/service.ts'
@@ -47,11 +47,13 @@ export interface AudienceDeps {
 /** 404 `resource_missing` where the audience names a list or a segment that there is not. */
 export async function requireAudience({ contacts }: AudienceDeps, sql: Db, tenant: Tenant, audience: Audience): Promise<void> {
   const { list_id, segment_id } = audience
-  if (list_id !== undefined && !(isId('lst', list_id) && (await contacts.lists.exists(sql, tenant, list_id))))
-    throw missing('contact list', list_id, 'audience.list_id')
-  if (segment_id !== undefined && !(isId('seg', segment_id) && (await contacts.segments.exists(sql, tenant, segment_id))))
-    throw missing('segment', segment_id, 'audience.segment_id')
+  if (list_id !== undefined && !(isId('lst', list_id) && (await contacts.lists.exists(sql, tenant, list_id)))) throw goneAudience(audience)
+  if (segment_id !== undefined && !(isId('seg', segment_id) && (await contacts.segments.exists(sql, tenant, segment_id)))) throw goneAudience(audience)
 }
+
+/** What refuses an audience whose list or segment there is not. */
+export const goneAudience = ({ list_id, segment_id }: Audience): Problem =>
+  list_id === undefined ? missing('segment', segment_id ?? '', 'audience.segment_id') : missing('contact list', list_id, 'audience.list_id')
 
 /** How many people are in the audience now, counted no further than `most`; null for a segment, which is looked up when sending starts. 404 as `requireAudience`. */
 export async function audienceSize({ contacts }: AudienceDeps, sql: Db, tenant: Tenant, audience: Audience, most: number): Promise<number | null> {

@@ -1,8 +1,8 @@
 /** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
-import { missing } from '../../../contract/problem.ts'
 import type { AudienceSource } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { goneAudience } from '../drafts/audience.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 import { adhocRecipients } from '../snapshot/adhoc.ts'
 import { isMarketing, sourceOf } from '../snapshot/snapshot.ts'
@@ -34,12 +34,7 @@ export async function rehearsedAudience(deps: CampaignDeps, sql: Db, row: Campai
   const source = await sourceOf(deps, sql, row)
   if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing)
   if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
-  const { list_id, segment_id } = row.audience
-  throw missing(
-    list_id === undefined ? 'segment' : 'contact list',
-    list_id ?? segment_id ?? '',
-    list_id === undefined ? 'audience.segment_id' : 'audience.list_id',
-  )
+  throw goneAudience(row.audience)
 }
 
 /** To how many of its audience the campaign would go now. `adhoc`: the recipients, where they are not stored yet. */

@@ -1,9 +1,8 @@
 /** Recipients of a snapshot who still wait, looked at as each is again just before it is sent to: whether the contact is still there and may still be written to. */
 import type { SkipReason } from '../../../contract/resources/campaign.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
-import { addressKeyOf, findEligibility, marketingType, suppressionHash } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { recipientEligibility } from '../eligibility.ts'
 import type { CampaignRow } from '../rows.ts'
 import { listPending, type PendingRow } from './rehearsal-store.ts'
 
@@ -18,7 +17,9 @@ export async function pendingRecipients(
 ): Promise<PendingRow[]> {
   const waiting = await listPending(sql, row, after, limit)
   const unsent = waiting.filter(({ submitted }) => !submitted)
-  const blocked = await blockedOf(deps, sql, row, unsent, marketing)
+  const to = unsent.map((recipient) => recipient.to)
+  const eligibility = await recipientEligibility(deps, sql, row, to, marketing)
+  const blocked = new Set(unsent.filter((_, i) => eligibility[i]!.blocked).map(({ n }) => n))
   const ids = unsent.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
   const contacts = new Map((await deps.contacts.rows(sql, row, ids)).map((contact) => [contact.id, contact]))
   return waiting.map((recipient) => {
@@ -32,25 +33,4 @@ export async function pendingRecipients(
     ]
     return { ...recipient, skip_reason: reasons.find(([holds]) => holds)?.[1] ?? null }
   })
-}
-
-/** The numbers of those who may not be written to. */
-async function blockedOf(
-  { platform: { secrets, clock } }: CampaignDeps,
-  sql: Transaction,
-  row: CampaignRow,
-  recipients: readonly PendingRow[],
-  marketing: boolean,
-): Promise<ReadonlySet<number>> {
-  const { account_id, mode, channel_id } = row
-  const blocked = new Set<number>()
-  for (const channel_type of [row.channel_type, ...(marketing ? [marketingType(row.channel_type)] : [])]) {
-    const keys = recipients.map(({ to }) => {
-      const { kind, address } = addressKeyOf(row.channel_type, to)
-      return { account_id, mode, channel_id, channel_type, kind, address, suppression: suppressionHash(secrets, row, channel_type, address), windowed: false }
-    })
-    const found = await findEligibility(sql, keys, isoTime(clock.now()))
-    for (const [i, { verdict }] of found.entries()) if (verdict === 'recipient_blocked') blocked.add(recipients[i]!.n)
-  }
-  return blocked
 }

@@ -1,11 +1,11 @@
 /** The recipients of an ad-hoc audience: who of them can be written to, and who not and why. Told alike by the snapshot and by a rehearsal. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { SkipReason } from '../../../contract/resources/campaign.ts'
-import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import { addressKeyOf, findEligibility, fullName, marketingType, suppressionHash } from '../../contacts/service.ts'
+import { addressKeyOf, fullName } from '../../contacts/service.ts'
 import { checkRecipient } from '../../messages/service.ts'
 import type { CampaignDeps } from '../deps.ts'
+import { recipientEligibility } from '../eligibility.ts'
 import { givenNames } from '../names.ts'
 import type { NewRecipient } from '../recipient-store.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
@@ -18,40 +18,25 @@ export const addressesOf = (channel_type: string, given: AdhocRecipients): strin
  * stand before these.
  */
 export async function adhocRecipients(
-  { platform, contacts }: CampaignDeps,
+  deps: CampaignDeps,
   sql: Db,
   row: CampaignRow,
   given: AdhocRecipients,
   marketing: boolean,
   before: ReadonlySet<string> = new Set(),
 ): Promise<NewRecipient[]> {
-  const { secrets, clock } = platform
-  const keys = given.map(({ to }) => addressKeyOf(row.channel_type, to))
-  const asked = (channel_type: string) =>
-    keys.map(({ kind, address }) => ({
-      account_id: row.account_id,
-      mode: row.mode,
-      channel_id: row.channel_id,
-      channel_type,
-      kind,
-      address,
-      suppression: suppressionHash(secrets, row, channel_type, address),
-      windowed: false,
-    }))
-  const at = isoTime(clock.now())
-  const found = await findEligibility(sql, asked(row.channel_type), at)
-  const stopped = marketing ? await findEligibility(sql, asked(marketingType(row.channel_type)), at) : []
+  const to = given.map((recipient) => recipient.to)
+  const found = await recipientEligibility(deps, sql, row, to, marketing)
   const ids = found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-  const known = new Map((await contacts.rows(sql, row as Tenant, ids)).map((contact) => [contact.id, contact]))
+  const known = new Map((await deps.contacts.rows(sql, row as Tenant, ids)).map((contact) => [contact.id, contact]))
   const seen = new Set(before)
   return given.map((recipient, i): NewRecipient => {
     const { to, first_name = null, last_name = null, variables = null } = recipient
-    const { address } = keys[i]!
-    const contact = known.get(found[i]!.contact_id ?? '')
+    const { address, contact_id, blocked } = found[i]!
+    const contact = known.get(contact_id ?? '')
     const duplicate = seen.has(address)
     seen.add(address)
     const opted_in = contact?.consent[row.channel_type]?.status === 'opted_in'
-    const blocked = found[i]!.verdict === 'recipient_blocked' || stopped[i]?.verdict === 'recipient_blocked'
     const reasons: [boolean, SkipReason][] = [
       [checkRecipient(row.channel_type, to).length > 0, 'invalid_identifier'],
       [duplicate, 'duplicate'],
