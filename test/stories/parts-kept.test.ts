@@ -13,12 +13,16 @@ const inParts =
   (count: number, parts: number[], partMs: (part: number) => number) =>
   async ({ already_accepted }: OutboundMessage, { clock, signal, took }: HandOver): Promise<Outcome> => {
     const ids = [...already_accepted]
+    let time = signal
     for (let part = ids.length + 1; part <= count; part++) {
       parts.push(part)
-      await clock.sleep(partMs(part), signal)
-      if (signal.aborted) return { kind: 'unknown', message: 'No answer came.', provider_ids: ids }
+      await clock.sleep(partMs(part), time)
+      if (time.aborted) return { kind: 'unknown', message: 'No answer came.', provider_ids: ids }
       ids.push(`p${part}`)
-      if (part < count && took !== undefined && !(await took(ids))) return restLater(ids)
+      if (part === count) break
+      const next = await took!(ids)
+      if (next === null) return restLater(ids)
+      time = next
     }
     return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
   }

@@ -23,16 +23,20 @@ async function liveWorld(t: TestContext) {
   const steps: (Ending | Promise<Ending>)[] = []
   provider.send = async ({ already_accepted }: OutboundMessage, { clock, signal, took }): Promise<Outcome> => {
     const ids = [...already_accepted]
+    let time = signal
     const soFar = () => ({ message: 'No answer came.', provider_ids: [...ids] })
     for (let part = ids.length + 1; part <= total; part++) {
       parts.push(part)
       const step = await (steps.shift() ?? 'taken')
-      if (step === 'hang') await clock.sleep(3600_000, signal)
+      if (step === 'hang') await clock.sleep(3600_000, time)
       if (step === 'hang' || step === 'lost') return { kind: 'unknown', ...soFar() }
       if (step === 'away') return { kind: 'unavailable', provider_code: null, ...soFar() }
       if (step === 'refused') return { kind: 'refused', code: 'policy_violation', provider_code: null, ...soFar() }
       ids.push(idOf(part, parts.filter((one) => one === part).length))
-      if (ids.length < total && took !== undefined && !(await took([...ids]))) return { kind: 'unavailable', provider_code: null, ...soFar() }
+      if (ids.length === total) break
+      const next = await took!([...ids])
+      if (next === null) return { kind: 'unavailable', provider_code: null, ...soFar() }
+      time = next
     }
     return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
   }

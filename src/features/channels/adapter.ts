@@ -145,10 +145,10 @@ interface PartlyTaken {
 
 /**
  * Told after each part that the provider took of a message which becomes several there, the last one excepted, with all ids so far (`provider_ids` of `PartlyTaken`), and
- * awaited before the next part goes: they are kept by then, and the signal of the hand-over gives the next part its own time. false: the rest is not handed over now, and the outcome
+ * awaited before the next part goes: they are kept by then, and the signal that it resolves to gives the next part its own time. null: the rest is not handed over now, and the outcome
  * is `restLater` of `providers/rest-later.ts`. Never rejects.
  */
-export type PartTaken = (provider_ids: readonly string[]) => Promise<boolean>
+export type PartTaken = (provider_ids: readonly string[]) => Promise<AbortSignal | null>
 
 /** A message whose hand-over had no answer, as it is asked about. */
 export interface MessageInDoubt extends OutboundMessage {

@@ -2,7 +2,7 @@
 import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Adapter, Connection, OutboundMessage, Outcome } from '../../channels/adapter.ts'
+import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { ask } from './asking.ts'
@@ -10,7 +10,7 @@ import type { Circuits } from './circuits.ts'
 import type { Completer } from './completer.ts'
 import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
-import { partsTaken, type PartsTaken } from './parts-taken.ts'
+import { partsTaken } from './parts-taken.ts'
 import { mayGo } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import type { ChannelLeases } from './leases.ts'
@@ -240,11 +240,11 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const parts = told !== null || adapter?.instant === true ? null : partsTaken(platform, job, signal)
-  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, { ...given, message }, parts ?? { signal }).finally(() => parts?.end()))
+  const parts = partsTaken(platform, job)
+  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, { ...given, message }, signal, parts.took).finally(parts.end))
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
-  if (job.row.mode === 'live') deps.circuits.note(job.row, parts?.stopped() === true ? { kind: 'accepted' } : outcome, began_ms, at_ms)
+  if (job.row.mode === 'live') deps.circuits.note(job.row, parts.stopped() ? { kind: 'accepted' } : outcome, began_ms, at_ms)
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
   const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true, neverHad }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
@@ -255,7 +255,8 @@ async function send(
   adapter: Adapter | undefined,
   { id, provider }: ChannelRow,
   { message, connection }: Given,
-  { signal, took }: Pick<PartsTaken, 'signal'> & Partial<Pick<PartsTaken, 'took'>>,
+  signal: AbortSignal,
+  took: PartTaken,
 ): Promise<Outcome> {
   if (adapter === undefined) return { kind: 'unavailable', provider_code: null, message: `The provider ${provider} is not part of this service.` }
   try {

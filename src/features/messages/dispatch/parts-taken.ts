@@ -1,5 +1,4 @@
-/** A hand-over of a message that becomes several at its provider: each part has its time, and what was taken is kept before the next one goes. */
-import { abortListeners } from '../../../lib/abort-listeners.ts'
+/** A hand-over of a message that becomes several at its provider: what was taken is kept before the next part goes, and each part has its time. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { PartTaken } from '../../channels/adapter.ts'
@@ -10,51 +9,43 @@ import { keepAccepted } from './parts-store.ts'
 const marginMs = 1000
 
 export interface PartsTaken {
-  /** Aborts with the time of the batch, or, once a part was taken, with that of the next one. */
-  readonly signal: AbortSignal
-  /** Told of each part but the last; resolves to whether the next one may go. */
+  /** Told of each part but the last; resolves to the time of the next one. Messages of one part never come here, and cost nothing. */
   readonly took: PartTaken
   /** Whether the rest was told to wait for the next hand-over. */
   readonly stopped: () => boolean
   /** The hand-over is over. */
-  end(): void
+  readonly end: () => void
 }
 
-const batches = abortListeners()
-
-/** The time and the memory of one hand-over of `job`, which began with others whose time is that of `batch`. */
-export function partsTaken(
-  { clock, pool, process_id, log }: Pick<Platform, 'clock' | 'pool' | 'process_id' | 'log'>,
-  job: Job,
-  batch: AbortSignal,
-): PartsTaken {
-  const [given, ended] = [new AbortController(), new AbortController()]
-  let [until_ms, stopped] = [0, false]
-  const expire = async () => {
-    while (until_ms > clock.now() && !ended.signal.aborted) await clock.sleep(until_ms - clock.now(), ended.signal)
-    if (!ended.signal.aborted) given.abort(batch.reason)
-  }
-  if (batch.aborted) given.abort(batch.reason)
-  const leave = batches.add(batch, () => void expire())
-  const begin = () => (until_ms = clock.now() + sendTimeoutMs)
+/** The memory of one hand-over of `job`, and the time of each part but the first, whose time is that of the batch. */
+export function partsTaken({ clock, pool, process_id, log }: Pick<Platform, 'clock' | 'pool' | 'process_id' | 'log'>, job: Job): PartsTaken {
+  let stopped = false
+  let part: AbortController | undefined
+  const end = () => part?.abort()
   return {
-    signal: given.signal,
+    end,
     stopped: () => stopped,
     async took(provider_ids) {
+      end()
       job.accepted_ids = provider_ids
-      begin()
       const claim = { process_id, message_id: job.row.id, lease_until: isoTime(job.lease_until_ms) }
       const kept = await keepAccepted(pool, claim, provider_ids).catch((error: unknown) => {
         log.error({ err: error, message_id: job.row.id }, 'what a provider took of a message could not be kept; the rest is handed over later')
         return false
       })
-      stopped = !kept || given.signal.aborted || job.lease_until_ms - clock.now() < sendTimeoutMs + marginMs
-      begin()
-      return !stopped
-    },
-    end() {
-      leave()
-      ended.abort()
+      stopped = !kept || job.lease_until_ms - clock.now() < sendTimeoutMs + marginMs
+      if (stopped) return null
+      part = new AbortController()
+      return timeOf(clock, part.signal)
     },
   }
+}
+
+/** Aborts when the time of one part is over, unless that has ended before. */
+function timeOf(clock: Platform['clock'], ended: AbortSignal): AbortSignal {
+  const given = new AbortController()
+  void clock.sleep(sendTimeoutMs, ended).then(() => {
+    if (!ended.aborted) given.abort(new DOMException(`no answer within ${sendTimeoutMs} ms`, 'TimeoutError'))
+  })
+  return given.signal
 }

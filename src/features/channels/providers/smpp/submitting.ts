@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../../lib/clock.ts'
 import type { Outcome, OutboundMessage, PartTaken } from '../../adapter.ts'
-import { restLater } from '../rest-later.ts'
+import { nextPart, restLater } from '../rest-later.ts'
 import type { Link, Reply } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
 import type { Options } from './options.ts'
@@ -39,10 +39,11 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
   const packets = packetsOf(deps.options, message)
   const { taken } = deps.memory
   const ids = new Map([...message.already_accepted.entries(), ...(taken.get(message.id) ?? [])])
+  let time: AbortSignal | null = signal
   for (const [index, fields] of packets.entries()) {
     if (ids.has(index)) continue
     const unnamed = `unnamed:${message.id}:${index}`
-    const outcome = await submitPart(deps, { fields, unnamed }, signal, (provider_id) => {
+    const outcome = await submitPart(deps, { fields, unnamed }, time, (provider_id) => {
       ids.set(index, provider_id)
       taken.set(message.id, ids)
       bound(taken, takenMax)
@@ -50,7 +51,9 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
     })
     if (typeof outcome === 'string') {
       ids.set(index, outcome)
-      if (index < packets.length - 1 && took !== undefined && !(await took([...ids.values()]))) return restLater([...ids.values()])
+      if (index === packets.length - 1) break
+      time = await nextPart(took, [...ids.values()], time)
+      if (time === null) return restLater([...ids.values()])
     } else {
       if (outcome.kind === 'refused') taken.delete(message.id)
       return ids.size === 0 || outcome.kind === 'accepted' ? outcome : { ...outcome, provider_ids: [...ids.values()] }

@@ -1,6 +1,6 @@
 /** Hands messages to Telegram, one call after the other: what was taken of one stays taken, and the rest alone is repeated. */
 import type { Connection, OutboundMessage, Outcome, PartTaken, ProviderTools } from '../../adapter.ts'
-import { restLater } from '../rest-later.ts'
+import { nextPart, restLater } from '../rest-later.ts'
 import { callApi } from './api.ts'
 import { stepsOf, type Step } from './contents.ts'
 import { outcomeOf } from './codes.ts'
@@ -12,11 +12,14 @@ type Taken = { readonly kind: 'taken'; readonly ids: readonly string[] }
 export async function send(tools: ProviderTools, message: OutboundMessage, connection: Connection, signal: AbortSignal, took?: PartTaken): Promise<Outcome> {
   const ids = [...message.already_accepted]
   const steps = stepsLeft(message)
+  let time: AbortSignal | null = signal
   for (const [index, step] of steps.entries()) {
-    const taken = await take(tools, connection, step, signal)
+    const taken = await take(tools, connection, step, time)
     if (taken.kind !== 'taken') return ids.length === 0 || taken.kind === 'accepted' ? taken : { ...taken, provider_ids: ids }
     ids.push(...taken.ids)
-    if (index < steps.length - 1 && took !== undefined && !(await took([...ids]))) return restLater(ids)
+    if (index === steps.length - 1) break
+    time = await nextPart(took, ids, time)
+    if (time === null) return restLater(ids)
   }
   const [first, ...others] = ids
   if (first === undefined) return { kind: 'refused', code: 'provider_error', provider_code: null, message: `Telegram carries no ${message.type}.` }

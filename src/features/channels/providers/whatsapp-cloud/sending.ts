@@ -1,6 +1,6 @@
 /** Hands messages over to the Cloud API. */
 import type { Connection, Outcome, OutboundMessage, PartTaken, ProviderTools } from '../../adapter.ts'
-import { restLater } from '../rest-later.ts'
+import { nextPart, restLater } from '../rest-later.ts'
 import { outcomeOf } from './codes.ts'
 import { callGraph, credentialsOf, segment, type GraphAnswer } from './api.ts'
 import { objectsAt, textAt } from './json.ts'
@@ -17,11 +17,14 @@ export async function send(tools: ProviderTools, message: OutboundMessage, conne
   const path = `${segment(credentials.phone_number_id)}/messages`
   const ids = [...message.already_accepted]
   const calls = callsOf(message)
+  let time: AbortSignal | null = signal
   for (const body of calls.slice(ids.length)) {
-    const outcome = outcomeOfAnswer(await callGraph(tools, credentials, { method: 'POST', path, body }, signal), message.attempt)
+    const outcome = outcomeOfAnswer(await callGraph(tools, credentials, { method: 'POST', path, body }, time), message.attempt)
     if (outcome.kind !== 'accepted') return ids.length === 0 ? outcome : { ...outcome, provider_ids: ids }
     ids.push(outcome.provider_ids[0])
-    if (ids.length < calls.length && took !== undefined && !(await took([...ids]))) return restLater(ids)
+    if (ids.length === calls.length) break
+    time = await nextPart(took, ids, time)
+    if (time === null) return restLater(ids)
   }
   return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
 }
