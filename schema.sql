@@ -149,6 +149,19 @@ create table channel_leases (
   constraint channel_leases_pkey PRIMARY KEY (channel_id)
 );
 
+create table channel_pauses (
+  channel_id text collate "C" not null,
+  account_id text collate "C" not null,
+  channel_type text not null,
+  process_id text collate "C" not null,
+  paused_at timestamp with time zone not null,
+  paused_until timestamp with time zone not null,
+  times integer not null,
+  pace double precision not null,
+  constraint channel_pauses_pkey PRIMARY KEY (channel_id)
+);
+CREATE INDEX channel_pauses_account ON public.channel_pauses USING btree (account_id);
+
 create table channel_sessions (
   channel_id text collate "C" not null,
   process_id text collate "C" not null,

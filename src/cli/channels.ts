@@ -39,10 +39,15 @@ export const registerChannels: Register = (program, cli) => {
     .description('list the senders of an account')
     .option('--account <account>', 'its id; may be left out where there is one')
     .action(async (options: { account?: string }, command: Command) => {
-      const rows = await cli.withApp(async (app) => await listChannels(app, await tenantOf(app, options.account)))
+      const { rows, pauses } = await cli.withApp(async (app) => {
+        const tenant = await tenantOf(app, options.account)
+        return { rows: await listChannels(app, tenant), pauses: await app.services.messages.pauses(app.platform.pool, tenant) }
+      })
+      const paused = new Map(pauses.map((pause) => [pause.channel_id, pause]))
+      const lines = rows.map((row) => `${line(row)}${pauseText(paused.get(row.id))}`)
       cli.print(command, {
-        json: rows,
-        text: rows.length === 0 ? 'The account has no channel: connect one with `posthorn channels connect`.' : rows.map(line).join('\n'),
+        json: rows.map((row) => ({ ...row, throttled: pauseObject(paused.get(row.id)) })),
+        text: rows.length === 0 ? 'The account has no channel: connect one with `posthorn channels connect`.' : lines.join('\n'),
       })
     })
 
@@ -93,6 +98,16 @@ async function listChannels(app: App, tenant: Tenant): Promise<Channel[]> {
     if (page.length <= 100) return rows
   }
 }
+
+type Pause = Awaited<ReturnType<App['services']['messages']['pauses']>>[number]
+
+/** null: its provider takes messages, as far as is known. */
+const pauseObject = (pause: Pause | undefined) => (pause === undefined ? null : { since: pause.paused_at, next_try_at: pause.paused_until, times: pause.times })
+
+const pauseText = (pause: Pause | undefined): string =>
+  pause === undefined
+    ? ''
+    : `\n  throttled by its provider since ${pause.paused_at}, ${pause.times} times in a row; its messages wait, and one goes at ${pause.paused_until}`
 
 /** Served by the service itself. */
 const guideUrl = (app: App, guide: string | undefined): string | null => (guide === undefined ? null : `${app.platform.settings.base_url}/docs/guides/${guide}`)

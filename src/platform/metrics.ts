@@ -129,10 +129,16 @@ const channelMetrics = (registers: Registry[]) => ({
     labelNames: ['channel_type'],
     registers,
   }),
+  channels_throttled: new Gauge({
+    name: 'posthorn_channels_throttled',
+    help: 'Channels of this process whose provider takes no more of them for now, so that their messages wait.',
+    labelNames: ['channel_type'],
+    registers,
+  }),
   hand_overs: new Gauge({ name: 'posthorn_hand_overs', help: 'Messages of this process that are being handed over.', labelNames: ['channel_type'], registers }),
   asked: new Counter({
     name: 'posthorn_asked_total',
-    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told (taken, never_had, refused, not_told, no_answer).',
+    help: 'Messages whose hand-over had no answer and about which the provider was asked, by what it told (taken, never_had, refused, not_told, no_answer, throttled).',
     labelNames: ['outcome'],
     registers,
   }),

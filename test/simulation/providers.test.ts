@@ -88,7 +88,15 @@ function backend(scripted: ScriptedProvider, kind: (typeof kinds)[number], seed:
   }
   scripted.answer = (message): Answer => {
     if (random.below(100) >= state.badness * 100) return process(message)
-    const answer = random.pick<Answer>([{ kind: 'throttled', provider_code: '429', message: 'Slow down.' }, unavailable, unknown, unknown, 'hang', 'hang'])
+    const limit_on = random.pick(['channel', 'recipient', 'untold'] as const)
+    const answer = random.pick<Answer>([
+      { kind: 'throttled', limit_on, provider_code: '429', message: 'Slow down.' },
+      unavailable,
+      unknown,
+      unknown,
+      'hang',
+      'hang',
+    ])
     // what breaks off may have come through
     if ((answer === 'hang' || answer === unknown) && random.below(2) === 0) process(message)
     return answer

@@ -113,6 +113,8 @@ test('throttling is waited out, and credentials that were revoked disconnect the
   const waiting = await read(throttled)
   await world.clock.advance(5000)
   await world.settle()
+  // after a pause the channel goes on slower
+  await world.clock.advance(1000)
 
   sim.account.auth_token = 'changed'
   const lost = await hand()

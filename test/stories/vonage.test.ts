@@ -112,6 +112,9 @@ test('a throttled text is sent again after as long as Vonage says, and a refused
   const early = sim.messages.length
   await world.clock.advance(5000)
   await world.settle()
+  // after a pause the channel goes on slower
+  await world.clock.advance(1000)
+  await world.settle()
 
   assert.deepEqual([early, sim.messages.length], [0, 1])
   assert.equal((await api.get(`/v1/messages/${later.body.id}`)).body.status, 'sent')

@@ -105,6 +105,12 @@ export interface TemplatesReport {
 export type Report = Receipt | InboundMessage | PreferenceReport | LinkReport | TemplatesReport
 
 /**
+ * What a provider's limit is on. `channel`: on all that it sends, so the channel pauses and then goes on slower. `recipient`: on messages to this one, which
+ * waits by itself. `untold`: the provider does not say; the channel pauses once it throttles two in a row that go to different recipients.
+ */
+export type LimitOn = 'channel' | 'recipient' | 'untold'
+
+/**
  * A provider's answer to one hand-over. `unavailable`: certainly not sent, repeat. `unknown`: perhaps sent, so repeating may
  * send twice. `accepted` carries one id per provider message that was made, those of earlier hand-overs included, and, for providers
  * that never call back (the sandbox), the reports to come after so many milliseconds.
@@ -126,6 +132,8 @@ export type Outcome =
     } & PartlyTaken)
   | ({
       readonly kind: 'throttled'
+      readonly limit_on: LimitOn
+      /** How long the provider asks for, where it says so; a minute at most is heeded. Absent: growing waits. */
       readonly retry_after_ms?: number
       readonly provider_code: string | null
       readonly message: string
@@ -176,6 +184,8 @@ export type AskOutcome =
   | { readonly kind: 'not_told' }
   /** No answer of the provider's came, whether the question reached it or not: it is asked again. */
   | { readonly kind: 'no_answer'; readonly message: string }
+  /** The channel asks too much at once: it pauses as after a hand-over that was throttled, and the question is put again. */
+  | { readonly kind: 'throttled'; readonly retry_after_ms?: number; readonly message: string }
 
 /** A message as the provider has it; `receipt`: what it tells of it beyond that it was taken. */
 export interface FoundMessage {

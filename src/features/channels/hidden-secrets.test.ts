@@ -43,7 +43,7 @@ test('what becomes of a hand-over shows no secret, and ids and what people wrote
     { kind: 'refused', code: 'provider_error', ...said },
     { kind: 'unavailable', ...said },
     { kind: 'unknown', message: said.message, provider_ids: ['1'] },
-    { kind: 'throttled', ...said, if_lasting: { code: 'policy_violation', ...said } },
+    { kind: 'throttled', limit_on: 'channel', ...said, if_lasting: { code: 'policy_violation', ...said } },
     {
       kind: 'accepted',
       provider_ids: [token],

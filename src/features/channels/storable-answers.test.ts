@@ -32,7 +32,7 @@ test('every outcome can be stored, and a receipt of it finds its message', () =>
     const outcomes: Outcome[] = [
       { kind: 'accepted', provider_ids: [one, one], reports: [{ after_ms: 0, report: receipt }] },
       { kind: 'refused', code: 'provider_error', ...said, provider_ids: [one] },
-      { kind: 'throttled', ...said, if_lasting: { code: 'policy_violation', ...said } },
+      { kind: 'throttled', limit_on: 'channel', ...said, if_lasting: { code: 'policy_violation', ...said } },
       { kind: 'unavailable', ...said },
       { kind: 'unknown', message: one },
     ]

@@ -50,7 +50,7 @@ export function storableTold(told: AskOutcome): AskOutcome {
     return { kind: 'alike', found: [storableFound(first), ...others.map(storableFound)] }
   }
   if (told.kind === 'refused') return { ...told, ...saidOf(told) }
-  return told.kind === 'no_answer' ? { ...told, message: sentenceOf(told.message) } : told
+  return told.kind === 'no_answer' || told.kind === 'throttled' ? { ...told, message: sentenceOf(told.message) } : told
 }
 
 function storableFound({ provider_ids, receipt }: FoundMessage): FoundMessage {

@@ -10,6 +10,8 @@ import type { ContactService } from '../contacts/service.ts'
 import type { MediaService } from '../media/service.ts'
 import { sendBatch, type SentBatch } from './batches.ts'
 import { cancelMessage } from './cancelling.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { listPauses, type PauseRow } from './dispatch/pauses-store.ts'
 import type { Withdrawing } from './dispatch/unpersisted-sends.ts'
 import { simulateInbound, type InboundRequest } from './inbound/simulated.ts'
 import { checkMessage } from './ingest/check.ts'
@@ -72,6 +74,8 @@ export interface MessageService {
   cancel(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Fails and refunds those that were not handed over, in the transaction of their submitter, who locks its own rows before; resolves to their ids. */
   withdraw(tx: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlySet<string>>
+  /** The account's channels that their providers throttle at this time, for operators. */
+  pauses(sql: Db, tenant: Tenant): Promise<PauseRow[]>
   /** What a recipient would write, on a sandbox channel. */
   simulateInbound(sql: Db, tenant: Tenant, body: InboundRequest): Promise<MessageRow>
 }
@@ -90,6 +94,7 @@ export function messageService(deps: MessageDeps): MessageService {
     attempts: attemptsOfMessage,
     cancel: (sql, tenant, id) => cancelMessage(deps, sql, tenant, id),
     withdraw: (tx, tenant, ids) => withdrawMessages(deps, tx, tenant, ids),
+    pauses: (sql, tenant) => listPauses(sql, tenant, isoTime(deps.platform.clock.now())),
     simulateInbound: (sql, tenant, body) => simulateInbound(deps, sql, tenant, body),
   }
 }

@@ -3,7 +3,7 @@
  * one for all providers (docs/decisions/unknown-outcomes.md).
  */
 import type { HttpAnswer } from '../../../lib/http-client.ts'
-import type { Outcome } from '../adapter.ts'
+import type { AskOutcome, Outcome } from '../adapter.ts'
 
 type Answer = Extract<HttpAnswer, { kind: 'answer' }>
 
@@ -24,7 +24,13 @@ export function outcomeOfForeignAnswer(title: string, { status, headers }: Pick<
   const provider_code = String(status)
   if (kind === 'unknown') return { kind, message: `${title} may have taken the message: the answer was ${status}, and nothing of its own.` }
   if (kind === 'unavailable') return { kind, provider_code, message: `${title} was not reached: something before it answered ${status}.` }
-  return { kind, provider_code, message: 'Too many requests at once.', ...retryAfterOf(headers) }
+  return { kind, limit_on: 'channel', provider_code, message: 'Too many requests at once.', ...retryAfterOf(headers) }
+}
+
+/** A 429 to a question, whoever says it: the channel asks too much at once. null for everything else. */
+export function askedTooMuch(title: string, answer: HttpAnswer): (AskOutcome & { readonly kind: 'throttled' }) | null {
+  if (answer.kind !== 'answer' || answer.status !== 429) return null
+  return { kind: 'throttled', message: `${title} takes no more questions for now.`, ...retryAfterOf(answer.headers) }
 }
 
 /** What `retry-after` says in seconds: an hour at most. */

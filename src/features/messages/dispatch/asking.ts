@@ -52,6 +52,7 @@ function outcomeOf(told: Settled): Outcome | 'never_had' | 'not_told' {
   if (told.kind === 'never_had' || told.kind === 'not_told') return told.kind
   if (told.kind === 'refused') return told
   if (told.kind === 'no_answer') return { kind: 'unknown', message: told.message }
+  if (told.kind === 'throttled') return { ...told, limit_on: 'channel', provider_code: null }
   const { provider_ids, receipt } = told
   return { kind: 'accepted', provider_ids, reports: receipt === undefined ? [] : [{ after_ms: 0, report: receipt }] }
 }

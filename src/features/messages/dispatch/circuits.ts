@@ -1,42 +1,80 @@
-/** Circuits: how the providers of channels have answered lately. One that fails again and again gets a probe now and then, and the other messages wait (behaviour: messages 7.8). */
+/**
+ * Circuits: how the providers of channels have answered lately. While one fails again and again, or takes no more of the channel for now, the channel is paused: its messages wait, and one
+ * goes as a probe now and then (behaviour: messages 7.8, 7.11).
+ */
 import type { Platform } from '../../../platform/platform.ts'
-import type { Outcome } from '../../channels/adapter.ts'
+import type { LimitOn, Outcome } from '../../channels/adapter.ts'
 import type { MessageRow } from '../rows.ts'
 
 type Whose = Pick<MessageRow, 'account_id' | 'mode' | 'channel_id' | 'channel_type'>
 
-/** As much of an outcome as tells whether the provider was there, and took the channel's credentials. */
-export type Told = Pick<Outcome, 'kind'> & { readonly channel_lost?: boolean }
+/** As much of an outcome as tells whether the provider was there, took the channel's credentials, and takes more of it. */
+export type Told = Pick<Outcome, 'kind'> & {
+  readonly channel_lost?: boolean
+  readonly limit_on?: LimitOn
+  readonly retry_after_ms?: number
+  readonly provider_code?: string | null
+}
 
-/** A channel whose provider has failed and not answered since. */
-export interface Failing extends Whose {
-  /** Hand-overs in a row that did not reach it, or had no answer. */
-  failures: number
-  /** When the first of them began, or when the link was tried after that. */
-  since_ms: number
-  last_ms: number
-  /** While the circuit is open: since when, or since when its link was tried by somebody; when the next probe may go, and how many went. */
+/** The hand-over that told it. */
+export interface Tried {
+  readonly began_ms: number
+  readonly now_ms: number
+  readonly to?: string
+  /** It went while the channel was paused, to try its provider. */
+  readonly probe?: boolean
+}
+
+/** While a channel is paused: since when, or since when its link was tried by somebody; when the next probe may go, and how many went. */
+interface Paused extends Whose {
   open_ms: number
   probe_ms: number
   probes: number
 }
 
-/** Which message an open circuit lets through next, of those that were handed over least often. */
+/** A channel whose provider has failed and not answered since; it is paused once it has failed often enough. */
+export interface Failing extends Paused {
+  /** Hand-overs in a row that did not reach it, or had no answer. */
+  failures: number
+  /** When the first of them began, or when the link was tried after that. */
+  since_ms: number
+  last_ms: number
+}
+
+/** A channel whose provider throttles it. */
+interface Throttled extends Paused {
+  /** Throttled in a row: the first hand-over, and the probes since. */
+  times: number
+}
+
+/** A pause as other processes are told of it. */
+export interface Pause extends Whose {
+  readonly until_ms: number
+  readonly times: number
+}
+
+/** Which message a paused channel lets through next, of those that were handed over least often. */
 export type ProbeChoice = 'oldest' | 'newest'
 
 export interface Circuits {
-  /** Notes what a hand-over, or a question, told of a live channel's provider. */
-  note(whose: Whose, outcome: Told, began_ms: number, now_ms: number): void
+  /**
+   * Notes what a hand-over told of a live channel's provider; yields the pause that begins with it, or that it makes longer, and `over` where a pause for throttling ends. What a provider
+   * tells when it is asked says nothing of whether it takes messages, and is not noted, unless it throttles.
+   */
+  note(whose: Whose, told: Told, tried: Tried): Pause | 'over' | null
+  /** Another process that dispatched the channel was throttled; false where that is known, or over. */
+  adopt(pause: Pause, now_ms: number): boolean
   /** How many of the wanted hand-overs may begin now. */
   allows(channel_id: string, now_ms: number, wanted: number): number
-  /** Hand-overs begin: while the circuit is open, a probe goes. */
+  /** Hand-overs begin: while the channel is paused, a probe goes. */
   begins(channel_id: string, now_ms: number): void
   /** What was to go as a probe was not handed over after all: another may go instead. */
   notHandedOver(channel_id: string, now_ms: number): void
+  /** Whether the channel is paused, until a probe is answered. */
   isOpen(channel_id: string): boolean
   /** By turns the message that waits longest and the one that came last, so that whatever keeps failing waits at one end alone. */
   choice(channel_id: string): ProbeChoice
-  /** When an open circuit lets its next probe through; null while it is closed. */
+  /** When a paused channel lets its next probe through; null where it is not paused. */
   probeAt(channel_id: string): number | null
   /** Channels whose providers have failed for half a minute without a success, and since they were last found here. */
   outOfReach(now_ms: number): Failing[]
@@ -48,8 +86,10 @@ export interface Circuits {
   linkLost(channel_id: string, now_ms: number): void
   /** Nothing is known of it any more. */
   forget(channel_id: string): void
-  /** Those that are open. */
-  allOpen(): readonly Failing[]
+  /** Paused channels of which nothing was heard, and no probe was due, for half a minute. */
+  quiet(now_ms: number): readonly Whose[]
+  /** Those that are paused, by the reason. */
+  allPaused(): { readonly failing: readonly Whose[]; readonly throttled: readonly Whose[] }
 }
 
 const failuresMax = 10
@@ -57,31 +97,40 @@ const probeFirstMs = 1000
 const probeMaxMs = 30_000
 /** A provider out of reach disconnects a channel after so long (behaviour: channels 4.5). */
 const outOfReachMs = 30_000
+/** A pause that a provider asks for has bounds: it may mean an hour, or nothing, and a channel is tried once a minute. */
+const askedMinMs = 100
+const askedMaxMs = 60_000
+/** A paused channel of which nothing was heard for so long, with nothing that could try its provider, tells nothing any more. */
+const quietMs = 30_000
+const suspectedMax = 10_000
 
 interface State extends Pick<Platform, 'log' | 'wake'> {
   readonly failing: Map<string, Failing>
+  readonly throttled: Map<string, Throttled>
+  /** By channel, to whom the last message went where that was throttled, and the provider did not say on what its limit is. */
+  readonly suspected: Map<string, string | undefined>
+  /** Until when other processes paused a channel, as far as this one has heard of it. */
+  readonly adopted_ms: Map<string, number>
 }
 
 /** Of one process: a live channel is dispatched by one at a time. */
 export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuits {
-  const failing = new Map<string, Failing>()
-  const state: State = { failing, log, wake }
+  const state: State = { failing: new Map(), throttled: new Map(), suspected: new Map(), adopted_ms: new Map(), log, wake }
+  const { failing, throttled } = state
   return {
-    note(whose, { kind, channel_lost }, began_ms, now_ms) {
-      if (kind === 'unavailable' || kind === 'unknown') fail(state, whose, kind, began_ms, now_ms)
-      else if (channel_lost === true) failing.set(whose.channel_id, openedNow(whose, now_ms))
-      else if (failing.size > 0) succeed(state, whose.channel_id)
-    },
+    note: (whose, told, tried) => note(state, whose, told, tried),
+    adopt: (pause, now_ms) => adopt(state, pause, now_ms),
     allows(channel_id, now_ms, wanted) {
       const open = openOne(state, channel_id)
       if (open === undefined) return wanted
-      return now_ms < open.probe_ms ? 0 : Math.min(wanted, 1)
+      return waits(open, now_ms) ? 0 : Math.min(wanted, 1)
     },
     begins(channel_id, now_ms) {
       const open = openOne(state, channel_id)
       if (open === undefined) return
       open.probes += 1
-      open.probe_ms = now_ms + Math.min(probeFirstMs * 2 ** Math.min(open.probes, 10), probeMaxMs)
+      // of a channel that is throttled the next one goes when this one is answered, or is not in the time that it has
+      open.probe_ms = now_ms + ('times' in open ? probeMaxMs : growing(open.probes + 1))
     },
     notHandedOver(channel_id, now_ms) {
       const open = openOne(state, channel_id)
@@ -94,26 +143,55 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
     probeAt: (channel_id) => openOne(state, channel_id)?.probe_ms ?? null,
     outOfReach: (now_ms) => [...failing.values()].filter(({ since_ms, last_ms }) => now_ms - since_ms >= outOfReachMs && last_ms >= since_ms),
     reached(channel_id, now_ms) {
-      const open = openOne(state, channel_id)
+      const one = failing.get(channel_id)
       // what has not failed often needs no remembering: its provider can be reached
-      if (open === undefined) failing.delete(channel_id)
-      else open.since_ms = now_ms
+      if (one !== undefined && isOpen(one)) one.since_ms = now_ms
+      else failing.delete(channel_id)
     },
     linkTried(channel_id, tried_ms, now_ms) {
       const open = openOne(state, channel_id)
       if (open === undefined || tried_ms <= open.open_ms) return
+      log.info({ channel_id, probes: open.probes }, 'the link of a channel that is paused was tried, and stands; one of its messages goes at once')
       // clocks of processes may differ a little
-      failing.set(channel_id, { ...openedNow(open, now_ms), open_ms: Math.max(tried_ms, now_ms) })
-      log.info({ channel_id, probes: open.probes }, 'the link of a channel whose provider fails was tried, and stands; one of its messages goes at once')
+      const open_ms = Math.max(tried_ms, now_ms)
+      if ('times' in open) Object.assign(open, { open_ms, probe_ms: now_ms, probes: 0 })
+      else failing.set(channel_id, { ...openedNow(open, now_ms), open_ms })
     },
     linkLost(channel_id, now_ms) {
       const open = openOne(state, channel_id)
       if (open === undefined) failing.delete(channel_id)
       else failing.set(channel_id, openedNow(open, now_ms))
+      throttled.delete(channel_id)
     },
-    forget: (channel_id) => void failing.delete(channel_id),
-    allOpen: () => (failing.size === 0 ? [] : [...failing.values()].filter(isOpen)),
+    forget(channel_id) {
+      for (const map of [failing, throttled, state.suspected]) map.delete(channel_id)
+    },
+    quiet: (now_ms) => [
+      ...openOnes(state).filter(({ last_ms, open_ms }) => now_ms - Math.max(last_ms, open_ms) >= quietMs),
+      ...[...throttled.values()].filter(({ probe_ms, open_ms }) => now_ms - Math.max(probe_ms, open_ms) >= quietMs),
+    ],
+    allPaused: () => ({ failing: openOnes(state), throttled: [...throttled.values()] }),
   }
+}
+
+function note(state: State, whose: Whose, told: Told, { began_ms, now_ms, to, probe = false }: Tried): Pause | 'over' | null {
+  const { failing, throttled, suspected } = state
+  const { channel_id } = whose
+  if (told.kind === 'unavailable' || told.kind === 'unknown') {
+    fail(state, whose, told.kind, { began_ms, now_ms, probe })
+    return null
+  }
+  if (told.channel_lost === true) {
+    throttled.delete(channel_id)
+    failing.set(channel_id, openedNow(whose, now_ms))
+    return null
+  }
+  if (failing.size > 0) succeed(state, channel_id)
+  if (told.kind === 'throttled' && isOfChannel(state, channel_id, told, to)) return throttle(state, whose, told, { now_ms, probe })
+  if (told.kind !== 'throttled' && suspected.size > 0) suspected.delete(channel_id)
+  if (!probe || !throttled.has(channel_id)) return null
+  endThrottling(state, throttled.get(channel_id)!, now_ms)
+  return 'over'
 }
 
 const begun = ({ account_id, mode, channel_id, channel_type }: Whose, since_ms: number): Failing => {
@@ -123,34 +201,102 @@ const begun = ({ account_id, mode, channel_id, channel_type }: Whose, since_ms: 
 /** One whose first probe goes at once. */
 const openedNow = (whose: Whose, now_ms: number): Failing => ({ ...begun(whose, now_ms), failures: failuresMax, open_ms: now_ms, probe_ms: now_ms })
 
+/** How long after the n-th time the next one may go. */
+const growing = (times: number): number => Math.min(probeFirstMs * 2 ** Math.min(times - 1, 10), probeMaxMs)
+
 const isOpen = ({ failures }: Failing): boolean => failures >= failuresMax
 
-function openOne({ failing }: State, channel_id: string): Failing | undefined {
-  // most of the time no provider fails
+const openOnes = ({ failing }: State): Failing[] => (failing.size === 0 ? [] : [...failing.values()].filter(isOpen))
+
+function openOne({ failing, throttled }: State, channel_id: string): Failing | Throttled | undefined {
+  // most of the time no provider fails or throttles
+  if (throttled.size > 0) {
+    const one = throttled.get(channel_id)
+    if (one !== undefined) return one
+  }
   if (failing.size === 0) return undefined
   const one = failing.get(channel_id)
   return one !== undefined && isOpen(one) ? one : undefined
 }
 
+/** Nothing is due later than the longest pause: else the clock was set back. */
+const waits = ({ probe_ms }: Paused, now_ms: number): boolean => now_ms < probe_ms && probe_ms - now_ms <= askedMaxMs
+
 function succeed(state: State, channel_id: string): void {
-  const open = openOne(state, channel_id)
+  const one = state.failing.get(channel_id)
+  if (one === undefined) return
   state.failing.delete(channel_id)
-  if (open === undefined) return
-  state.log.info({ channel_id, probes: open.probes }, 'the provider of a channel answers again; its messages go on')
+  if (!isOpen(one)) return
+  state.log.info({ channel_id, probes: one.probes }, 'the provider of a channel answers again; its messages go on')
   state.wake('dispatch')
 }
 
-function fail({ failing, log }: State, whose: Whose, outcome: Told['kind'], began_ms: number, now_ms: number): void {
+function fail({ failing, throttled, log }: State, whose: Whose, outcome: Told['kind'], { began_ms, now_ms, probe }: Required<Omit<Tried, 'to'>>): void {
   const { account_id, channel_id } = whose
   const one = failing.get(channel_id) ?? begun(whose, began_ms)
   failing.set(channel_id, one)
   one.failures += 1
   one.last_ms = now_ms
-  if (one.failures !== failuresMax) return
+  // one message is enough to try with as it is
+  const wasThrottled = probe && throttled.delete(channel_id)
+  if (wasThrottled && one.failures < failuresMax) one.failures = failuresMax
+  else if (one.failures !== failuresMax) return
   one.open_ms = now_ms
   one.probe_ms = now_ms + probeFirstMs
   log.warn(
-    { account_id, channel_id, failures: failuresMax, outcome },
+    { account_id, channel_id, failures: one.failures, outcome },
     'the provider of a channel fails again and again; its messages wait, and one goes now and then',
   )
+}
+
+/** Whether the limit is on all of the channel, as far as the provider says, or as what came before it tells. */
+function isOfChannel({ suspected, throttled }: State, channel_id: string, { limit_on }: Told, to: string | undefined): boolean {
+  if (limit_on !== 'untold' || throttled.has(channel_id)) return limit_on !== 'recipient'
+  const known = suspected.has(channel_id)
+  const before = suspected.get(channel_id)
+  if (!known && suspected.size >= suspectedMax) suspected.clear()
+  suspected.set(channel_id, to)
+  return known && before !== to
+}
+
+function throttle(
+  { throttled, suspected, log }: State,
+  whose: Whose,
+  { retry_after_ms = 0, provider_code = null }: Told,
+  { now_ms, probe }: Pick<Required<Tried>, 'now_ms' | 'probe'>,
+): Pause | null {
+  const { account_id, mode, channel_id, channel_type } = whose
+  suspected.delete(channel_id)
+  const asked_ms = retry_after_ms > 0 ? Math.min(Math.max(retry_after_ms, askedMinMs), askedMaxMs) : 0
+  const known = throttled.get(channel_id)
+  // what was under way when the pause began is answered with it, and counts once
+  const times = known === undefined ? 1 : probe ? known.times + 1 : known.times
+  const own_ms = known !== undefined && !probe ? 0 : times === 1 && asked_ms > 0 ? 0 : growing(times)
+  const until_ms = now_ms + Math.max(asked_ms, own_ms)
+  if (known !== undefined && !probe && until_ms <= known.probe_ms) return null
+  const one = known ?? { account_id, mode, channel_id, channel_type, open_ms: now_ms, probe_ms: 0, probes: 0, times: 0 }
+  throttled.set(channel_id, one)
+  one.times = times
+  one.probe_ms = until_ms
+  if (known === undefined)
+    log.warn({ account_id, channel_id, provider_code, wait_ms: until_ms - now_ms }, 'the provider of a channel takes no more of it for now; its messages wait')
+  return { account_id, mode, channel_id, channel_type, until_ms, times }
+}
+
+function endThrottling({ throttled, log, wake }: State, { account_id, channel_id, open_ms, probes }: Throttled, now_ms: number): void {
+  throttled.delete(channel_id)
+  log.info(
+    { account_id, channel_id, probes, paused_ms: now_ms - open_ms },
+    'the provider of a channel takes more of it again; its messages go on, slower at first',
+  )
+  wake('dispatch')
+}
+
+function adopt({ throttled, adopted_ms }: State, { until_ms, times, ...whose }: Pause, now_ms: number): boolean {
+  const { channel_id } = whose
+  if (throttled.has(channel_id) || now_ms - until_ms >= quietMs || until_ms <= (adopted_ms.get(channel_id) ?? 0)) return false
+  if (adopted_ms.size >= suspectedMax) adopted_ms.clear()
+  adopted_ms.set(channel_id, until_ms)
+  throttled.set(channel_id, { ...whose, open_ms: now_ms, probe_ms: Math.min(until_ms, now_ms + askedMaxMs), probes: 0, times })
+  return true
 }

@@ -26,6 +26,7 @@ const completed = (outcome: Outcome, more: { attempts?: number; unknowns?: numbe
 })
 const throttled = (retry_after_ms?: number): Outcome => ({
   kind: 'throttled',
+  limit_on: 'recipient',
   provider_code: null,
   message: '',
   ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
@@ -122,7 +123,7 @@ test('a hand-over is dated when it began, and a message of several parts has a r
 
 test('a message that is throttled for eight hand-overs is refused, where the provider says with what, and so is one of which it never tells', () => {
   const if_lasting = { code: 'policy_violation', provider_code: '131048', message: 'Too many recipients report this sender.' } as const
-  const spam: Outcome = { kind: 'throttled', provider_code: '131048', message: 'Slow down.', if_lasting }
+  const spam: Outcome = { kind: 'throttled', limit_on: 'recipient', provider_code: '131048', message: 'Slow down.', if_lasting }
 
   assert.deepEqual(
     [0, 6, 7, 20].map((attempts) => outcomeOf({ attempts }, spam).kind),

@@ -136,8 +136,9 @@ export function inOwnWords(completion: Completion): Completion | null {
   // what it took of the message cannot be told without its ids, and would go out again
   const whole = outcome.provider_ids === undefined || outcome.provider_ids.length === 0
   if (whole && outcome.kind === 'unknown') return { ...completion, outcome: { kind: 'unknown', message: notStored } }
-  if (whole && outcome.kind !== 'unknown' && outcome.kind !== 'refused')
-    return { ...completion, outcome: { kind: outcome.kind, provider_code: null, message: notStored } }
+  if (whole && outcome.kind === 'unavailable') return { ...completion, outcome: { kind: 'unavailable', provider_code: null, message: notStored } }
+  if (whole && outcome.kind === 'throttled')
+    return { ...completion, outcome: { kind: 'throttled', limit_on: outcome.limit_on, provider_code: null, message: notStored } }
   const message = `${notStored} The recipient may have the message: ask before you send it again.`
   return { ...completion, outcome: { kind: 'refused', code: 'provider_error', provider_code: null, message } }
 }

@@ -10,6 +10,7 @@ import { executor } from './executor.ts'
 import { inHand } from './in-hand.ts'
 import { channelLeases } from './leases.ts'
 import { linksLane } from './links.ts'
+import { pauses } from './pauses.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
@@ -51,10 +52,21 @@ export function dispatcher(deps: DispatcherDeps): Dispatcher {
   const rates = channelRates()
   const circuitsOfChannels = circuits(platform)
   const sessions = sessionsOf(deps.findSession)
+  const pausesOfChannels = pauses({ platform, circuits: circuitsOfChannels, rates })
   const consent = consentRecheck(platform, channels)
   const completing = completer({ ...deps, jobs })
-  const executing = executor({ ...deps, jobs, leases, rates, circuits: circuitsOfChannels, sessions, consent, complete: completing.complete })
-  const scheduling = scheduler({ ...deps, jobs, leases, rates, circuits: circuitsOfChannels, sessions, expire: executing.expire })
+  const executing = executor({
+    ...deps,
+    jobs,
+    leases,
+    rates,
+    circuits: circuitsOfChannels,
+    pauses: pausesOfChannels,
+    sessions,
+    consent,
+    complete: completing.complete,
+  })
+  const scheduling = scheduler({ ...deps, jobs, leases, rates, circuits: circuitsOfChannels, pauses: pausesOfChannels, sessions, expire: executing.expire })
   const takingOver = takeOver({ ...deps, scheduling, leases })
 
   const lane: Lane = {

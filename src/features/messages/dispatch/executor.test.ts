@@ -49,6 +49,7 @@ async function executing(t: TestContext) {
     jobs,
     rates: channelRates(),
     circuits: known,
+    pauses: { begin: async () => undefined, end: async () => undefined },
     sessions: { find: () => undefined, sends: () => false },
     leases: { holds: () => state.held },
     consent: { recheck: () => undefined, blockedAmong: async () => new Set(state.blocked ? [row!.id] : []) },
@@ -68,7 +69,7 @@ async function executing(t: TestContext) {
     job: (more: Partial<Job> = {}): Job => ({ row: row!, ...claimed, ...more }),
     /** Opens the circuit, and lets a probe begin: the next one is a while away. */
     beginProbe() {
-      for (let n = 0; n < 10; n++) known.note(whose, { kind: 'unavailable' }, clock.now(), clock.now())
+      for (let n = 0; n < 10; n++) known.note(whose, { kind: 'unavailable' }, { began_ms: clock.now(), now_ms: clock.now() })
       known.begins(channel_id, clock.now())
       return known.probeAt(channel_id)!
     },

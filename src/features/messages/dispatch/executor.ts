@@ -6,7 +6,7 @@ import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '.
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { ask } from './asking.ts'
-import type { Circuits } from './circuits.ts'
+import type { Circuits, Told } from './circuits.ts'
 import type { Completer } from './completer.ts'
 import { outcomeOf, type Ended } from './completion.ts'
 import type { ConsentRecheck } from './recheck.ts'
@@ -15,6 +15,7 @@ import { mayGo } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import type { ChannelLeases } from './leases.ts'
 import { sendTimeoutMs, validUntil, type Job } from './job.ts'
+import type { Pauses } from './pauses.ts'
 import type { ChannelRates } from './rates.ts'
 import { giveBack, isOurs } from './scheduler.ts'
 import type { Sessions } from './sessions.ts'
@@ -25,6 +26,7 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly jobs: InHand
   readonly rates: ChannelRates
   readonly circuits: Circuits
+  readonly pauses: Pick<Pauses, 'begin' | 'end'>
   readonly sessions: Sessions
   readonly leases: Pick<ChannelLeases, 'holds'>
   readonly consent: ConsentRecheck
@@ -244,10 +246,32 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, { ...given, message }, signal, parts.took).finally(parts.end))
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
-  if (job.row.mode === 'live') deps.circuits.note(job.row, parts.stopped() ? { kind: 'accepted' } : outcome, began_ms, at_ms)
+  const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
   const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true, neverHad }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
+  if (job.row.mode === 'live') await heed(deps, job, heard, { began_ms, now_ms: at_ms, asked: told !== null })
+}
+
+/**
+ * What the provider's answer means for the channel. A question is answered, or not, by another part of the provider, within limits of its own: what it told, or that it told nothing, counts
+ * neither for the provider nor against it. Where the question was a probe, a message may go instead; one that had no answer leaves the next probe to its time.
+ */
+async function heed(
+  { circuits, pauses, platform }: ExecutorDeps,
+  { row, probe }: Job,
+  heard: Told,
+  { asked, ...when }: { readonly began_ms: number; readonly now_ms: number; readonly asked: boolean },
+): Promise<void> {
+  if (asked && heard.kind !== 'throttled') {
+    if (probe !== true || heard.kind === 'unknown') return
+    circuits.notHandedOver(row.channel_id, when.now_ms)
+    platform.wake('dispatch')
+    return
+  }
+  const change = circuits.note(row, heard, { ...when, to: row.to, probe: probe === true })
+  if (change === 'over') await pauses.end(row.channel_id)
+  else if (change !== null) await pauses.begin(change)
 }
 
 async function send(

@@ -23,8 +23,6 @@ export interface LinksDeps extends Holding {
 
 const lookEveryMs = 1000
 const triedAtOnce = 20
-/** An open circuit of which nothing was heard for so long, with nothing that could try its provider, tells nothing any more. */
-const quietMs = 30_000
 
 export const linksLane = (deps: LinksDeps): Lane => ({
   name: 'links',
@@ -43,22 +41,27 @@ export const linksLane = (deps: LinksDeps): Lane => ({
   },
 })
 
+const countsOf = (some: readonly { readonly channel_type: string }[]): ReadonlyMap<string, number> =>
+  new Map([...Map.groupBy(some, ({ channel_type }) => channel_type)].map(([channel_type, of]) => [channel_type, of.length]))
+
 function measure({ platform: { metrics }, circuits, jobs }: LinksDeps): void {
-  const [open, running] = [Map.groupBy(circuits.allOpen(), ({ channel_type }) => channel_type), jobs.runningByType()]
+  const { failing, throttled } = circuits.allPaused()
+  const [open, paused] = [countsOf(failing), countsOf(throttled)]
+  const running = jobs.runningByType()
   for (const channel_type of channelTypes) {
-    metrics.circuits_open.set({ channel_type }, open.get(channel_type)?.length ?? 0)
+    metrics.circuits_open.set({ channel_type }, open.get(channel_type) ?? 0)
+    metrics.channels_throttled.set({ channel_type }, paused.get(channel_type) ?? 0)
     metrics.hand_overs.set({ channel_type }, running.get(channel_type) ?? 0)
   }
 }
 
 /**
- * Forgets open circuits of channels that another process dispatches now, and of those for which nothing waits: no answer would close them. One without its link is
+ * Forgets pauses of channels that another process dispatches now, and of those for which nothing waits: no answer would close them. One without its link is
  * kept: when the link is back, one message goes first.
  */
 async function forgetIdle(deps: LinksDeps): Promise<void> {
   const { platform, channels, circuits, jobs } = deps
-  const now = platform.clock.now()
-  const quiet = circuits.allOpen().filter(({ last_ms, open_ms }) => now - Math.max(last_ms, open_ms) >= quietMs)
+  const quiet = circuits.quiet(platform.clock.now())
   if (quiet.length === 0) return
   const waiting = await listWaiting(platform.pool, quiet.map(queueOf))
   const inHand = new Set(jobs.waiting.heads().map(({ row }) => row.channel_id))
@@ -91,7 +94,7 @@ async function tryLink({ platform, channels, circuits }: LinksDeps, failing: Fai
       log.warn({ err: error, channel_id, failures: failing.failures }, 'the provider of a channel has been out of reach for half a minute')
       await channels.setConnection(pool, channel, 'disconnected')
       // however few hand-overs told of it: once the link is back, one message goes first
-      circuits.note(failing, { kind: 'refused', channel_lost: true }, clock.now(), clock.now())
+      circuits.note(failing, { kind: 'refused', channel_lost: true }, { began_ms: clock.now(), now_ms: clock.now() })
       return true
     }
     log.error({ err: error, channel_id }, 'the link of a channel could not be tried; it is tried again')

@@ -44,3 +44,43 @@ test('a clock that is set back holds nothing up', () => {
 
   assert.equal(rates.take('ch', 5000, 1), 1)
 })
+
+test('a channel that was throttled goes on at half of what it sent, and faster each second, up to its rate', () => {
+  const rates = channelRates()
+  rates.set('ch', 60)
+  const inSecond = (from_ms: number) => {
+    let went = 0
+    for (let now_ms = from_ms; now_ms < from_ms + 1000; now_ms += 20) went += rates.take('ch', now_ms, 100)
+    return went
+  }
+  const before = inSecond(0)
+  const pace = rates.slow('ch', 999, 5000)
+  const after = [5, 6, 10, 20, 35, 36].map((second) => inSecond(second * 1000))
+
+  assert.deepEqual([before, pace], [60, 30])
+  assert.ok(Math.abs(after[0]! - 31) <= 4 && after[1]! > after[0]! && Math.abs(after[2]! - 41) <= 4, String(after))
+  assert.deepEqual(after.slice(3), [60, 60, 60])
+})
+
+test('the slowest channel sends one a second, and none is slowed for good by a clock that was set back', () => {
+  const rates = channelRates()
+  rates.set('ch', 30)
+  const pace = rates.slow('ch', 3_600_000, 3_660_000)
+  const first = rates.take('ch', 3_600_000, 10)
+  const early = rates.take('ch', 0, 10)
+  for (let now_ms = 0; now_ms <= 40_000; now_ms += 1000) rates.take('ch', now_ms, 100)
+
+  assert.deepEqual([pace, first, early], [1, 1, 1])
+  assert.ok(rates.take('ch', 42_000, 100) > 3)
+})
+
+test('what waits for a slow channel is told a moment at which it may go', () => {
+  const rates = channelRates()
+  rates.set('ch', 30)
+  rates.slowTo('ch', 1.5, 100_000)
+  rates.take('ch', 99_000, 1)
+
+  const at_ms = rates.freeAt('ch', 99_100)
+
+  assert.deepEqual([rates.take('ch', 99_100, 1), rates.take('ch', at_ms, 1)], [0, 1])
+})

@@ -1,4 +1,4 @@
-/** Capacity by rate: how many messages of a channel may go now, and when more may. */
+/** Capacity by rate: how many messages of a channel may go now, and when more may. One that was throttled goes on slower, and faster again by and by (behaviour: messages 7.11). */
 import { setMaxListeners } from 'node:events'
 import type { Platform } from '../../../platform/platform.ts'
 
@@ -11,11 +11,18 @@ export interface ChannelRates {
   within(channel_id: string, seconds: number): number
   /** When more may go than now. */
   freeAt(channel_id: string, now_ms: number): number
+  /** The provider throttled the channel, which is paused until then: yields how many a second it goes on with, half of what it sent. */
+  slow(channel_id: string, now_ms: number, until_ms: number): number
+  /** From then on it goes at so many a second, and each second by a thirtieth of its rate more, up to that. */
+  slowTo(channel_id: string, pace: number, from_ms: number): void
 }
 
 const secondMs = 1000
 /** So much of a second's messages may go at once; the others are spread, so that what their providers take to answer does not push two seconds into one. */
 const burst = 0.2
+/** So long a channel takes from a standstill to its rate. */
+const speedUpMs = 30_000
+const paceMin = 1
 
 /** What went on a channel in the last second, oldest first. */
 interface Gone {
@@ -26,10 +33,29 @@ interface Gone {
   at_ms: number
 }
 
+interface Slowed {
+  readonly pace: number
+  from_ms: number
+}
+
 /** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is set, its messages go one by one. */
 export function channelRates(): ChannelRates {
   const rates = new Map<string, number | null>()
   const gone = new Map<string, Gone>()
+  const slowed = new Map<string, Slowed>()
+
+  /** As many a second as may go now; undefined where that is not known yet. */
+  function rateAt(channel_id: string, now_ms: number): number | null | undefined {
+    const rate = rates.get(channel_id)
+    const slow = slowed.size === 0 ? undefined : slowed.get(channel_id)
+    if (slow === undefined || rate === undefined || rate === null) return rate
+    // nobody is slowed for longer than a pause lasts: else the clock was set back
+    if (slow.from_ms - now_ms > speedUpMs * 2) slow.from_ms = now_ms
+    const pace = slow.pace + (Math.max(0, now_ms - slow.from_ms) / speedUpMs) * rate
+    if (pace < rate) return pace
+    slowed.delete(channel_id)
+    return rate
+  }
 
   function goneUntil(channel_id: string, now_ms: number, rate: number): Gone {
     const known = gone.get(channel_id)
@@ -49,24 +75,32 @@ export function channelRates(): ChannelRates {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
     freeAt(channel_id, now_ms) {
-      const rate = rates.get(channel_id)
+      const rate = rateAt(channel_id, now_ms)
       if (rate === undefined || rate === null) return now_ms
       const { grants, count, spent } = goneUntil(channel_id, now_ms, rate)
       const flown_ms = now_ms + Math.ceil((Math.max(0, spent - rate * burst) * secondMs) / rate)
-      return count < rate ? flown_ms : Math.max(flown_ms, grants[0]!.at_ms + secondMs)
+      return count + 1 <= rate ? flown_ms : Math.max(flown_ms, grants[0]!.at_ms + secondMs)
     },
     take(channel_id, now_ms, wanted) {
-      const rate = rates.get(channel_id)
+      const rate = rateAt(channel_id, now_ms)
       if (rate === null) return wanted
       const last = goneUntil(channel_id, now_ms, rate ?? 0)
       // the rate is looked up with the first message
-      const free = rate === undefined ? 1 : Math.min(rate - last.count, Math.floor(1 + rate * burst - last.spent))
-      const granted = Math.max(0, Math.min(wanted, free))
+      const free = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
+      const granted = Math.max(0, Math.min(wanted, Math.floor(free)))
       if (granted > 0) last.grants.push({ at_ms: now_ms, count: granted })
       last.count += granted
       last.spent += granted
       return granted
     },
+    slow(channel_id, now_ms, until_ms) {
+      const rate = rateAt(channel_id, now_ms)
+      if (rate === undefined || rate === null) return paceMin
+      const pace = Math.max(paceMin, Math.min(rate, goneUntil(channel_id, now_ms, rate).count) / 2)
+      slowed.set(channel_id, { pace, from_ms: until_ms })
+      return pace
+    },
+    slowTo: (channel_id, pace, from_ms) => void slowed.set(channel_id, { pace: Math.max(paceMin, pace), from_ms }),
   }
 }
 

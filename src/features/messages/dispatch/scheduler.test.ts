@@ -6,6 +6,7 @@ import type { MessageRow } from '../rows.ts'
 import { circuits } from './circuits.ts'
 import { inHand } from './in-hand.ts'
 import type { Job } from './job.ts'
+import { pauses } from './pauses.ts'
 import { channelRates } from './rates.ts'
 import { scheduler } from './scheduler.ts'
 import type { Session } from '../../channels/adapter.ts'
@@ -29,6 +30,7 @@ async function scheduling(t: TestContext) {
     leases,
     rates,
     circuits: known,
+    pauses: pauses({ platform: world.platform, circuits: known, rates }),
     sessions: {
       find: (channel_id) => (channel_id === 'ch_linked' ? linked : undefined),
       sends: (channel_id) => channel_id === 'ch_of_another' && session.open,
@@ -171,7 +173,7 @@ test('what waits in memory for a channel whose provider fails again and again go
   offer('ch_b', 2)
   const now = world.clock.now()
   const whose = { account_id: 'acc_1', mode: 'live', channel_id: 'ch_a', channel_type: 'sms' } as const
-  for (let n = 0; n < 10; n++) circuits.note(whose, { kind: 'unavailable' }, now, now)
+  for (let n = 0; n < 10; n++) circuits.note(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
 
   await made.claim()
 

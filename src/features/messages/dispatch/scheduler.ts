@@ -9,6 +9,7 @@ import type { InHand } from './in-hand.ts'
 import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
 import type { Circuits } from './circuits.ts'
 import type { ChannelLeases } from './leases.ts'
+import type { Pauses } from './pauses.ts'
 import { rateWakes, type ChannelRates, type RateWakes } from './rates.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
@@ -36,6 +37,7 @@ export interface SchedulerDeps {
   readonly leases: ChannelLeases
   readonly rates: ChannelRates
   readonly circuits: Circuits
+  readonly pauses: Pauses
   readonly sessions: Sessions
   /** False in a process whose lanes do not run: it takes nothing into memory. */
   readonly inMemory: boolean
@@ -207,7 +209,15 @@ async function dueQueues(state: State, now: number): Promise<{ mine: readonly st
   }
   const wanted = open.filter(({ mode, channel_id }) => mode === 'live' && !isMine(state, channel_id)).map(({ channel_id }) => channel_id)
   await state.leases.take([...new Set(wanted)])
+  await heedPauses(state, open)
   return { mine: open.filter(({ mode, channel_id }) => mode === 'test' || isMine(state, channel_id)), paused }
+}
+
+/** What this process dispatches from now on may be throttled, as another process has heard. */
+async function heedPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
+  const live = queues.filter(({ mode }) => mode === 'live')
+  for (const { channel_id } of live) if (!isMine(state, channel_id)) state.pauses.leave(channel_id)
+  await state.pauses.heed(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
 }
 
 export interface Holding {

@@ -2,12 +2,15 @@
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
 import type { AskOutcome, Connection, MessageInDoubt, ProviderTools } from '../../adapter.ts'
 import { isObject, parsedObject } from '../../../../lib/json-fields.ts'
+import { askedTooMuch } from '../foreign-answer.ts'
 import { callApi, errorCodeOf, statusOf } from './api.ts'
 import { outcomeOfStatus } from './codes.ts'
 
 /** Told by Infobip itself alone: whatever else answers is no answer. */
 export async function ask(tools: ProviderTools, message: MessageInDoubt, connection: Connection, signal: AbortSignal): Promise<AskOutcome> {
   const answer = await callApi(tools, connection, `/sms/3/logs?${new URLSearchParams({ messageId: message.id, limit: '1' })}`, signal)
+  const throttled = askedTooMuch('Infobip', answer)
+  if (throttled !== null) return throttled
   if (refusesToTell(answer)) return { kind: 'not_told' }
   const results = answer.kind === 'answer' && answer.status === 200 ? parsedObject(answer.body)?.['results'] : undefined
   if (!Array.isArray(results)) return noAnswer

@@ -65,7 +65,7 @@ adapterSuite(infobip, async (t) => {
       throttled: {
         to,
         before: () => sim.answerNext({ status: 429, headers: { 'retry-after': '2' }, body: { errorCode: 'E429', description: 'Too many requests sent.' } }),
-        expected: { retry_after_ms: 2000, provider_code: 'E429' },
+        expected: { limit_on: 'channel', retry_after_ms: 2000, provider_code: 'E429' },
       },
       unavailable: { why_not: 'Infobip has no answer that says so; what a network does is tried by the suite itself.' },
       unknown: [
@@ -149,7 +149,10 @@ test('whoever does not answer what became of a text is asked again, and a refusa
     return (await ask()).kind
   }
 
-  assert.deepEqual([await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)], Array(4).fill('no_answer'))
+  assert.deepEqual(
+    [await asked(500), await asked(503), await asked(429, refusal('TOO_MANY_REQUESTS')), await asked(403)],
+    ['no_answer', 'no_answer', 'throttled', 'no_answer'],
+  )
   assert.equal(await asked(403, refusal('FORBIDDEN')), 'not_told')
 })
 

@@ -49,7 +49,13 @@ function outcomeOfError(answer: Extract<HttpAnswer, { kind: 'answer' }>): Outcom
   const code = errorCodeOf(answer)
   if (code === null) return outcomeOfForeignAnswer('Infobip', answer)
   if (status === 429)
-    return { kind: 'throttled', provider_code: code, message: 'More requests than the Infobip account may make at once.', ...retryAfterOf(headers) }
+    return {
+      kind: 'throttled',
+      limit_on: 'channel',
+      provider_code: code,
+      message: 'More requests than the Infobip account may make at once.',
+      ...retryAfterOf(headers),
+    }
   // it can be asked about the message
   if (status < 400 || status === 408 || status >= 500) return { kind: 'unknown', message: `Infobip answered ${status}, and may have taken the message.` }
   if (status === 401 || status === 403)

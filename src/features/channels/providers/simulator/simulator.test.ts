@@ -29,7 +29,10 @@ adapterSuite(simulator, async (t) => {
     outcomes: {
       accepted: { to: '+4915112345678' },
       refused: { to: '+19995550001' },
-      throttled: { to: '+19995550021', expected: { retry_after_ms: 500 } },
+      throttled: [
+        { to: '+19995550021', expected: { limit_on: 'recipient', retry_after_ms: 500 } },
+        { to: '+19995550025', expected: { limit_on: 'channel' } },
+      ],
       unavailable: { to: '+19995550022' },
       unknown: { to: '+19995550023' },
     },

@@ -13,14 +13,18 @@ const outcomes: Readonly<Record<string, (message: OutboundMessage) => Outcome>> 
   '0001': () => ({ kind: 'refused', code: 'provider_error', provider_code: 'simulator_rejected', message: 'The simulated provider rejected the message.' }),
   '0021': (message) =>
     message.attempt < 3
-      ? { kind: 'throttled', retry_after_ms: 500, provider_code: 'simulator_throttled', message: 'Too many messages at once.' }
+      ? { kind: 'throttled', limit_on: 'recipient', retry_after_ms: 500, provider_code: 'simulator_throttled', message: 'Too many messages at once.' }
       : accepted(message, ['deliver']),
   '0022': (message) =>
     message.attempt < 3
       ? { kind: 'unavailable', provider_code: 'simulator_down', message: 'The simulated provider could not be reached.' }
       : accepted(message, ['deliver']),
   '0023': (message) => (message.attempt < 2 ? { kind: 'unknown', message: 'The simulated provider did not answer.' } : accepted(message, ['deliver'])),
-  '0024': () => ({ kind: 'throttled', provider_code: 'simulator_throttled', message: 'Too many messages at once.' }),
+  '0024': () => ({ kind: 'throttled', limit_on: 'recipient', provider_code: 'simulator_throttled', message: 'Too many messages at once.' }),
+  '0025': (message) =>
+    message.attempt < 3
+      ? { kind: 'throttled', limit_on: 'channel', provider_code: 'simulator_throttled', message: 'The simulated provider takes no more of the channel.' }
+      : accepted(message, ['deliver']),
   '0002': (message) => accepted(message, ['fail']),
   '0005': (message) => accepted(message, []),
   '0010': (message) => accepted(message, ['deliver', 'open']),

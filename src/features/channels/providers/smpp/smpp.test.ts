@@ -31,8 +31,8 @@ adapterSuite(smpp, async (t) => {
       accepted: { to },
       refused: { to, before: () => void (sim.answer = 0x0b), expected: { code: 'provider_error', provider_code: 'ESME_RINVDSTADR' } },
       throttled: [
-        { to, before: () => void (sim.answer = 0x58), expected: { provider_code: 'ESME_RTHROTTLED', retry_after_ms: 1000 } },
-        { to, before: () => void (sim.answer = 0x14), expected: { provider_code: 'ESME_RMSGQFUL' } },
+        { to, before: () => void (sim.answer = 0x58), expected: { limit_on: 'channel', provider_code: 'ESME_RTHROTTLED', retry_after_ms: 1000 } },
+        { to, before: () => void (sim.answer = 0x14), expected: { limit_on: 'channel', provider_code: 'ESME_RMSGQFUL' } },
       ],
       unavailable: { to, before: () => void (sim.answer = 0x08), expected: { provider_code: 'ESME_RSYSERR' } },
       unknown: { to, before: () => void (sim.answer = () => (setImmediate(sim.cut), null)) },

@@ -78,7 +78,13 @@ async function submitPart(deps: SubmitDeps, packet: Packet, signal: AbortSignal,
   try {
     const paused_ms = window.pausedFor()
     if (paused_ms > 0)
-      return { kind: 'throttled', retry_after_ms: paused_ms, provider_code: 'ESME_RTHROTTLED', message: 'The SMSC takes fewer messages a second.' }
+      return {
+        kind: 'throttled',
+        limit_on: 'channel',
+        retry_after_ms: paused_ms,
+        provider_code: 'ESME_RTHROTTLED',
+        message: 'The SMSC takes fewer messages a second.',
+      }
     const link = deps.link()
     if (link === null) return unavailable('The connection with the SMSC is gone.')
     const reply = await link.request({
@@ -107,7 +113,7 @@ function judge({ window, options }: SubmitDeps, link: Link, reply: Reply, { unna
     return tookIt(pdu) ? idIn(pdu) || unnamed : { kind: 'unknown', message: 'The SMSC answered with something else.' }
   }
   const { name, verdict, message } = submitStatusOf(pdu.command_status, options.retry_statuses)
-  if (verdict === 'throttled') return { kind: 'throttled', retry_after_ms: window.throttled(), provider_code: name, message }
+  if (verdict === 'throttled') return { kind: 'throttled', limit_on: 'channel', retry_after_ms: window.throttled(), provider_code: name, message }
   if (verdict === 'refused') return { kind: 'refused', code: 'provider_error', provider_code: name, message }
   if (verdict === 'link') link.end(message)
   return { kind: 'unavailable', provider_code: name, message }

@@ -33,7 +33,14 @@ export function outcomeOf(answer: Exclude<ApiAnswer, { kind: 'ok' }>): Outcome {
   const { code: status, description, retry_after_ms } = answer
   const provider_code = String(status)
   if (status === 429)
-    return { kind: 'throttled', provider_code, message: 'Too many messages at once.', ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
+    // Telegram limits the bot as well as each chat (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this), and does not say which it was
+    return {
+      kind: 'throttled',
+      limit_on: 'untold',
+      provider_code,
+      message: 'Too many messages at once.',
+      ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+    }
   if (status >= 500) return { kind: 'unavailable', provider_code, message: 'Telegram is not available.' }
   const [, , code, sentence] = meanings.find(([of, words]) => of === status && words.test(description.replace(/^[A-Z][A-Za-z ]*: /, ''))) ?? []
   if (code === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code, message: sentence!, channel_lost: true }

@@ -85,7 +85,7 @@ adapterSuite(telegramBot, async (t) => {
       throttled: {
         to: '7',
         before: () => sim.refuse(7, 429, 'Too Many Requests: retry after 35', { retry_after: 35 }),
-        expected: { retry_after_ms: 35_000, provider_code: '429' },
+        expected: { limit_on: 'untold', retry_after_ms: 35_000, provider_code: '429' },
       },
       unavailable: {
         to: String(chat),

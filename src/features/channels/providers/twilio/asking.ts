@@ -2,6 +2,7 @@
 import type { HttpAnswer } from '../../../../lib/http-client.ts'
 import type { Fields } from '../../../../lib/json-fields.ts'
 import type { AskOutcome, Connection, FoundMessage, MessageInDoubt, ProviderTools } from '../../adapter.ts'
+import { askedTooMuch } from '../foreign-answer.ts'
 import { callApi, credentialsOf, fieldsOf, isSid } from './api.ts'
 import { receiptOf } from './receipts.ts'
 import { bodyOf } from './sending.ts'
@@ -27,6 +28,8 @@ export async function ask(tools: ProviderTools, message: MessageInDoubt, connect
   if (messaging_service_sid === undefined) query.set('From', message.from)
   for (let pages = 0; query !== null && pages < pagesMax; pages++) {
     const answer = await callApi(tools, connection, `/Messages.json?${query}`, signal)
+    const throttled = askedTooMuch('Twilio', answer)
+    if (throttled !== null) return throttled
     if (refusesToList(answer)) return { kind: 'not_told' }
     const listed = answer.kind === 'answer' && answer.status === 200 ? fieldsOf(answer) : null
     const rows: unknown = listed?.['messages']

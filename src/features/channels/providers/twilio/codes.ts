@@ -63,7 +63,8 @@ const isSentence = (said: string): boolean => said !== '' && said.length <= said
 /** What a refusal by Twilio makes of a hand-over. `code` is Twilio's, or the HTTP status where it gave none. */
 export function refusal(code: string, said: string, retry_after_ms: number | undefined): Outcome {
   const [meaning, sentence] = meanings[code] ?? ['provider_error', isSentence(said) ? said : `Twilio refused the message with ${code}.`]
-  if (meaning === 'later') return { kind: 'throttled', provider_code: code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
+  if (meaning === 'later')
+    return { kind: 'throttled', limit_on: 'channel', provider_code: code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
   if (meaning === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code: code, message: sentence, channel_lost: true }
   return { kind: 'refused', code: meaning, provider_code: code, message: sentence, ...(code === stoppedCode ? { opted_out: 'everything' } : {}) }
 }

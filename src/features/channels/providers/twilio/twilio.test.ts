@@ -97,11 +97,11 @@ adapterSuite(twilio, async (t) => {
         { to: '+14155550005', before: () => sim.refuse('+14155550005', 29999), expected: { code: 'provider_error', message: 'Refused by the simulator' } },
       ],
       throttled: [
-        { to: '+14155550006', before: () => sim.refuse('+14155550006', 20429, 429), expected: { provider_code: '20429' } },
+        { to: '+14155550006', before: () => sim.refuse('+14155550006', 20429, 429), expected: { limit_on: 'channel', provider_code: '20429' } },
         {
           to: recipient,
           before: () => sim.answerNext({ status: 429, body: { code: 63018 }, headers: { 'retry-after': '7' } }),
-          expected: { retry_after_ms: 7000, provider_code: '63018' },
+          expected: { limit_on: 'channel', retry_after_ms: 7000, provider_code: '63018' },
         },
       ],
       unavailable: {
@@ -271,7 +271,7 @@ test('whoever does not answer what became of a message is asked again, and a ref
 
   assert.deepEqual(
     [await asked(500), await asked(503), await asked(429, { code: 20429, message: 'Too Many Requests', status: 429 }), await asked(403)],
-    Array(4).fill('no_answer'),
+    ['no_answer', 'no_answer', 'throttled', 'no_answer'],
   )
   assert.equal(await asked(401, { code: 20003, message: 'Authenticate', status: 401 }), 'not_told')
 })

@@ -83,7 +83,7 @@ export function refusal(status: string, said: string): Outcome {
   const provider_code = status
   if (meaning === 'later') {
     const retry_after_ms = waitMs(said)
-    return { kind: 'throttled', provider_code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
+    return { kind: 'throttled', limit_on: 'channel', provider_code, message: sentence, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) }
   }
   if (meaning === 'down') return { kind: 'unavailable', provider_code, message: sentence }
   if (meaning === 'lost') return { kind: 'refused', code: 'channel_not_connected', provider_code, message: sentence, channel_lost: true }

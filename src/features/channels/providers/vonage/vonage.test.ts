@@ -84,7 +84,7 @@ for (const { connection, proof, sign: prove } of ways) {
           { to: '+4915100000009', expected: { code: 'recipient_blocked', provider_code: '7' } },
           { to: '+4915100000012', expected: { code: 'channel_not_connected', provider_code: '4', channel_lost: true } },
         ],
-        throttled: { to: '+4915100000010', expected: { provider_code: '1', retry_after_ms: 250 } },
+        throttled: { to: '+4915100000010', expected: { limit_on: 'channel', provider_code: '1', retry_after_ms: 250 } },
         unavailable: { to: '+4915100000011', expected: { provider_code: '5' } },
         unknown: [
           { to: '+4915112345678', before: () => sim.answerNext('reset') },

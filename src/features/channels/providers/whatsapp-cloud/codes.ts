@@ -17,9 +17,16 @@ interface Meaning {
   readonly words: string
   /** Throttling that does not end is a refusal. */
   readonly lasting?: boolean
+  /** Of `throttle`: the message waits by itself, and the channel goes on. */
+  readonly alone?: boolean
 }
 
-const meaning = (does: Effect, code: MessageErrorCode, words: string, more: Pick<Meaning, 'lasting'> = {}): Meaning => ({ does, code, words, ...more })
+const meaning = (does: Effect, code: MessageErrorCode, words: string, more: Pick<Meaning, 'lasting' | 'alone'> = {}): Meaning => ({
+  does,
+  code,
+  words,
+  ...more,
+})
 
 /** By code, as in https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes. */
 const meanings: Readonly<Record<number, Meaning>> = {
@@ -44,6 +51,8 @@ const meanings: Readonly<Record<number, Meaning>> = {
   130472: meaning('refuse', 'policy_violation', 'The recipient is part of an experiment of WhatsApp and gets no marketing messages.'),
   131048: meaning('throttle', 'policy_violation', 'Too many recipients have blocked or reported the number. Read its quality in WhatsApp Manager.', {
     lasting: true,
+    // each message comes to its refusal soon, by which its sender is told; a pause would hide the limit for a day
+    alone: true,
   }),
   131050: meaning('refuse', 'recipient_blocked', 'The recipient has stopped marketing messages of this account.'),
   131026: meaning('refuse', 'provider_error', 'WhatsApp cannot deliver to this recipient: no account, an old app, or terms that are not accepted.'),
@@ -71,7 +80,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   4: meaning('throttle', 'provider_error', 'The app makes too many calls.'),
   80007: meaning('throttle', 'provider_error', 'The WhatsApp Business account makes too many calls.'),
   130429: meaning('throttle', 'provider_error', 'The number sends more messages a second than its throughput.'),
-  131056: meaning('throttle', 'provider_error', 'Too many messages to this one recipient in a short time.'),
+  131056: meaning('throttle', 'provider_error', 'Too many messages to this one recipient in a short time.', { alone: true }),
   131057: meaning('throttle', 'provider_error', 'The account is in maintenance, as while its throughput is raised.'),
   1: meaning('doubt', 'provider_error', 'WhatsApp met an error of its own.'),
   2: meaning('retry', 'provider_error', 'The service of WhatsApp is down for a while.'),
@@ -118,7 +127,8 @@ export function outcomeOf(error: GraphError, status: number, attempt: number): O
   if (found.does === 'throttle') {
     const wait = error.code === pairRate ? pairWaitsMs[Math.min(attempt, pairWaitsMs.length) - 1] : undefined
     const if_lasting = { code: found.code, ...said }
-    return { kind: 'throttled', ...said, ...(wait === undefined ? {} : { retry_after_ms: wait }), ...(found.lasting === true ? { if_lasting } : {}) }
+    const limit_on = found.alone === true ? 'recipient' : 'channel'
+    return { kind: 'throttled', limit_on, ...said, ...(wait === undefined ? {} : { retry_after_ms: wait }), ...(found.lasting === true ? { if_lasting } : {}) }
   }
   const more = found.does === 'lose' ? { channel_lost: true } : error.code === marketingStopped ? ({ opted_out: 'marketing' } as const) : {}
   return { kind: 'refused', code: found.code, ...said, ...more }

@@ -106,3 +106,14 @@ test('of several attachments those that came through are not sent again when the
   assert.equal(again.kind === 'accepted' && again.provider_ids.length, 3)
   assert.deepEqual(links(), ['a', 'b', 'c'])
 })
+
+test('limits on the number, the account or the app pause the channel; those on one recipient, and that for spam, do not', async () => {
+  const limits: unknown[] = []
+  for (const error of [130429, 80007, 4, 131057, 999999, 131056, 131048]) {
+    graph.trouble('/messages', { error, status: error === 999999 ? 429 : 400 })
+    const outcome = await adapter.send!(message(), connection, never)
+    limits.push(outcome.kind === 'throttled' ? outcome.limit_on : outcome.kind)
+  }
+
+  assert.deepEqual(limits, ['channel', 'channel', 'channel', 'channel', 'channel', 'recipient', 'recipient'])
+})

@@ -32,7 +32,7 @@ adapterSuite(whatsappCloud, async (t) => {
     outcomes: {
       accepted: { to: '+4915112345678' },
       refused: { to: '+4915100000190', expected: { code: 'provider_error', provider_code: '131026' } },
-      throttled: { to: '+4915100000429', expected: { provider_code: '130429' } },
+      throttled: { to: '+4915100000429', expected: { limit_on: 'channel', provider_code: '130429' } },
       unavailable: { to: '+4915100000500', expected: { provider_code: '131000' } },
       unknown: { to: '+4915100000502' },
     },

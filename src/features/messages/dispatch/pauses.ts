@@ -1,0 +1,54 @@
+/** Pauses of channels that their providers throttle, beyond the process that was throttled: written down for whoever dispatches the channel next, and for operators. */
+import { isoTime } from '../../../lib/clock.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Circuits, Pause } from './circuits.ts'
+import { deletePause, listPausesElsewhere, savePause } from './pauses-store.ts'
+import type { ChannelRates } from './rates.ts'
+
+export interface Pauses {
+  /** The channel is paused: it goes on slower, and whoever dispatches it then knows. Never rejects. */
+  begin(pause: Pause): Promise<void>
+  /** Its provider takes more of it again. Never rejects. */
+  end(channel_id: string): Promise<void>
+  /** Of these channels, which this process dispatches, those that it has not dispatched before go as another process was told to. */
+  heed(channel_ids: readonly string[]): Promise<void>
+  /** This process does not dispatch the channel any more. */
+  leave(channel_id: string): void
+}
+
+export interface PausesDeps {
+  readonly platform: Platform
+  readonly circuits: Circuits
+  readonly rates: ChannelRates
+}
+
+export function pauses({ platform: { pool, clock, process_id, log }, circuits, rates }: PausesDeps): Pauses {
+  const heeded = new Set<string>()
+  return {
+    async begin({ account_id, channel_id, channel_type, until_ms, times }) {
+      const now = clock.now()
+      const pace = rates.slow(channel_id, now, until_ms)
+      const row = { account_id, channel_id, channel_type, process_id, times, pace, paused_at: isoTime(now), paused_until: isoTime(until_ms) }
+      await savePause(pool, row).catch((error: unknown) =>
+        log.error({ err: error, channel_id }, 'the pause of a channel could not be written; this process keeps to it'),
+      )
+    },
+    async end(channel_id) {
+      await deletePause(pool, channel_id).catch((error: unknown) =>
+        log.error({ err: error, channel_id }, 'the end of a pause could not be written; it ends by itself'),
+      )
+    },
+    async heed(channel_ids) {
+      const fresh = channel_ids.filter((channel_id) => !heeded.has(channel_id))
+      if (fresh.length === 0) return
+      for (const { account_id, channel_id, channel_type, paused_until, times, pace } of await listPausesElsewhere(pool, fresh, process_id)) {
+        const until_ms = Date.parse(paused_until)
+        if (!circuits.adopt({ account_id, mode: 'live', channel_id, channel_type, until_ms, times }, clock.now())) continue
+        rates.slowTo(channel_id, pace, until_ms)
+        log.info({ account_id, channel_id, times }, 'a channel that this process dispatches from now on is throttled by its provider; its messages wait')
+      }
+      for (const channel_id of fresh) heeded.add(channel_id)
+    },
+    leave: (channel_id) => void heeded.delete(channel_id),
+  }
+}
