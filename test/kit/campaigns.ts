@@ -1,6 +1,7 @@
 /** Campaigns in tests: time that passes for them, and what they are made of. */
+import type { TestContext } from 'node:test'
 import type { Api } from './api.ts'
-import type { World } from './world.ts'
+import { startWorld, type World } from './world.ts'
 
 const sendingLanes = ['campaigns', 'dispatch', 'reports', 'follow-campaigns']
 
@@ -15,6 +16,19 @@ export async function passFor(world: World, ms: number, step_ms = 100): Promise<
     await world.clock.advance(step_ms)
   }
   await work()
+}
+
+/** A live account with an sms channel of the simulator. `settings`: of the channel. */
+export async function liveSms(
+  t: TestContext,
+  { credit_micros = 1_000_000_000, settings = {} }: { readonly credit_micros?: number; readonly settings?: object } = {},
+) {
+  const world = await startWorld(t)
+  const account = await world.account({ mode: 'live', credit_micros })
+  const body = { type: 'sms', provider: 'simulator', name: 'Sender', identifier: '+4915100000000', credentials: {}, settings }
+  const made = await account.api.post('/v1/channels', body)
+  if (made.status !== 201) throw new Error(`the channel was not connected: ${JSON.stringify(made.body)}`)
+  return { world, account, api: account.api, channel: made.body.id as string }
 }
 
 /** So many recipients who are delivered to; from `first` on. */

@@ -2,14 +2,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { campaignTo, eventsOf, launched, numbers, passFor, readCampaign } from '../kit/campaigns.ts'
-import { startWorld } from '../kit/world.ts'
+import { campaignTo, eventsOf, launched, liveSms, numbers, passFor, readCampaign } from '../kit/campaigns.ts'
 
 async function liveWorld(t: TestContext) {
-  const world = await startWorld(t)
-  const account = await world.account({ mode: 'live', credit_micros: 1 })
-  const body = { type: 'sms', provider: 'simulator', name: 'Sender', identifier: '+4915100000000', credentials: {} }
-  const channel = (await account.api.post('/v1/channels', body)).body.id as string
+  const { world, account, channel } = await liveSms(t, { credit_micros: 1 })
   const price = (await account.api.post('/v1/campaigns', campaignTo(numbers(1), { channel }))).body.cost.estimated_wallet_micros as number
   assert.ok(price > 0)
   /** What the ledger says of a campaign's messages. */

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered } from '../kit/api.ts'
-import { closing } from '../kit/closing.ts'
-import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
+import { whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld } from '../kit/world.ts'
 
 const spring = {
@@ -98,14 +97,9 @@ const offer = {
 }
 
 async function startShop(t: TestContext) {
-  const graph = await startWhatsapp()
-  closing(t, () => graph.close())
-  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
-  const { api } = await world.account({ mode: 'live', credit_micros: 10_000_000 })
-  graph.templates.push({ ...offer, id: '1', name: 'offer', status: 'APPROVED' }, { ...offer, id: '2', name: 'paused', status: 'PAUSED' })
-  const channel: string = (await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })).body
-    .id
-  return { graph, world, api, channel }
+  const { connect, ...shop } = await whatsappWorld(t)
+  shop.graph.templates.push({ ...offer, id: '1', name: 'offer', status: 'APPROVED' }, { ...offer, id: '2', name: 'paused', status: 'PAUSED' })
+  return { ...shop, channel: (await connect()).body.id as string }
 }
 
 const templateMessage = (name: string, texts: readonly string[]) => ({

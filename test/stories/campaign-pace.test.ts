@@ -1,7 +1,7 @@
 /** The pace of campaigns: their throttle, what they share of a channel's rate, their windows, and what they cost the database. */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
-import { campaignTo, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
+import { test } from 'node:test'
+import { campaignTo, launched, liveSms, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
 import type { Api } from '../kit/api.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import { startWorld, type World } from '../kit/world.ts'
@@ -40,15 +40,6 @@ const within5 = (counts: readonly number[], expected: number): void => {
   for (const count of counts) assert.ok(Math.abs(count - expected) <= Math.max(1, expected * 0.05), `${counts.join(' ')} for ${expected}`)
 }
 
-async function liveWorld(t: TestContext, settings: object = {}) {
-  const world = await startWorld(t)
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
-  const body = { type: 'sms', provider: 'simulator', name: 'Sender', identifier: '+4915100000000', credentials: {}, settings }
-  const made = await api.post('/v1/channels', body)
-  assert.equal(made.status, 201, JSON.stringify(made.body))
-  return { world, api, channel: made.body.id as string }
-}
-
 test('campaigns side by side go each at its own throttle, within 5 % over any ten seconds', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
@@ -65,7 +56,7 @@ test('campaigns side by side go each at its own throttle, within 5 % over any te
 })
 
 test('a campaign never goes faster than its channel, and several share its rate, each up to what it asks for', async (t) => {
-  const { world, api, channel } = await liveWorld(t, { max_messages_per_second: 10 })
+  const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 10 } })
   const { id: alone } = await launched(api, campaignTo(numbers(60), { channel, throttle_per_second: 100 }))
   await passFor(world, 9000)
   const ended = await readCampaign(api, alone)
@@ -84,7 +75,7 @@ test('a campaign never goes faster than its channel, and several share its rate,
 })
 
 test('an API message goes before the campaign messages of its channel that wait', async (t) => {
-  const { world, api, channel } = await liveWorld(t, { max_messages_per_second: 2 })
+  const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 2 } })
   const { id } = await launched(api, campaignTo(numbers(60), { channel }))
   await passFor(world, 5000)
   // the channel is kept busy by others, so that messages of the campaign wait
@@ -152,7 +143,7 @@ test("with recipient_timezone the window is that of the contact's own zone, wher
 })
 
 test('two hundred campaigns that wait for a slow channel or for their window cost a few statements a second', async (t) => {
-  const { world, api, channel } = await liveWorld(t, { max_messages_per_second: 1 })
+  const { world, api, channel } = await liveSms(t, { settings: { max_messages_per_second: 1 } })
   const closed = { timezone: 'UTC', send_window: { start: '20:00', end: '21:00' } }
   for (let i = 0; i < 100; i++) {
     await launched(api, campaignTo(numbers(1, i), { channel, schedule: closed }))

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
 import type { Api } from '../kit/api.ts'
-import { closing } from '../kit/closing.ts'
-import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
 import { until } from '../kit/waiting.ts'
+import { whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const text = (body: string) => ({ type: 'text', text: { body } })
@@ -227,13 +226,9 @@ const offer = {
 }
 
 test('a live whatsapp campaign goes to no more different recipients than its channel reaches in 24 hours', async (t) => {
-  const graph = await startWhatsapp()
-  closing(t, () => graph.close())
+  const { graph, api, connect } = await whatsappWorld(t)
   graph.templates.push(offer)
-  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
-  const { api } = await world.account({ mode: 'live', credit_micros: 100_000_000 })
-  const made = await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })
-  const channel: string = made.body.id
+  const channel: string = (await connect()).body.id
   const recipients = Array.from({ length: 2001 }, (_, i) => ({ to: `+49151${String(10_000_000 + i)}` }))
   const message = { type: 'template', template: { name: 'offer', language: { code: 'en_US' } } }
   const body = { ...spring, channel, message }

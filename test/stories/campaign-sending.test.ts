@@ -1,7 +1,8 @@
 /** A campaign from its launch to its end: who gets it, when, and what it shows on the way. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { startWorld, type World } from '../kit/world.ts'
+import { passFor } from '../kit/campaigns.ts'
+import { startWorld } from '../kit/world.ts'
 
 const spring = {
   name: 'Spring sale',
@@ -14,14 +15,6 @@ const spring = {
   merge_fallbacks: { first_name: 'friend', code: 'none' },
 }
 
-/** Lets time pass, a tenth of a second at a time, with everything that happens by it. */
-async function pass(world: World, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 100) {
-    for (const lane of ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']) await world.app.lane(lane).tick()
-    await world.clock.advance(100)
-  }
-}
-
 test('each recipient gets the message once, rendered, and the campaign completes', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
@@ -29,7 +22,7 @@ test('each recipient gets the message once, rendered, and the campaign completes
 
   const refused = await api.post(`/v1/campaigns/${id}/launch`, {})
   const launched = await api.post(`/v1/campaigns/${id}/launch`, { consent_declared: true })
-  await pass(world, 10_000)
+  await passFor(world, 10_000)
 
   assert.equal(refused.body.error.code, 'consent_required')
   assert.deepEqual([launched.status, launched.body.status], [200, 'queued'])
@@ -56,7 +49,7 @@ test('what a campaign of this status cannot be asked for is refused', async (t) 
   const world = await startWorld(t)
   const { api } = await world.account()
   const { id } = (await api.post('/v1/campaigns', { ...spring, launch: true, consent_declared: true })).body
-  await pass(world, 5000)
+  await passFor(world, 5000)
 
   const answers = []
   for (const action of ['launch', 'pause', 'resume', 'cancel']) answers.push(await api.post(`/v1/campaigns/${id}/${action}`))

@@ -1,19 +1,9 @@
 /** What stops a campaign on its way, whom it leaves out, and how it goes on. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { closing } from '../kit/closing.ts'
-import { campaignTo, eventsOf, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
-import { startWhatsapp } from '../kit/simulators/whatsapp.ts'
+import { campaignTo, eventsOf, launched, liveSms, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
+import { whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld, type World } from '../kit/world.ts'
-
-async function liveWorld(t: TestContext, credit_micros = 1_000_000_000) {
-  const world = await startWorld(t)
-  const account = await world.account({ mode: 'live', credit_micros })
-  const { api } = account
-  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Sender', identifier: '+4915100000000', credentials: {} })).body
-  assert.equal(channel.object, 'channel')
-  return { world, api, account, channel: channel.id as string }
-}
 
 const typesOf = async (world: World, api: Parameters<typeof eventsOf>[1], id: string) =>
   (await eventsOf(world, api, id)).map(({ type }: { type: string }) => type)
@@ -23,7 +13,7 @@ async function messagesOf(api: Parameters<typeof eventsOf>[1]): Promise<string[]
 }
 
 test('without funds it is paused once, and resumed with funds goes on where it stopped, with nobody written to twice', async (t) => {
-  const { world, api, account, channel } = await liveWorld(t, 1)
+  const { world, api, account, channel } = await liveSms(t, { credit_micros: 1 })
   const recipients = numbers(12)
   const body = campaignTo(recipients, { channel, throttle_per_second: 10 })
   // enough for three messages
@@ -55,7 +45,7 @@ test('without funds it is paused once, and resumed with funds goes on where it s
 })
 
 test('of a channel that is lost or disabled it is paused, and goes on once resumed', async (t) => {
-  const { world, api, channel } = await liveWorld(t)
+  const { world, api, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(30), { channel, throttle_per_second: 5 }))
   await passFor(world, 1000)
   await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
@@ -88,7 +78,7 @@ test('of a channel that is lost or disabled it is paused, and goes on once resum
 })
 
 test('of a channel that is suspended or deleted it fails; who has no message is cancelled', async (t) => {
-  const { world, api, account, channel } = await liveWorld(t)
+  const { world, api, account, channel } = await liveSms(t)
   const connect = async (identifier: string) =>
     (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Sender', identifier, credentials: {} })).body.id as string
   const other = await connect('+4915100000001')
@@ -116,7 +106,7 @@ test('of a channel that is suspended or deleted it fails; who has no message is 
 })
 
 test('a suspended account has all its campaigns fail, in both modes, waiting ones too', async (t) => {
-  const { world, api, account, channel } = await liveWorld(t)
+  const { world, api, account, channel } = await liveSms(t)
   const { id } = await launched(api, campaignTo(numbers(30), { channel, throttle_per_second: 1 }))
   await passFor(world, 1000)
   const { id: paused } = await launched(api, campaignTo(numbers(3), { channel }))
@@ -299,13 +289,10 @@ test('a live whatsapp channel writes to so many different recipients in 24 hours
 })
 
 async function templateWorld(t: TestContext, recipients = 30) {
-  const graph = await startWhatsapp()
-  closing(t, () => graph.close())
-  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
+  const { graph, world, api, connect } = await whatsappWorld(t)
   const known = { id: '7', name: 'sale', language: 'en_US', status: 'APPROVED', category: 'UTILITY', parameter_format: 'POSITIONAL', rejected_reason: 'NONE' }
   graph.templates.push({ ...known, components: [{ type: 'BODY', text: 'A sale.' }] })
-  const made = await api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: graph.credentials })
+  const made = await connect()
   assert.equal(made.status, 201, JSON.stringify(made.body))
   const channel = made.body.id as string
   const template = { name: 'sale', language: { code: 'en_US' } }

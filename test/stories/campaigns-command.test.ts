@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { passFor } from '../kit/campaigns.ts'
 import { until, within } from '../kit/waiting.ts'
-import { startWorld, testSecretKeys, type World } from '../kit/world.ts'
+import { startWorld, testSecretKeys } from '../kit/world.ts'
 
 async function shop(t: TestContext) {
   const world = await startWorld(t)
@@ -27,19 +28,11 @@ async function shop(t: TestContext) {
 
 const launched = { launch: true, consent_declared: true }
 
-/** Lets time pass with everything that happens by it. */
-async function pass(world: World, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 100) {
-    for (const lane of ['campaign-snapshots', 'campaigns', 'dispatch', 'reports', 'follow-campaigns']) await world.app.lane(lane).tick()
-    await world.clock.advance(100)
-  }
-}
-
 test('campaigns are listed newest first, with their status and how far they are, and one is shown with its figures', async (t) => {
   const { world, posthorn, create } = await shop(t)
   const none = await posthorn(['list']).ended
   const first = await create('Spring sale', launched)
-  await pass(world, 3000)
+  await passFor(world, 3000)
   const second = await create('Summer sale')
 
   const listed = await posthorn(['list']).ended
@@ -65,14 +58,14 @@ test('campaigns are listed newest first, with their status and how far they are,
 
 test('a campaign is watched until it ends: a line that is written over on a terminal, a line a change elsewhere, one value as JSON', async (t) => {
   const { world, api, posthorn, create } = await shop(t)
-  const id = await create('Spring sale', launched)
+  const id = await create('Spring sale', { ...launched, throttle_per_second: 1 })
   const watches = [posthorn(['watch', id]), posthorn(['watch', id], true), posthorn(['watch', id, '--json'])]
   await until('the campaign to be watched', () => watches.slice(0, 2).every(({ seen }) => seen.out !== ''))
-  await pass(world, 200)
+  await passFor(world, 200)
   await api.post(`/v1/campaigns/${id}/pause`)
   await until('the pause to be told', () => watches[0]!.seen.out.includes('paused (user)'))
   await api.post(`/v1/campaigns/${id}/resume`)
-  await pass(world, 3000)
+  await passFor(world, 5000)
 
   const [plain, terminal, json] = await within('the watches to end', Promise.all(watches.map(({ ended }) => ended)))
 

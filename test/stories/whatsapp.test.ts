@@ -1,10 +1,9 @@
 /** A WhatsApp channel from its connecting to receipts, answers and templates, against Meta's Graph API on this machine. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { closing } from '../kit/closing.ts'
-import { startWhatsapp, businessNumber } from '../kit/simulators/whatsapp.ts'
+import { businessNumber } from '../kit/simulators/whatsapp.ts'
 import { until } from '../kit/waiting.ts'
-import { startWorld } from '../kit/world.ts'
+import { whatsappWorld } from '../kit/whatsapp-world.ts'
 
 const to = '+4915112345678'
 const template = (name: string, more: object = {}) => ({
@@ -19,18 +18,8 @@ const template = (name: string, more: object = {}) => ({
   ...more,
 })
 
-async function unconnected(t: TestContext) {
-  const graph = await startWhatsapp()
-  closing(t, () => graph.close())
-  const world = await startWorld(t, { settings: { provider_urls: { POSTHORN_WHATSAPP_GRAPH_URL: graph.url } } })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const connect = (credentials: object = {}, more: object = {}) =>
-    api.post('/v1/channels', { type: 'whatsapp', provider: 'whatsapp_cloud', name: 'Shop', credentials: { ...graph.credentials, ...credentials }, ...more })
-  return { graph, world, api, connect }
-}
-
 async function connected(t: TestContext, templates: readonly object[] = []) {
-  const { graph, world, api, connect } = await unconnected(t)
+  const { graph, world, api, connect } = await whatsappWorld(t, { credit_micros: 1_000_000 })
   graph.templates.push(...templates)
   const { status, body: channel } = await connect()
   assert.equal(status, 201, JSON.stringify(channel))
@@ -63,7 +52,7 @@ async function connected(t: TestContext, templates: readonly object[] = []) {
 }
 
 test('connecting tries everything and tells the number; what is wrong is named, and nothing is created', async (t) => {
-  const { graph, api, connect } = await unconnected(t)
+  const { graph, api, connect } = await whatsappWorld(t, { credit_micros: 1_000_000 })
   const { verify_token: _, ...withoutWord } = graph.credentials
   const wrong = [
     await connect({ access_token: 'another' }),
@@ -562,7 +551,7 @@ test('whatever WhatsApp holds as a template, the others can be read and sent', a
 })
 
 test('sandbox channels of other types have no templates', async (t) => {
-  const { world } = await unconnected(t)
+  const { world } = await whatsappWorld(t, { credit_micros: 1_000_000 })
   const { api } = await world.account()
   const counts = []
   for (const type of ['whatsapp', 'sms', 'telegram']) counts.push((await api.get(`/v1/channels/ch_test_${type}/templates`)).body.data.length)
