@@ -4,12 +4,19 @@ import { Agent, type Dispatcher } from 'undici'
 import { abortListeners } from './abort-listeners.ts'
 import type { Clock } from './clock.ts'
 import { deadlines } from './deadlines.ts'
-import { flatHeaders, HttpExchange, type HttpAnswer } from './http-exchange.ts'
+import { flatHeaders, HttpExchange, type ExchangeEnd } from './http-exchange.ts'
 import { PermanentError } from './permanent-error.ts'
+import type { PostErrorCode } from './post-error.ts'
 import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
 import { AddressNotPublic, connector, notPublic, type SocketOptions } from './public-sockets.ts'
 
-export type { HttpAnswer } from './http-exchange.ts'
+/**
+ * `answer`: one came, whatever its status. `unsent`: the request certainly reached nobody, so that it may be repeated.
+ * `unknown`: it may have arrived, but no whole answer came.
+ */
+export type HttpAnswer =
+  | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer }
+  | { readonly kind: 'unsent' | 'unknown'; readonly code: PostErrorCode; readonly message: string }
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -78,7 +85,7 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       if (url === null || refused !== undefined) return { kind: 'unsent', code: 'address_not_public', message: refused! }
       if (call.signal?.aborted === true) return { kind: 'unsent', code: 'aborted', message: givenUp }
       const timeout_ms = call.timeout_ms ?? defaultTimeoutMs
-      const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes)
+      const exchange = new HttpExchange(call.answer_bytes_max ?? defaultAnswerBytes, true)
       const deadline = expiry.add(timeout_ms, () => exchange.stop('timeout', `No complete answer within ${timeout_ms} ms.`))
       const stay = call.signal === undefined ? undefined : quitters.add(call.signal, () => exchange.stop('aborted', givenUp))
       try {
@@ -87,10 +94,10 @@ export function httpClient(options: HttpClientOptions): HttpClient {
       } catch (error) {
         exchange.fail(error)
       }
-      const answer = await exchange.answer
+      const end = await exchange.ended
       deadline.cancel()
       stay?.()
-      return answer
+      return answerOf(end)
     },
     async download(call) {
       const url = URL.parse(call.url)
@@ -104,6 +111,9 @@ export function httpClient(options: HttpClientOptions): HttpClient {
     },
   }
 }
+
+const answerOf = ({ status, headers, body, error, begun }: ExchangeEnd): HttpAnswer =>
+  error === null ? { kind: 'answer', status: status ?? 0, headers: flatHeaders(headers), body } : { kind: begun ? 'unknown' : 'unsent', ...error }
 
 /** Why a URL is not called at all; undefined where it may be. Sockets are not asked for a look-up where the host is an address already. */
 function refusedAddress(url: URL, allowed: boolean): string | undefined {

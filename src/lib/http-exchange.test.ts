@@ -10,11 +10,11 @@ const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchC
 for (const code of errors)
   test(`${code} before a request began reached nobody, and under it may have`, async () => {
     const error = Object.assign(new Error('It broke.'), { code })
-    const [before, under] = [new HttpExchange(1000), new HttpExchange(1000)]
+    const [before, under] = [new HttpExchange(1000, true), new HttpExchange(1000, true)]
     under.onRequestStart(controller)
 
     before.fail(error)
     under.fail(error)
 
-    assert.deepEqual([(await before.answer).kind, (await under.answer).kind], ['unsent', 'unknown'])
+    assert.deepEqual([(await before.ended).begun, (await under.ended).begun], [false, true])
   })

@@ -1,71 +1,84 @@
-/** One request to a provider and its whole answer: begun once, and ended once, by its answer, its failure, its deadline or its caller. */
+/** One HTTP request and its whole answer: begun once, and ended once, by its answer, its failure, its deadline or its caller. Calls of providers and webhooks alike are made of it. */
 import type { Dispatcher } from 'undici'
-import { postErrorOf, type PostErrorCode } from './post-error.ts'
+import { postErrorOf, type PostError, type PostErrorCode } from './post-error.ts'
 
-/**
- * `answer`: one came, whatever its status. `unsent`: the request certainly reached nobody, so that it may be repeated.
- * `unknown`: it may have arrived, but no whole answer came.
- */
-export type HttpAnswer =
-  | { readonly kind: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer }
-  | { readonly kind: 'unsent' | 'unknown'; readonly code: PostErrorCode; readonly message: string }
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+export interface ExchangeEnd {
+  /** The status of the answer; null when none came. Set also where the exchange failed after its headers. */
+  readonly status: number | null
+  readonly headers: Headers
+  /** Empty where the body is not kept. */
+  readonly body: Buffer
+  /** Null after a complete answer, whatever its status. */
+  readonly error: PostError | null
+  /** The answer was longer than it may be, and was not read to its end. */
+  readonly cut: boolean
+  /** False: the request certainly reached nobody. */
+  readonly begun: boolean
+}
 
 const dropped = new Error('dropped')
+const nothing = Buffer.alloc(0)
 
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<HttpAnswer>
+  readonly ended: Promise<ExchangeEnd>
   readonly #bytes_max: number
-  readonly #resolve: (answer: HttpAnswer) => void
-  readonly #chunks: Buffer[] = []
+  readonly #resolve: (end: ExchangeEnd) => void
+  readonly #chunks: Buffer[] | null
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
-  #status = 0
-  #headers: Readonly<Record<string, string>> = {}
+  #status: number | null = null
+  #headers: Headers = {}
   #bytes = 0
 
-  constructor(bytes_max: number) {
-    const { promise, resolve } = Promise.withResolvers<HttpAnswer>()
-    this.answer = promise
+  /** `bytes_max`: of the answer's body; `keeps_body` false: it is read, and dropped. */
+  constructor(bytes_max: number, keeps_body: boolean) {
+    const { promise, resolve } = Promise.withResolvers<ExchangeEnd>()
+    this.ended = promise
     this.#resolve = resolve
     this.#bytes_max = bytes_max
+    this.#chunks = keeps_body ? [] : null
   }
 
-  /** Ends it for a reason of ours. What was not begun by then reached nobody. */
-  stop(code: 'timeout' | 'aborted', message: string): void {
-    this.#end({ kind: this.#arrival, code, message }, false)
+  /** What it is waiting for, in words. */
+  get phase(): string {
+    if (this.#controller === undefined) return 'connecting'
+    return this.#status === null ? 'waiting for the answer' : 'reading the answer'
+  }
+
+  /** Ends it at once for a reason of ours, also while it still waits to be connected. */
+  stop(code: PostErrorCode, message: string): void {
+    this.#end({ code, message })
+    this.#controller?.abort(dropped)
   }
 
   /** What failed before or after the request began. An error by itself tells nothing of that: TLS may break long after its handshake. */
   fail(error: unknown): void {
-    const { code, message } = postErrorOf(error)
-    this.#end({ kind: this.#arrival, code, message }, true)
+    this.#end(postErrorOf(error))
   }
 
   /** The controller comes before the first byte is written. */
-  get #arrival(): 'unsent' | 'unknown' {
-    return this.#controller === undefined ? 'unsent' : 'unknown'
-  }
-
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#ended) controller.abort(dropped)
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200) return
     this.#status = status
-    this.#headers = flatHeaders(headers)
-    if (Number(this.#headers['content-length'] ?? 0) > this.#bytes_max) this.#tooLong()
+    this.#headers = headers
+    if (Number(headers['content-length'] ?? 0) > this.#bytes_max) this.#tooLong()
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length
     if (this.#bytes > this.#bytes_max) this.#tooLong()
-    else this.#chunks.push(chunk)
+    else this.#chunks?.push(chunk)
   }
 
   onResponseEnd(): void {
-    this.#end({ kind: 'answer', status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) }, true)
+    this.#end(null)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -73,15 +86,15 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #tooLong(): void {
-    this.#end({ kind: 'unknown', code: 'response_invalid', message: `The answer is longer than ${this.#bytes_max} bytes.` }, false)
+    this.#end({ code: 'response_invalid', message: `The answer is longer than ${this.#bytes_max} bytes.` }, true)
+    this.#controller?.abort(dropped)
   }
 
-  /** `whole`: the connection has nothing more of it. */
-  #end(answer: HttpAnswer, whole: boolean): void {
+  #end(error: PostError | null, cut = false): void {
     if (this.#ended) return
     this.#ended = true
-    this.#resolve(answer)
-    if (!whole) this.#controller?.abort(dropped)
+    const body = this.#chunks === null || error !== null ? nothing : Buffer.concat(this.#chunks)
+    this.#resolve({ status: this.#status, headers: this.#headers, body, error, cut, begun: this.#controller !== undefined })
   }
 }
 

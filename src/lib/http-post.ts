@@ -1,13 +1,14 @@
 /** Posts a prebuilt body to an address that someone else named: public sockets only, one deadline over the whole exchange, no redirects, answers dropped. */
-import type { Client, Dispatcher } from 'undici'
+import type { Client } from 'undici'
 import { abortListeners } from './abort-listeners.ts'
 import type { Clock } from './clock.ts'
 import { connections } from './connections.ts'
 import { deadlines } from './deadlines.ts'
+import { HttpExchange, type ExchangeEnd } from './http-exchange.ts'
 import type { Resolve } from './name-lookup.ts'
 import { addressKind, isAllowed, isLiteral } from './public-address.ts'
 import { connector, notPublic } from './public-sockets.ts'
-import { postErrorOf, type PostError } from './post-error.ts'
+import type { PostError } from './post-error.ts'
 
 export interface Post {
   readonly url: string
@@ -54,13 +55,6 @@ interface Place {
   readonly allowed: boolean
 }
 
-/** Who may be stopped: by the deadline, or by giving up. */
-interface Exchange {
-  stop(error: PostError): void
-  /** What it is waiting for, in words. */
-  phase: string
-}
-
 export function httpPoster(options: HttpPosterOptions): HttpPoster {
   const kept = connections({ guarded: connector(options, true), free: connector(options, false) })
   const closed = new AbortController()
@@ -84,19 +78,19 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
       if (!allowed && isLiteral(url.hostname) && addressKind(url.hostname) !== 'public') return { status: null, error: notPublic(url.hostname) }
       const quit = () => post.signal?.aborted ?? false
       if (quit()) return { status: null, error: givenUp }
-      const exchange: Exchange = { stop: () => undefined, phase: 'connecting' }
-      const deadline = expiry.add(post.timeout_ms, () =>
-        exchange.stop({ code: 'timeout', message: `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).` }),
-      )
-      const stay = post.signal === undefined ? undefined : quitters.add(post.signal, () => exchange.stop(givenUp))
+      let exchange: HttpExchange | undefined
+      const deadline = expiry.add(post.timeout_ms, () => exchange?.stop('timeout', `No complete answer within ${post.timeout_ms} ms (${exchange.phase}).`))
+      const stay = post.signal === undefined ? undefined : quitters.add(post.signal, () => exchange?.stop(givenUp.code, givenUp.message))
       try {
         for (;;) {
           const connection = kept.take(url.origin, allowed)
-          const { outcome, whole } = await once(connection.client, url, post, exchange)
-          const stale = connection.used && outcome.status === null && outcome.error?.code === 'connection_reset' && !deadline.over && !quit()
-          kept.giveBack(connection, whole)
+          exchange = new HttpExchange(answerBytesMax, false)
+          begin(connection.client, url, post, exchange)
+          const end = await exchange.ended
+          const stale = connection.used && end.status === null && end.error?.code === 'connection_reset' && !deadline.over && !quit()
+          kept.giveBack(connection, end.error === null)
           // a kept connection that the receiver had just closed: nothing was answered, and the next one may be sound
-          if (!stale) return outcome
+          if (!stale) return outcomeOf(end)
         }
       } finally {
         deadline.cancel()
@@ -112,53 +106,19 @@ export function httpPoster(options: HttpPosterOptions): HttpPoster {
 
 const givenUp: PostError = { code: 'aborted', message: 'The exchange was given up because the service is shutting down.' }
 
-/** One request on one connection. `exchange.stop` ends it at once, also while it still waits to be connected. `whole`: the connection is good for another. */
-function once(client: Client, url: URL, post: Post, exchange: Exchange): Promise<{ outcome: PostOutcome; whole: boolean }> {
-  return new Promise((resolve) => {
-    let status: number | null = null
-    let bytes = 0
-    let ended = false
-    let controller: Dispatcher.DispatchController | undefined
-    let location: string | string[] | undefined
-    const finish = (error: PostError | null, whole: boolean) => {
-      if (ended) return
-      ended = true
-      resolve({ outcome: { status, error }, whole })
-      if (!whole) controller?.abort(dropped)
-    }
-    exchange.phase = 'connecting'
-    // a literal assigned to a property would be old at once, and what it holds on to with it (docs/decisions/bounded-heap.md)
-    const stop = (error: PostError) => finish(error, false)
-    exchange.stop = stop
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(started) {
-        controller = started
-        exchange.phase = 'waiting for the answer'
-        if (ended) started.abort(dropped)
-      },
-      onResponseStart(_controller, code, headers) {
-        if (code < 200) return
-        status = code
-        exchange.phase = 'reading the answer'
-        location = headers['location']
-        if (Number(headers['content-length'] ?? 0) > answerBytesMax) finish(statusError(code, location), false)
-      },
-      onResponseData(_controller, chunk) {
-        bytes += chunk.length
-        if (bytes > answerBytesMax && status !== null) finish(statusError(status, location), false)
-      },
-      onResponseEnd: () => finish(statusError(status ?? 0, location), true),
-      onResponseError: (_controller, error) => finish(postErrorOf(error), false),
-    }
-    try {
-      client.dispatch({ method: 'POST', path: url.pathname + url.search, headers: post.headers as string[], body: post.body }, handler)
-    } catch (error) {
-      finish(postErrorOf(error), false)
-    }
-  })
+function begin(client: Client, url: URL, { headers, body }: Post, exchange: HttpExchange): void {
+  try {
+    client.dispatch({ method: 'POST', path: url.pathname + url.search, headers: headers as string[], body }, exchange)
+  } catch (error) {
+    exchange.fail(error)
+  }
 }
 
-const dropped = new Error('dropped')
+/** What came of the exchange: an answer that is too long is as good as its status. */
+const outcomeOf = ({ status, headers, error, cut }: ExchangeEnd): PostOutcome => ({
+  status,
+  error: error === null || cut ? statusError(status ?? 0, headers['location']) : error,
+})
 
 /** What an answer means: 2xx is success, a redirect is named with where it leads, all else by its number. */
 function statusError(status: number, location: string | string[] | undefined): PostError | null {
