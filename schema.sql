@@ -712,6 +712,7 @@ create table provider_callbacks (
   body bytea not null,
   received_at timestamp with time zone not null,
   applied_at timestamp with time zone,
+  encoding text,
   constraint provider_callbacks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX provider_callbacks_received ON public.provider_callbacks USING brin (received_at);

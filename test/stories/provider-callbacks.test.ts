@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { hmacHex } from '../../src/lib/hmac.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -70,6 +71,47 @@ test('a callback may be larger than a request, up to three megabytes', async (t)
     ],
   )
   assert.equal((await api.get('/v1/messages?direction=inbound')).body.data.length, 1)
+})
+
+test('a callback is kept byte for byte, a large one compressed, and says how', async (t) => {
+  const world = await startWorld(t)
+  const { tell } = await connected(world, 'sms')
+  const [small, large] = ['{"reports": [],  "a": "ä"}', JSON.stringify({ reports: [], padding: 'Zürich '.repeat(40_000) })]
+
+  for (const body of [small, large]) await tell(body)
+
+  const kept = await world.pool<{ body: Buffer; encoding: string | null }[]>`select body, encoding from provider_callbacks order by id`
+  assert.deepEqual(
+    kept.map(({ body, encoding }) => [encoding, (encoding === 'gzip' ? gunzipSync(body) : Buffer.from(body)).toString('utf8')]),
+    [
+      [null, small],
+      ['gzip', large],
+    ],
+  )
+  assert.ok(kept[1]!.body.length < large.length / 10)
+})
+
+test('of a message whose provider id is known a receipt is kept without what else it names it by', async (t) => {
+  const world = await startWorld(t)
+  const { api, channel, tell } = await connected(world, 'sms')
+  const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
+  await world.settle()
+  const receipt = { kind: 'receipt', message_id: sent.body.id, part: { number: 1, total: 2 }, also_known_as: ['x'], move: 'deliver' }
+
+  await tell({
+    reports: [
+      { ...receipt, provider_id: `simulator-${sent.body.id}` },
+      { ...receipt, provider_id: 'another' },
+    ],
+  })
+  const kept = await world.pool<{ report: object }[]>`select report from provider_reports order by id`
+  await world.settle()
+
+  assert.deepEqual(
+    kept.map(({ report }) => Object.keys(report).includes('message_id')),
+    [false, true],
+  )
+  assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'delivered')
 })
 
 test('whatever a provider says of a failure, the message can be read', async (t) => {

@@ -53,7 +53,7 @@ async function keepReports(
   if (ignored !== undefined)
     platform.log.info({ channel_id: channel.id, provider: channel.provider, ignored }, 'a provider told something that changes nothing')
   const at = isoTime(platform.clock.now())
-  const news = reports.map(sanitiseReport).filter((report) => !isKnown(providerIds, channel, report))
+  const news = reports.flatMap((report) => newsOf(providerIds, channel, sanitiseReport(report)))
   await transact(platform.pool, async (tx) => {
     await insertCallback(tx, { id: platform.ids('req'), channel_id: channel.id, ...raw, at })
     await storeReports(
@@ -74,13 +74,16 @@ async function keepReports(
 }
 
 /**
- * Whether it is a receipt that changes nothing, as the one that a message was sent which its provider has just taken: this process remembers how the message
- * was written, and it never goes back to a status in which the receipt would have changed something.
+ * The report as it is kept, none where it is a receipt that changes nothing, as the one that a message was sent which its provider has just taken: this process remembers how the message
+ * was written, and it never goes back to a status in which the receipt would have changed something. Where the provider's id is known, what else the receipt names its message by is not kept.
  */
-function isKnown(providerIds: ProviderIdCache, { id }: ChannelRow, report: Report): boolean {
-  if (report.kind !== 'receipt') return false
+function newsOf(providerIds: ProviderIdCache, { id }: ChannelRow, report: Report): Report[] {
+  if (report.kind !== 'receipt') return [report]
   const row = providerIds.find(id, report.provider_id)
-  return row !== undefined && !allows(row.status, report.transition)
+  if (row === undefined) return [report]
+  if (!allows(row.status, report.transition)) return []
+  const { message_id: _, part: __, also_known_as: ___, ...kept } = report
+  return [kept]
 }
 
 /** What a session keeps by what its provider tells on it. */

@@ -1,4 +1,5 @@
 /** SQL of what providers tell: callbacks as they came, reports until they are applied, and the references by which they name messages. Lanes work across tenants. */
+import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../contract/caller.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import type { Report } from '../../channels/adapter.ts'
@@ -12,11 +13,15 @@ export interface NewCallback {
   readonly at: string
 }
 
+/** Bodies that are longer, in bytes, are compressed: on the way to PostgreSQL each byte costs more than in gzip. */
+const plainBodyMax = 2048
+
 /** Keeps a callback as it came. */
 export async function insertCallback(tx: Db, { id, channel_id, headers, body, at }: NewCallback): Promise<void> {
+  const [encoding, kept] = body.length > plainBodyMax ? ['gzip', gzipSync(body, { level: 1 })] : [null, Buffer.from(body)]
   await tx`
-    insert into provider_callbacks (id, channel_id, headers, body, received_at, applied_at)
-    values (${id}, ${channel_id}, ${JSON.stringify(headers)}::text::json, ${Buffer.from(body)}, ${at}, ${at})`
+    insert into provider_callbacks (id, channel_id, headers, body, encoding, received_at, applied_at)
+    values (${id}, ${channel_id}, ${JSON.stringify(headers)}::text::json, ${kept}, ${encoding}, ${at}, ${at})`
 }
 
 export interface NewReport {
