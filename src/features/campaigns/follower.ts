@@ -3,7 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { RecipientStatus } from '../../contract/resources/campaign.ts'
 import type { MessageError } from '../../contract/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { findMessages, rankOf, type Follower, type TransitionRow } from '../messages/service.ts'
+import { findMessages, rankOf, sumCharged, type Charged, type Follower, type TransitionRow } from '../messages/service.ts'
 import { addDeltas, type CounterDelta } from './counter-store.ts'
 import { followerName } from './follower-name.ts'
 import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
@@ -22,16 +22,17 @@ export const campaignFollower: Follower = {
 }
 
 async function foldTenant(tx: Db, tenant: Tenant, rows: readonly TransitionRow[]): Promise<void> {
-  const failed = rows.filter(({ status }) => status === 'failed').flatMap(({ message_ids }) => message_ids)
-  const billed = tenant.mode === 'test' ? [] : rows.filter(({ was }) => was === null).flatMap(({ message_ids }) => message_ids)
-  const messages = new Map((await findMessages(tx, tenant, [...new Set([...failed, ...billed])])).map((message) => [message.id, message]))
+  const failed = idsOf(rows.filter(({ status }) => status === 'failed'))
+  const messages = new Map((await findMessages(tx, tenant, failed)).map((message) => [message.id, message]))
   const errorOf = (id: string): MessageError | null => {
     const error = messages.get(id)?.error
     return error === null || error === undefined ? null : { ...error, provider_code: error.provider_code ?? '' }
   }
   await raiseRecipients(tx, tenant, changesOf(rows, errorOf))
-  await addDeltas(tx, tenant, [...countsOf(rows), ...(tenant.mode === 'live' ? costsOf(rows, messages) : [])])
+  await addDeltas(tx, tenant, [...countsOf(rows), ...(tenant.mode === 'live' ? await costsOf(tx, tenant, rows, failed) : [])])
 }
+
+const idsOf = (rows: readonly TransitionRow[]): string[] => [...new Set(rows.flatMap(({ message_ids }) => message_ids))]
 
 /** One change a recipient: the furthest status, with the time of each step. */
 function changesOf(rows: readonly TransitionRow[], errorOf: (message_id: string) => MessageError | null): RecipientChange[] {
@@ -78,25 +79,15 @@ function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
 /** A recipient waits before its message is sent, and before it has one. */
 const recipientStatus = (status: TransitionRow['was']): RecipientStatus => (status === null || status === 'queued' || status === 'sending' ? 'pending' : status)
 
-interface Billed {
-  readonly billing_source: 'package' | 'wallet'
-  readonly amount_micros: number
-}
-
 /** What was charged for messages that were accepted, less what was given back for those that failed. */
-function costsOf(rows: readonly TransitionRow[], messages: ReadonlyMap<string, Billed & { readonly mode: string }>): CounterDelta[] {
-  const costs = new Map<string, { campaign_id: string; status: null; recipients: 0; wallet_micros: number; package_credits: number }>()
-  for (const { was, status, origin_id, message_ids } of rows) {
-    const sign = was === null ? 1 : status === 'failed' ? -1 : 0
-    if (sign === 0 || origin_id === null) continue
-    const cost = costs.get(origin_id) ?? { campaign_id: origin_id, status: null, recipients: 0, wallet_micros: 0, package_credits: 0 }
-    costs.set(origin_id, cost)
-    for (const id of message_ids) {
-      const message = messages.get(id)
-      if (message === undefined) continue
-      if (message.billing_source === 'package') cost.package_credits += sign
-      else cost.wallet_micros += sign * message.amount_micros
-    }
-  }
-  return [...costs.values()].filter(({ wallet_micros, package_credits }) => wallet_micros !== 0 || package_credits !== 0)
+async function costsOf(tx: Db, tenant: Tenant, rows: readonly TransitionRow[], failed: readonly string[]): Promise<CounterDelta[]> {
+  const charged = await sumCharged(tx, tenant, idsOf(rows.filter(({ was }) => was === null)))
+  const returned = await sumCharged(tx, tenant, failed)
+  const deltas = (sign: 1 | -1, sums: readonly Charged[]): CounterDelta[] =>
+    sums.flatMap(({ origin_id, wallet_micros, package_credits }) =>
+      origin_id === null || (wallet_micros === 0 && package_credits === 0)
+        ? []
+        : [{ campaign_id: origin_id, status: null, recipients: 0, wallet_micros: sign * wallet_micros, package_credits: sign * package_credits }],
+    )
+  return [...deltas(1, charged), ...deltas(-1, returned)]
 }

@@ -257,9 +257,18 @@ export interface RecipientChange {
   readonly error: MessageError | null
 }
 
-/** Raises recipients to what their messages have come to; told late, an earlier status adds its time alone. Rows are locked in the order of their keys. */
-export async function raiseRecipients(tx: Db, { account_id, mode }: Tenant, changes: readonly RecipientChange[]): Promise<void> {
-  if (changes.length === 0) return
+/** So many at a time, so that requests are not held up while statements of thousands of rows are made. */
+const raisedAtOnce = 500
+
+/**
+ * Raises recipients, given in the order of their keys, to what their messages have come to; told late, an earlier status adds its time alone. Rows are locked in the order of their
+ * keys.
+ */
+export async function raiseRecipients(tx: Db, tenant: Tenant, changes: readonly RecipientChange[]): Promise<void> {
+  for (let first = 0; first < changes.length; first += raisedAtOnce) await raiseSome(tx, tenant, changes.slice(first, first + raisedAtOnce))
+}
+
+async function raiseSome(tx: Db, { account_id, mode }: Tenant, changes: readonly RecipientChange[]): Promise<void> {
   await tx`
     with u as materialized (
       select * from json_to_recordset(${jsonRows(changes)}::text::json) as t(campaign_id text, n int, status text, sent_at timestamptz, delivered_at timestamptz,

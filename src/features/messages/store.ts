@@ -14,6 +14,21 @@ export async function findMessages(sql: Db, { account_id, mode }: Tenant, ids: r
   return await sql<MessageRow[]>`select * from messages where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[])`
 }
 
+/** What messages of an origin were charged. */
+export interface Charged {
+  readonly origin_id: string | null
+  readonly wallet_micros: number
+  readonly package_credits: number
+}
+
+/** What these messages were charged when they were accepted, for each of their origins; what was given back since is not taken off. */
+export async function sumCharged(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<Charged[]> {
+  if (ids.length === 0) return []
+  return await sql<Charged[]>`
+    select origin_id, coalesce(sum(amount_micros) filter (where billing_source = 'wallet'), 0)::bigint as wallet_micros, count(*) filter (where billing_source = 'package')::int as package_credits
+    from messages where account_id = ${account_id} and mode = ${mode} and id = any(${[...ids]}::text[]) group by origin_id`
+}
+
 export interface AttemptRow {
   id: string
   number: number
