@@ -69,21 +69,35 @@ export async function insertRecipients(tx: Transaction, { account_id, mode, id }
 
 export type UnsentRow = Pick<RecipientRow, 'n' | 'contact_id' | 'to' | 'first_name' | 'last_name' | 'variables' | 'timezone'>
 
-/** The first recipients, in the order of the snapshot, that still want a message, whose time zone is one of these ('': the campaign's) and whose number is none of `but`. */
-export async function listUnsent(
-  sql: Db,
-  { account_id, mode, id }: Whose,
-  { timezones, but, limit }: { readonly timezones: readonly string[]; readonly but: readonly number[]; readonly limit: number },
-): Promise<UnsentRow[]> {
-  return await sql<UnsentRow[]>`
-    select r.* from unnest(${[...timezones]}::text[]) z
+/** Which recipients of a campaign are wanted: the first, in the order of the snapshot, that still want a message. */
+export interface WantedRecipients {
+  /** Of the recipients; '' is the campaign's. */
+  readonly timezones: readonly string[]
+  /** Numbers of those who are passed over. */
+  readonly but: readonly number[]
+  readonly limit: number
+}
+
+/** The wanted recipients of several campaigns of any tenants, in one statement; by position in `wanted`. */
+export async function listUnsent(sql: Db, wanted: readonly (Whose & WantedRecipients)[]): Promise<UnsentRow[][]> {
+  const found = wanted.map((): UnsentRow[] => [])
+  if (wanted.length === 0) return found
+  const rows = await sql<(UnsentRow & { k: number })[]>`
+    select w.k, r.*
+    from json_to_recordset(${jsonRows(wanted.map((one, k) => ({ k, ...one })))}::text::json)
+      as w(k int, account_id text, mode text, id text, timezones text[], but int[], "limit" int)
     cross join lateral (
-      select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
-      where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and timezone = z and status = 'pending' and message_id is null
-        ${but.length === 0 ? sql`` : sql`and n <> all (${[...but]}::int[])`}
-      order by n limit ${limit}
+      select o.* from unnest(w.timezones) z
+      cross join lateral (
+        select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
+        where account_id = w.account_id and mode = w.mode and campaign_id = w.id and timezone = z and status = 'pending' and message_id is null and n <> all (w.but)
+        order by n limit w."limit"
+      ) o
+      order by o.n limit w."limit"
     ) r
-    order by r.n limit ${limit}`
+    order by w.k, r.n`
+  for (const { k, ...row } of rows) found[k]!.push(row)
+  return found
 }
 
 /** The time zones of those who still want a message. */

@@ -4,6 +4,7 @@ import type { Job } from '../job-store.ts'
 import { fairShares } from './fair-shares.ts'
 import { Pacer } from './pacer.ts'
 import type { Reach } from './reach.ts'
+import type { Recipients } from './recipients.ts'
 import { SetAside } from './set-aside.ts'
 import type { WindowTable } from './windows.ts'
 
@@ -13,6 +14,7 @@ export interface Sending {
   readonly held: Map<string, HeldCampaign>
   readonly windows: WindowTable
   readonly reach: Reach
+  readonly recipients: Recipients
 }
 
 /** Between two looks at a campaign whose messages are on their way alone: doubling to this. */

@@ -12,6 +12,7 @@ import { findCampaigns } from '../store.ts'
 import { HeldCampaign, type Sending } from './held-campaign.ts'
 import { advance, roomOf } from './progress.ts'
 import { Reach } from './reach.ts'
+import { Recipients } from './recipients.ts'
 import { WindowTable } from './windows.ts'
 
 /** Between two looks at all campaigns: a tenth of a second of a campaign's messages goes at once. */
@@ -20,7 +21,7 @@ const leaseMs = 30_000
 const campaignsMax = 2000
 
 export function sendingLane(deps: CampaignDeps): Lane {
-  const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), reach: new Reach(deps) }
+  const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), reach: new Reach(deps), recipients: new Recipients(deps) }
   return {
     name: 'campaigns',
     idle_ms: lookEveryMs,

@@ -4,7 +4,7 @@ import type { ChannelRow } from '../../channels/service.ts'
 import { cancelRest, endingMs } from '../lifecycle/cancelling.ts'
 import { completeIfDone, failFor, pauseFor } from '../lifecycle/ending.ts'
 import { deleteJob, postponeJob } from '../job-store.ts'
-import { listUnsent, unsentTimezones, type Progress } from '../recipient-store.ts'
+import { unsentTimezones, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { shareOf, type HeldCampaign, type Sending } from './held-campaign.ts'
 import { obstacleOf, type Obstacle } from './obstacles.ts'
@@ -103,7 +103,7 @@ async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignR
   const reachable = await reach.leftOf(channel)
   if (reachable <= 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'messaging_limit_reached' })
   const { aside, unfunded, pacer } = campaign
-  const recipients = await listUnsent(platform.pool, row, { timezones, but: [...aside.at(now), ...unfunded], limit: Math.min(due, reachable) })
+  const recipients = await sending.recipients.next(row, { timezones, but: [...aside.at(now), ...unfunded], limit: Math.min(due, reachable) })
   if (recipients.length === 0) {
     if (unfunded.size > 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'insufficient_balance' })
     campaign.look_ms = aside.next === Infinity ? now + againMs : aside.next
@@ -115,7 +115,7 @@ async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignR
   reach.went(channel, sent.accepted)
   aside.tried(
     sent.again,
-    recipients.map(({ n }) => n).filter((n) => !sent.again.includes(n)),
+    recipients.map(({ recipient }) => recipient.n).filter((n) => !sent.again.includes(n)),
     now,
   )
   if (sent.pause !== null) await pauseFor(platform, row, row.id, sent.pause)

@@ -9,6 +9,7 @@ import type { CampaignDeps } from '../deps.ts'
 import { settleUnsendable, type UnsentRow, type Unsendable } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { submissionKey } from '../submitter.ts'
+import type { NextRecipient } from './recipients.ts'
 import { renderedFor, valuesOf } from './rendering.ts'
 
 export interface Sent {
@@ -31,11 +32,9 @@ type Decision =
   | { readonly kind: 'unfunded'; readonly n: number }
   | { readonly kind: 'later'; readonly n: number }
 
-export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipients: readonly UnsentRow[]): Promise<Sent> {
-  const { platform, contacts, messages } = deps
-  const ids = recipients.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-  const known = new Map((await contacts.rows(platform.pool, campaign, ids)).map((row) => [row.id, row]))
-  const decisions = await Promise.all(recipients.map((recipient) => decide(deps, campaign, recipient, known)))
+export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipients: readonly NextRecipient[]): Promise<Sent> {
+  const { platform, messages } = deps
+  const decisions = await Promise.all(recipients.map((next) => decide(deps, campaign, next)))
   const unsendable = decisions.flatMap((decision) => (decision.kind === 'unsendable' ? [decision.row] : []))
   await settleUnsendable(platform.pool, campaign, unsendable, isoTime(platform.clock.now()))
   const items = decisions.flatMap((decision) => (decision.kind === 'send' ? [decision] : []))
@@ -60,9 +59,8 @@ export async function sendTo(deps: CampaignDeps, campaign: CampaignRow, recipien
   }
 }
 
-async function decide(deps: CampaignDeps, campaign: CampaignRow, recipient: UnsentRow, known: ReadonlyMap<string, ContactRow>): Promise<Decision> {
+async function decide(deps: CampaignDeps, campaign: CampaignRow, { recipient, contact }: NextRecipient): Promise<Decision> {
   const { n, contact_id } = recipient
-  const contact = contact_id === null ? undefined : known.get(contact_id)
   if (contact_id !== null && contact === undefined) return skipped(n, 'contact_deleted')
   if (campaign.require_opt_in && contact?.consent[campaign.channel_type]?.status !== 'opted_in') return skipped(n, 'not_opted_in')
   try {
