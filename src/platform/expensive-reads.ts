@@ -46,9 +46,10 @@ export interface ReadRequest {
 export interface ExpensiveReads {
   /**
    * Runs `work` in a read-only transaction. Throws 429 `rate_limit_exceeded` where its turn did not come in time, and 503 `upstream_unavailable` where it was
-   * ended, after ten seconds or because the caller is gone; a Problem of `work` itself goes first.
+   * ended, after ten seconds or because the caller is gone; a Problem of `work` itself goes first. Statements are ended from outside; work between them ends itself when
+   * `ended` aborts.
    */
-  run<T>(request: ReadRequest, work: (sql: Transaction) => Promise<T>): Promise<T>
+  run<T>(request: ReadRequest, work: (sql: Transaction, ended: AbortSignal) => Promise<T>): Promise<T>
   /** The connections; `waiting` counts what waits for its turn. */
   use(): PoolUse
   readonly pool: Pool
@@ -65,6 +66,8 @@ interface Parts {
   /** The database runs on this machine, under a user whose processes this one may rule: reads then have the processor after everything else. */
   readonly local: boolean
 }
+
+type Work<T> = (sql: Transaction, ended: AbortSignal) => Promise<T>
 
 interface Reads extends Parts {
   readonly own: Pool
@@ -85,7 +88,7 @@ export function expensiveReads(parts: Parts): ExpensiveReads {
   }
 }
 
-async function run<T>(reads: Reads, request: ReadRequest, work: (sql: Transaction) => Promise<T>): Promise<T> {
+async function run<T>(reads: Reads, request: ReadRequest, work: Work<T>): Promise<T> {
   const { clock, gate } = reads
   const wait_ms = request.wait_ms ?? expensiveReadLimits.wait_ms
   const until = clock.now() + wait_ms
@@ -107,7 +110,7 @@ async function run<T>(reads: Reads, request: ReadRequest, work: (sql: Transactio
 const noPlace = Symbol('other processes hold the places')
 
 /** Does the work, unless other processes hold the places. */
-async function attempt<T>(reads: Reads, { account_id, gone, narrow }: ReadRequest, work: (sql: Transaction) => Promise<T>): Promise<T | typeof noPlace> {
+async function attempt<T>(reads: Reads, { account_id, gone, narrow }: ReadRequest, work: Work<T>): Promise<T | typeof noPlace> {
   const { own, pool, clock, metrics } = reads
   return (await own.begin('read only', async (tx) => {
     const { pid, taken } = await takePlaces(tx, account_id, reads.connections, expensiveReadLimits.running_per_account)
@@ -115,7 +118,8 @@ async function attempt<T>(reads: Reads, { account_id, gone, narrow }: ReadReques
     if (reads.local) giveWay(pid)
     return await withDeadline(clock, expensiveReadLimits.run_ms, async (deadline) => {
       try {
-        return await endable(pool, pid, AbortSignal.any([gone, deadline]), () => work(tx))
+        const ended = AbortSignal.any([gone, deadline])
+        return await endable(pool, pid, ended, () => work(tx, ended))
       } catch (error) {
         // it would be taken for a database that is read-only (503, not ready), and is a bug
         if (sqlState(error) === '25006') throw new Error('an expensive read tried to write', { cause: error })

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { mergeValues, render, renderedLengthMax, tagsOf, unknownTags, type MergeValues } from './merge-tags.ts'
+import { filledLengthMax, render } from './compiled-message.ts'
+import { mergeValues, tagsOf, unknownTags, type MergeValues } from './merge-tags.ts'
 
 const values = (given: Record<string, string>): MergeValues => new Map(Object.entries(given))
 const renderedText = (text: string, given: Record<string, string>, fallbacks: Record<string, string> = {}): unknown => {
@@ -78,10 +79,10 @@ test('a message keeps its shape whatever is filled in: its keys, its arrays and 
   })).value
   fc.assert(
     fc.property(message, anyValue, anyValue, (written, a, b) => {
-      const result = render(written, values({ a: `${a}.`, b: `${b}.` }), {})
+      const result = render({ written }, values({ a: `${a}.`, b: `${b}.` }), {})
 
       if ('failures' in result) assert.ok(result.failures.every(({ code }) => code === 'too_short'))
-      else assert.deepEqual(shapeOf(result.rendered), shapeOf(written))
+      else assert.deepEqual(shapeOf(result.rendered), shapeOf({ written }))
     }),
   )
 })
@@ -170,5 +171,5 @@ test('a text that its tags leave empty, or with blanks alone, is a failure at it
 test('more text than any message has is a failure, and is never put together', () => {
   const tags = '{{a}}'.repeat(5000)
 
-  assert.deepEqual(renderedText(tags, { a: 'x'.repeat(renderedLengthMax) }), [['message', 'too_long']])
+  assert.deepEqual(renderedText(tags, { a: 'x'.repeat(filledLengthMax) }), [['message', 'too_long']])
 })

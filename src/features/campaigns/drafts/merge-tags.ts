@@ -1,6 +1,5 @@
 /**
- * Merge tags, `{{name}}` in any string of a campaign's message: found when it is saved, filled in for each recipient (behaviour: campaigns 3). What is filled in is
- * text and nothing else: it changes no structure, and brings in no other tag.
+ * Merge tags, `{{name}}` in any string of a campaign's message: found when it is saved, looked up for each recipient (behaviour: campaigns 3).
  */
 import type { Detail } from '../../../contract/errors.ts'
 import { join } from '../../../contract/validation.ts'
@@ -13,10 +12,10 @@ const attributePrefix = 'attributes.'
 export const attributeKeyOf = (name: string): string | null => (name.startsWith(attributePrefix) ? name.slice(attributePrefix.length) : null)
 
 /** A tag: the shortest text between double braces that holds none. */
-const tag = /\{\{([^{}]*)\}\}/g
+export const tag = /\{\{([^{}]*)\}\}/g
 
 /** Texts by the names of tags: what a recipient has, without those that are null or empty. */
-export type MergeValues = ReadonlyMap<string, string>
+export type MergeValues = Pick<ReadonlyMap<string, string>, 'get'>
 
 /** A tag in a string of a message: what it names, and the path of the string. */
 export interface WrittenTag {
@@ -30,6 +29,13 @@ export function tagsOf(value: unknown, path: string): WrittenTag[] {
   if (Array.isArray(value)) return value.flatMap((item, i) => tagsOf(item, `${path}[${i}]`))
   if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, item]) => tagsOf(item, join(path, key)))
   return []
+}
+
+/** How many tags a message's strings have, each as often as it stands there. */
+export function countTags(value: unknown): number {
+  if (typeof value === 'string') return value.split(tag).length >> 1
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, item) => sum + countTags(item), 0)
 }
 
 /** What a campaign's tags may name: fields of contacts, defined attributes, and the variables of its ad-hoc recipients, bare or as attributes. */
@@ -68,49 +74,8 @@ export function unknownTags(message: unknown, fallbacks: Readonly<Record<string,
   ]
 }
 
-/** A message that cannot be sent to a recipient: texts that have become empty, or more text than any message has. */
-export interface Unrenderable {
-  readonly failures: readonly [Detail, ...Detail[]]
-}
-
-/** Characters of all strings of a message once its tags are filled in: far more than a channel takes, and little enough to hold for many recipients at once. */
-export const renderedLengthMax = 1_000_000
-
-/**
- * The message with its tags filled in: the recipient's own value, else the fallback, else nothing. A string that its tags leave empty, or with blanks alone, is a
- * failure at its path, which starts at `message`.
- */
-export function render(message: unknown, values: MergeValues, fallbacks: Readonly<Record<string, string>>): { readonly rendered: unknown } | Unrenderable {
-  const emptied: Detail[] = []
-  let length = 0
-  const fill = (name: string): string => {
-    const text = length > renderedLengthMax ? '' : valueOf(name, values, fallbacks)
-    length += text.length
-    return text
-  }
-  const rendered = mapStrings(message, 'message', (text, param) => {
-    const filled = replaceTags(text, fill)
-    if (filled !== text && filled.trim() === '') emptied.push(emptyText(param))
-    return filled
-  })
-  if (length > renderedLengthMax) return { failures: [tooMuchText] }
-  const [first, ...others] = emptied
-  return first === undefined ? { rendered } : { failures: [first, ...others] }
-}
-
-const emptyText = (param: string): Detail => ({
-  param,
-  code: 'too_short',
-  message: `\`${param}\` is empty once its merge tags are filled in. Give the tag a text in \`merge_fallbacks\`.`,
-})
-const tooMuchText: Detail = { param: 'message', code: 'too_long', message: '`message` is far too long once its merge tags are filled in.' }
-
 /** A text with each of its tags replaced by what `of` makes of its name. */
 export const replaceTags = (text: string, of: (name: string) => string): string => text.replaceAll(tag, (_, written: string) => of(written.trim()))
-
-function valueOf(name: string, values: MergeValues, fallbacks: Readonly<Record<string, string>>): string {
-  return values.get(name) ?? (Object.hasOwn(fallbacks, name) ? fallbacks[name]! : '')
-}
 
 /** The same value with each string in it, at any depth, put through `of` with its path; keys stay. */
 export function mapStrings(value: unknown, path: string, of: (text: string, path: string) => string): unknown {
@@ -127,16 +92,22 @@ export interface MergeSource {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
+/** Looks values up as they are asked for: a recipient may have far more of them than a message has tags. */
 export function mergeValues({ variables, fields, attributes }: MergeSource): MergeValues {
-  const values = new Map<string, string>()
-  const set = (name: string, value: unknown) => {
-    if (value !== null && value !== undefined && value !== '') values.set(name, String(value))
+  return {
+    get(name) {
+      const key = attributeKeyOf(name)
+      return (
+        textOf(variables, name) ??
+        (key === null ? undefined : textOf(variables, key)) ??
+        textOf(fields, name) ??
+        (key === null ? undefined : textOf(attributes, key))
+      )
+    },
   }
-  for (const [key, value] of Object.entries(attributes)) set(attributePrefix + key, value)
-  for (const [key, value] of Object.entries(fields)) set(key, value)
-  for (const [key, value] of Object.entries(variables ?? {})) {
-    set(key, value)
-    set(attributePrefix + key, value)
-  }
-  return values
+}
+
+function textOf(values: Readonly<Record<string, unknown>> | null, name: string): string | undefined {
+  const value = values !== null && Object.hasOwn(values, name) ? values[name] : undefined
+  return value === null || value === undefined || value === '' ? undefined : String(value)
 }

@@ -11,7 +11,7 @@ import { scheduleOf } from '../present.ts'
 import { audienceFailures, audienceSize, keptAudience, requireAudience } from './audience.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { estimateOf } from './estimates.ts'
-import { attributeKeyOf, mapStrings, replaceTags, tagsOf, unknownTags } from './merge-tags.ts'
+import { attributeKeyOf, mapStrings, replaceTags, countTags, tagsOf, unknownTags } from './merge-tags.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 import { requireTemplate } from './templates.ts'
 
@@ -69,6 +69,7 @@ export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, bo
   const channel = await deps.channels.find(tenant, body.channel)
   if (channel === null) throw missing('channel', body.channel, 'channel')
   const message = keptMessage(body.message)
+  throwFailures(tooLarge(message, body.merge_fallbacks ?? {}))
   const { audience, adhoc } = keptAudience(body.audience)
   const merge_fallbacks = { ...body.merge_fallbacks }
   await checkMessage(deps, sql, tenant, channel, message, merge_fallbacks, adhoc)
@@ -101,6 +102,16 @@ const keptMessage = (message: { readonly type: string } & Readonly<Record<string
   type: message.type,
   ...(Object.hasOwn(message, message.type) && message.type !== 'type' ? { [message.type]: message[message.type] } : {}),
 })
+
+/** What every recipient's message is made of is bounded, so that making it never takes long. */
+function tooLarge(message: CampaignMessage, fallbacks: Readonly<Record<string, string>>): Detail[] {
+  const { message_length_max: most, message_tags_max: tags_max } = campaignLimits
+  const failures = Object.entries({ message, merge_fallbacks: fallbacks })
+    .filter(([, value]) => JSON.stringify(value).length > most)
+    .map(([param]): Detail => ({ param, code: 'too_long', message: `\`${param}\` may have at most ${most} characters of JSON.` }))
+  if (failures.length > 0 || countTags(message) <= tags_max) return failures
+  return [{ param: 'message', code: 'too_many', message: `\`message\` may have at most ${tags_max} merge tags.` }]
+}
 
 async function checkMessage(
   { contacts }: CampaignDeps,
@@ -144,8 +155,10 @@ function contentFailures(type: string, content: unknown, channel_type: string): 
   const tagged = new Set(tagsOf(content, path).map(({ param }) => param))
   const failures = check(content)
   if (tagged.size === 0) return [...failures]
-  const filled = ['x', 'https://example.com/x'].map((text) => check(mapStrings(content, path, (string) => replaceTags(string, () => text))))
-  const stays = ({ param }: Detail) => filled.every((found) => found.some((failure) => failure.param === param))
+  const filled = ['x', 'https://example.com/x'].map(
+    (text) => new Set(check(mapStrings(content, path, (string) => replaceTags(string, () => text))).map(({ param }) => param)),
+  )
+  const stays = ({ param }: Detail) => filled.every((params) => params.has(param))
   return failures.filter((failure) => !tagged.has(failure.param) || stays(failure))
 }
 

@@ -1,10 +1,11 @@
 /** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
+import { Turns } from '../../../lib/turns.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import type { AudienceSource } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { goneAudience } from '../drafts/audience.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
-import { adhocRecipients } from '../snapshot/adhoc.ts'
+import { addressesOf, adhocRecipients } from '../snapshot/adhoc.ts'
 import { isMarketing, sourceOf } from '../snapshot/snapshot.ts'
 import { findAdhocRecipients } from '../store.ts'
 import { pendingRecipients } from './pending.ts'
@@ -12,6 +13,8 @@ import { countContacts, countPending, listContacts, type Candidate, type Counted
 
 /** Recipients looked at in one go. */
 const chunkRows = 1000
+/** Each of them is looked at here and not in the database: that many take some milliseconds. */
+const adhocChunkRows = 250
 /** Contacts among whom they are looked for, where few of many are meant. */
 const contactsMax = 100_000
 
@@ -23,9 +26,9 @@ export interface Chunk {
 
 export interface RehearsedAudience {
   /** How many there are by what becomes of them, as far as the database alone can tell. */
-  count(sql: Transaction): Promise<Counted[]>
+  count(sql: Transaction, turns: Turns): Promise<Counted[]>
   /** At first above ''. */
-  chunk(sql: Transaction, after: string): Promise<Chunk>
+  chunk(sql: Transaction, after: string, turns: Turns): Promise<Chunk>
 }
 
 /** 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is unsubscribed too. */
@@ -41,7 +44,7 @@ export async function rehearsedAudience(deps: CampaignDeps, sql: Db, row: Campai
 export async function countToSend(deps: CampaignDeps, sql: Db, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<number> {
   const marketing = await isMarketing(deps.channels, row)
   const audience = adhoc === undefined || adhoc === null ? await rehearsedAudience(deps, sql, row, marketing) : adhocAudience(deps, row, marketing, adhoc)
-  const counted = await transact(sql, (tx) => audience.count(tx))
+  const counted = await transact(sql, (tx) => audience.count(tx, new Turns()))
   return counted.filter(({ skip_reason }) => skip_reason === null).reduce((sum, { count }) => sum + count, 0)
 }
 
@@ -61,18 +64,33 @@ function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: 
   }
 }
 
-/** At most some thousand: all of them are one chunk. */
 function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean, recipients?: AdhocRecipients): RehearsedAudience {
-  const all = async (sql: Transaction): Promise<Candidate[]> => {
-    const given = recipients ?? (await findAdhocRecipients(sql, row, row.id)) ?? []
-    return (await adhocRecipients(deps, sql, row, given, marketing)).map((recipient) => ({ ...recipient, submitted: false }))
+  let given = recipients
+  const chunk = async (sql: Transaction, after: string): Promise<Chunk> => {
+    given ??= (await findAdhocRecipients(sql, row, row.id)) ?? []
+    const from = Number(after)
+    const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
+    const some = await adhocRecipients(deps, sql, row, given.slice(from, from + adhocChunkRows), marketing, before)
+    const next = from + some.length
+    return { rows: some.map((recipient) => ({ ...recipient, submitted: false })), after: next < given.length ? String(next) : null }
   }
   return {
-    async count(sql) {
-      const groups = Map.groupBy(await all(sql), ({ skip_reason, timezone }) => `${skip_reason} ${timezone}`)
-      return [...groups.values()].map((some) => ({ skip_reason: some[0]!.skip_reason, timezone: some[0]!.timezone, submitted: false, count: some.length }))
+    async count(sql, turns) {
+      const groups = new Map<string, { -readonly [K in keyof Counted]: Counted[K] }>()
+      for (let after: string | null = ''; after !== null;) {
+        const { rows, after: next } = await chunk(sql, after)
+        for (const { skip_reason, timezone } of rows) {
+          const key = `${skip_reason} ${timezone}`
+          const group = groups.get(key)
+          if (group === undefined) groups.set(key, { skip_reason, timezone, submitted: false, count: 1 })
+          else group.count++
+        }
+        await turns.next()
+        after = next
+      }
+      return [...groups.values()]
     },
-    chunk: async (sql) => ({ rows: await all(sql), after: null }),
+    chunk,
   }
 }
 

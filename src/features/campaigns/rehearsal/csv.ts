@@ -1,6 +1,7 @@
 /** A rehearsal as CSV: each recipient with its outcome, in the order in which they would be sent to (behaviour: campaigns 7). */
 import type { Readable } from 'node:stream'
 import type { Caller } from '../../../contract/caller.ts'
+import { Turns } from '../../../lib/turns.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -12,12 +13,13 @@ export async function rehearsalCsv(deps: CampaignDeps, caller: Caller, id: strin
   const { reads } = deps.platform
   const request = { account_id: caller.account_id, gone, narrow }
   const { audience, judge } = await rehearsedCampaign(deps, caller, id)
-  const pageAfter = async (sql: Transaction, from: string): Promise<CsvPage<Outcome>> => {
-    const { rows, after } = await audience.chunk(sql, from)
-    const next = after === null ? null : () => reads.run({ ...request, wait_ms: pageWaitMs }, (own) => pageAfter(own, after))
-    return { rows: await judge.outcomes(sql, rows), next }
+  const pageAfter = async (sql: Transaction, ended: AbortSignal, from: string): Promise<CsvPage<Outcome>> => {
+    const turns = new Turns(ended)
+    const { rows, after } = await audience.chunk(sql, from, turns)
+    const next = after === null ? null : () => reads.run({ ...request, wait_ms: pageWaitMs }, (own, over) => pageAfter(own, over, after))
+    return { rows: await judge.outcomes(sql, rows, turns), next }
   }
-  return csvStream(columns, await reads.run(request, (sql) => pageAfter(sql, '')))
+  return csvStream(columns, await reads.run(request, (sql, ended) => pageAfter(sql, ended, '')))
 }
 
 const columns: readonly CsvColumn<Outcome>[] = [

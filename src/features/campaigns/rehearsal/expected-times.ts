@@ -1,4 +1,5 @@
 /** When a campaign's messages would go out: its pace and its windows, played through without a message (behaviour: campaigns 7). */
+import { Turns } from '../../../lib/turns.ts'
 import { WindowTable, type SendWindow } from '../sending/windows.ts'
 
 export interface Pace {
@@ -25,8 +26,8 @@ export interface ExpectedTimes {
 
 /** Openings and closings of windows looked at, of all time zones together. A year of one zone has 730. */
 const changesMax = 4000
-/** Between them other work has its turn: each takes a fraction of a millisecond. */
-const changesAtOnce = 40
+/** Messages looked at between two turns of other work. */
+const takenAtOnce = 100
 
 interface Queue {
   readonly timezone: string
@@ -43,7 +44,7 @@ interface Queue {
  * The first and the last message to the recipients of these zones. `order` has the index of each recipient's zone, in the order of the audience: who is first gets the first message
  * that its window lets through.
  */
-export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], order: readonly number[] | null): Promise<ExpectedTimes> {
+export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], order: readonly number[] | null, turns = new Turns()): Promise<ExpectedTimes> {
   const stepMs = 1000 / pace.per_second
   const windows = new WindowTable()
   const queues = queuesOf(zones, order)
@@ -60,7 +61,7 @@ export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], ord
     for (const queue of waiting) {
       if (queue.until > now) continue
       if (looked++ >= changesMax) return { starts_at, ends_at: null }
-      if (looked % changesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
+      await turns.next()
       const state = windows.stateOf(pace.window, queue.timezone === '' ? pace.timezone : queue.timezone, pace.timezone, now)
       queue.open = state.open
       queue.until = state.until
@@ -69,7 +70,7 @@ export async function expectedTimes(pace: Pace, zones: readonly ZoneCount[], ord
     const change = Math.min(...waiting.map(({ until }) => until))
     next = Math.max(next, now)
     const room = next >= change ? 0 : change === Infinity ? Infinity : Math.ceil((change - next) / stepMs)
-    const sent = take(open, room)
+    const sent = await take(open, room, turns)
     if (sent > 0) {
       starts_at ??= next
       last = next + (sent - 1) * stepMs
@@ -86,7 +87,7 @@ function queuesOf(zones: readonly ZoneCount[], order: readonly number[] | null):
 }
 
 /** Takes up to `room` recipients of these queues, the first in the order of the audience first; resolves to how many. */
-function take(open: readonly Queue[], room: number): number {
+async function take(open: readonly Queue[], room: number, turns: Turns): Promise<number> {
   const left = open.reduce((sum, { count, sent }) => sum + count - sent, 0)
   if (left <= room) {
     for (const queue of open) queue.sent = queue.count
@@ -96,6 +97,7 @@ function take(open: readonly Queue[], room: number): number {
     let first: Queue | undefined
     for (const queue of open) if (queue.sent < queue.count && (first === undefined || placeOf(queue) < placeOf(first))) first = queue
     first!.sent++
+    if (taken % takenAtOnce === 0) await turns.next()
   }
   return room
 }

@@ -3,11 +3,12 @@ import { validateContent } from '../../../contract/content/validate.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { Problem, throwFailures } from '../../../contract/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../contract/resources/campaign.ts'
+import type { Turns } from '../../../lib/turns.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { tagsOf } from '../drafts/merge-tags.ts'
+import { hasTags } from '../drafts/compiled-message.ts'
 import type { CampaignRow } from '../rows.ts'
 import { renderedFor, valuesOf } from '../sending/rendering.ts'
 import type { Candidate } from './rehearsal-store.ts'
@@ -24,12 +25,12 @@ export interface Judge {
   /** Whether the message hangs on who gets it, so that each recipient has to be looked at. */
   readonly varies: boolean
   /** One a candidate, in their order. */
-  outcomes(sql: Transaction, candidates: readonly Candidate[]): Promise<Outcome[]>
+  outcomes(sql: Transaction, candidates: readonly Candidate[], turns: Turns): Promise<Outcome[]>
 }
 
 export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: ChannelRow | null): Judge {
   const { channels, contacts } = deps
-  const tagged = tagsOf(campaign.message, 'message').length > 0
+  const tagged = hasTags(campaign.message)
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
 
   /** Throws the Problem that would refuse the message. */
@@ -55,11 +56,16 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
 
   return {
     varies: tagged || refuses !== undefined,
-    async outcomes(sql, candidates) {
+    async outcomes(sql, candidates, turns) {
       const wanted = tagged ? candidates.filter(({ skip_reason, submitted }) => skip_reason === null && !submitted) : []
       const ids = wanted.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
       const known = new Map((await contacts.rows(sql, campaign, ids)).map((row) => [row.id, row]))
-      return candidates.map((candidate) => outcomeOf(candidate, known.get(candidate.contact_id ?? '')))
+      const outcomes: Outcome[] = []
+      for (const candidate of candidates) {
+        outcomes.push(outcomeOf(candidate, known.get(candidate.contact_id ?? '')))
+        await turns.next()
+      }
+      return outcomes
     },
   }
 }

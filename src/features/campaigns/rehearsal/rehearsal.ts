@@ -3,6 +3,7 @@ import type { Caller } from '../../../contract/caller.ts'
 import { Problem } from '../../../contract/problem.ts'
 import type { CampaignRehearsal } from '../../../contract/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { Turns } from '../../../lib/turns.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { estimateOf } from '../drafts/estimates.ts'
@@ -27,7 +28,7 @@ export interface Rehearsed {
   readonly audience: RehearsedAudience
 }
 
-export const narrow = 'Rehearse a smaller audience.'
+export const narrow = 'Rehearse a smaller audience, or a message with fewer merge tags.'
 
 /** What a rehearsal of this campaign looks at. 404 `resource_missing`; 409 `campaign_state_invalid` once it is finished. */
 export async function rehearsedCampaign(deps: CampaignDeps, caller: Caller, id: string): Promise<Rehearsed> {
@@ -44,11 +45,14 @@ export async function rehearse(deps: CampaignDeps, caller: Caller, id: string, g
   const { platform } = deps
   const rehearsed = await rehearsedCampaign(deps, caller, id)
   const { row } = rehearsed
-  const { tally, samples } = await platform.reads.run({ account_id: caller.account_id, gone, narrow }, (sql) => look(platform.settings, sql, rehearsed))
+  const { tally, samples, starts_at, ends_at } = await platform.reads.run({ account_id: caller.account_id, gone, narrow }, async (sql, ended) => {
+    const turns = new Turns(ended)
+    const looked = await look(platform.settings, sql, rehearsed, turns)
+    return { ...looked, ...(await timesOf(deps, row, looked.tally, turns)) }
+  })
   // a provider may be asked for the template here, so no transaction is open
   const facts = await launchFacts(deps, platform.pool, caller, row, { size: tally.unpaid, reached: tally.unpaidToSend })
   const { credits, wallet_micros } = estimateOf(tally.unpaidToSend, facts.funds)
-  const { starts_at, ends_at } = await timesOf(deps, row, tally)
   return {
     object: 'campaign_rehearsal',
     campaign_id: row.id,
@@ -56,12 +60,17 @@ export async function rehearse(deps: CampaignDeps, caller: Caller, id: string, g
     would_send: tally.recipients - tally.skipped,
     would_skip: tally.reasons(),
     cost: { package_credits: credits, wallet_micros },
-    starts_at: starts_at === null ? null : isoTime(starts_at),
-    ends_at: ends_at === null ? null : isoTime(ends_at),
+    starts_at: shownTime(starts_at),
+    ends_at: shownTime(ends_at),
     checks: [...stateCheck(row), ...(await Promise.all(facts.checks.map(checked)))],
     samples: samples.map(({ candidate, message }) => ({ to: candidate.to, message: message! })),
   }
 }
+
+/** The end of the year 9999: what lies behind it is no time stamp of the API. */
+const lastTimeMs = Date.UTC(10_000, 0) - 1
+
+const shownTime = (ms: number | null): string | null => (ms === null || ms > lastTimeMs ? null : isoTime(ms))
 
 interface Looked {
   readonly tally: Tally
@@ -73,17 +82,18 @@ async function look(
   { campaign_recipient_limit: limit }: { readonly campaign_recipient_limit: number },
   sql: Transaction,
   rehearsed: Rehearsed,
+  turns: Turns,
 ): Promise<Looked> {
   const { row, judge, audience } = rehearsed
   const counted = new Tally()
-  for (const { skip_reason, timezone, submitted, count } of await audience.count(sql)) counted.add(skip_reason, timezone, submitted, count)
+  for (const { skip_reason, timezone, submitted, count } of await audience.count(sql, turns)) counted.add(skip_reason, timezone, submitted, count)
   const ordered = row.recipient_timezone && row.window_start !== null
   const walks = (judge.varies || ordered || row.snapshot_at !== null) && counted.recipients <= Math.min(limit, walkedMax)
   const walked = new Tally()
   const samples: Outcome[] = []
   for (let after: string | null = ''; after !== null && (walks || samples.length < samplesWanted);) {
-    const chunk = await audience.chunk(sql, after)
-    for (const outcome of await judge.outcomes(sql, chunk.rows)) {
+    const chunk = await audience.chunk(sql, after, turns)
+    for (const outcome of await judge.outcomes(sql, chunk.rows, turns)) {
       const { candidate, reason, message } = outcome
       if (walks) walked.addOne(reason, candidate.timezone, candidate.submitted)
       if (message !== null && samples.length < samplesWanted) samples.push(outcome)
@@ -93,7 +103,7 @@ async function look(
   return { tally: walks ? walked : counted, samples }
 }
 
-async function timesOf(deps: CampaignDeps, row: CampaignRow, tally: Tally): Promise<{ starts_at: number | null; ends_at: number | null }> {
+async function timesOf(deps: CampaignDeps, row: CampaignRow, tally: Tally, turns: Turns): Promise<{ starts_at: number | null; ends_at: number | null }> {
   const now = deps.platform.clock.now()
   const { window_start: start, window_end: end } = row
   const pace = {
@@ -102,7 +112,7 @@ async function timesOf(deps: CampaignDeps, row: CampaignRow, tally: Tally): Prom
     window: start === null || end === null ? null : { start, end },
     timezone: row.timezone,
   }
-  const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order)
+  const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order, turns)
   // what is on its way already goes out at once
   return tally.submitted === 0 ? { starts_at, ends_at } : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
 }
