@@ -23,7 +23,7 @@
  *       }
  *     })
  *
- * What an adapter does not have is not tried: its `session`, `template`, `media` and `callbacks` are asked for where it has them. A promise that a provider has
+ * What an adapter does not have is not tried: its `asked`, `receipt`, `session`, `template`, `media` and `callbacks` are asked for where it has them. A promise that a provider has
  * no way to be put to is left out by `{ why_not: 'a sentence' }`, never in silence: the reasons are printed below its promises.
  * What only this provider promises (its table of codes, its content types) is tried beside the suite, in the same file.
  */
@@ -31,12 +31,15 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome, Provider } from '../../src/features/channels/adapter.ts'
 import { hidingSecrets } from '../../src/features/channels/hidden-secrets.ts'
+import { tryAsking } from './conformance/asking.ts'
 import { tryCallbacks } from './conformance/callbacks.ts'
 import { tryDescription } from './conformance/description.ts'
+import { givesUp } from './conformance/giving-up.ts'
 import { assertOutcome, letsNothingSlip, sender } from './conformance/hand-over.ts'
 import { tryMedia } from './conformance/media.ts'
 import { tryNetwork } from './conformance/network.ts'
 import { tryOddWords } from './conformance/odd-words.ts'
+import { tryOwnIds } from './conformance/own-ids.ts'
 import { left, type AdapterSamples, type Provoked, type SeveralSample, type Start } from './conformance/samples.ts'
 import { trySessions } from './conformance/sessions.ts'
 import { tryTemplates } from './conformance/templates.ts'
@@ -60,6 +63,8 @@ export function adapterSuite(described: Provider, start: Start): void {
     await tryConnecting(suite, provider, begin, samples)
     await tryNetwork(suite, provider, begin, samples)
     await tryOddWords(suite, provider, begin, samples)
+    await tryAsking(suite, provider, begin, samples)
+    await tryOwnIds(suite, provider, begin, samples)
     await trySessions(suite, provider, begin, samples)
     await tryCallbacks(suite, provider, begin, samples)
     await tryTemplates(suite, provider, begin, samples)
@@ -69,8 +74,8 @@ export function adapterSuite(described: Provider, start: Start): void {
 }
 
 /** Why promises were left out. */
-const reasonsOf = ({ outcomes, wrongConnection, taken, several, hostile }: AdapterSamples): Set<string> =>
-  new Set([...Object.values(outcomes), wrongConnection, taken, several, hostile].flatMap((given) => (left(given) ? [given.why_not] : [])))
+const reasonsOf = ({ outcomes, wrongConnection, taken, several, hostile, receipt }: AdapterSamples): Set<string> =>
+  new Set([...Object.values(outcomes), wrongConnection, taken, several, hostile, receipt ?? {}].flatMap((given) => (left(given) ? [given.why_not] : [])))
 
 const never = new AbortController().signal
 const kinds: readonly Outcome['kind'][] = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown']
@@ -113,13 +118,7 @@ async function tryOutcomes(suite: TestContext, provider: Provider, begin: Start,
       assertOutcome(await send({ to, content: { body } }))
   })
 
-  await suite.test('gives up by its signal, and rejects nobody', async (t) => {
-    const samples = await begin(t)
-    const [{ to }] = provokedOf(samples, 'accepted')
-    const send = await sender(t, provider, samples)
-
-    assertOutcome(await send({ to }, AbortSignal.abort(new Error('given up'))))
-  })
+  await suite.test('hands nothing over that was given up before, and rejects nobody', async (t) => givesUp(t, provider, await begin(t)))
 }
 
 /** How an outcome is brought about, in one or several ways. */

@@ -40,6 +40,21 @@ export interface CallbackSamples {
   readonly samples: readonly { readonly name: string; readonly call: Callback; readonly reports: readonly Report[] }[]
 }
 
+/** A provider that can be asked what became of a message. */
+export interface AskedSample {
+  /** How it finds one: `taken` by our id, or `alike` by what it says. */
+  readonly by: 'taken' | 'alike'
+  readonly to: string
+  /** The next request is done, and its answer is lost. */
+  readonly loseAnswer: () => void
+  /** The next request is lost before anything is done. */
+  readonly loseRequest: () => void
+  /** By which ids the provider knows what it has taken, the oldest first. */
+  readonly ids: () => readonly string[]
+  /** What it took last has failed. */
+  readonly fail: () => void
+}
+
 export interface AdapterSamples {
   readonly tools: ProviderTools
   readonly connection: Connection
@@ -57,6 +72,10 @@ export interface AdapterSamples {
   readonly hostilePeer?: (port: number) => { readonly tools: ProviderTools; readonly connection: Connection }
   /** For adapters that are called back. */
   readonly callbacks?: CallbackSamples
+  /** For adapters that can be asked. */
+  readonly asked?: AskedSample
+  /** For adapters that are called back: the callback with a receipt of what the provider took last, made from what it was told at the hand-over. */
+  readonly receipt?: (() => Callback | Promise<Callback>) | Left
   /** For adapters with sessions: a channel that needs one, and what makes the provider tell a message with this text over it. */
   readonly session?: { readonly connection: Connection; readonly say: (body: string) => unknown }
   /** For adapters with templates: the name of one of several that the simulator has. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Provider, Report } from '../../../src/features/channels/adapter.ts'
 import { until, within } from '../waiting.ts'
+import { closingPromises } from './closing.ts'
 import { letsNothingSlip, messageOf, openingOf } from './hand-over.ts'
 import { assertReport } from './report.ts'
 import { left, type AdapterSamples, type Provoked, type Start } from './samples.ts'
@@ -31,6 +32,8 @@ export async function trySessions(suite: TestContext, provider: Provider, begin:
     }
     for (const report of told) assertReport(report)
   })
+
+  for (const [name, promise] of Object.entries(closingPromises)) await suite.test(name, async (t) => promise(t, provider, await begin(t)))
 
   await suite.test('keeps nobody waiting who opens a session and gives up', async (t) => {
     const samples = await begin(t)

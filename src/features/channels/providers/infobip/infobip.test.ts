@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { inDoubt, messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
+import { catchCallbacks } from '../../../../../test/kit/conformance/own-ids.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { infobipStatuses, simulateInfobip } from '../../../../../test/kit/simulators/infobip.ts'
 import type { Callback, Connection, Report } from '../../adapter.ts'
@@ -33,7 +34,8 @@ const callOf = (body: object): Callback => ({
 })
 
 adapterSuite(infobip, async (t) => {
-  const sim = await simulateInfobip(t, { api_key })
+  const caught = await catchCallbacks(t)
+  const sim = await simulateInfobip(t, { api_key, reach: caught.reach })
   sim.reject('+4915100000009', 14, 'REJECTED_DESTINATION_BLOCKLISTED')
   sim.reject('+4915100000010', 18, 'REJECTED_DESTINATION_NOT_REGISTERED')
   sim.reject('+4915100000011', 21, 'REJECTED_SYSTEM_ERROR')
@@ -76,6 +78,18 @@ adapterSuite(infobip, async (t) => {
     },
     taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
+    asked: {
+      by: 'taken',
+      to,
+      loseAnswer: () => sim.answerNext('lost'),
+      loseRequest: () => sim.answerNext('reset'),
+      ids: () => sim.messages.map(({ messageId }) => messageId),
+      fail: () => void (sim.messages.at(-1)!.status = infobipStatuses.undelivered),
+    },
+    async receipt() {
+      await sim.tell(sim.messages.at(-1)!, infobipStatuses.delivered)
+      return caught.last()
+    },
     hostile: (url) => ({ tools: toolsFor(url), connection: connectionTo(url) }),
     callbacks: {
       proof: 'sender',

@@ -39,6 +39,7 @@ adapterSuite(simulator, async (t) => {
     taken: { why_not: 'It keeps nothing.' },
     several: { why_not: 'One hand-over is one message.' },
     hostile: { why_not: 'Nothing leaves the process.' },
+    receipt: { why_not: 'Whoever plays the provider writes its callbacks.' },
     callbacks: {
       proof: 'content',
       sign,

@@ -37,12 +37,17 @@ export async function openPolling(tools: ProviderTools, connection: Connection, 
   const ended = poll(polling)
   const session: Session = {
     ended,
-    async close() {
+    async close(patience) {
       polling.over.abort()
-      await ended
+      // what came is being kept; for who does not wait for that it comes again
+      await Promise.race([ended, aborted(patience)])
     },
   }
   return { kind: 'open' as const, session }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 /** Resolves when no more updates come; never rejects. What Telegram was not told of being kept comes again, and is kept once. */

@@ -109,6 +109,7 @@ adapterSuite(telegramBot, async (t) => {
       taken: () => sim.sent.length,
     },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
+    receipt: { why_not: 'Telegram tells no receipts.' },
     session: { connection: polled, say: (body) => sim.say(chat, { text: body }) },
     callbacks: {
       proof: 'sender',

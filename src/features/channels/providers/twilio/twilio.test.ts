@@ -11,6 +11,7 @@ import { isoTime } from '../../../../lib/clock.ts'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { closing } from '../../../../../test/kit/closing.ts'
+import { catchCallbacks } from '../../../../../test/kit/conformance/own-ids.ts'
 import { inDoubt, messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { simulateTwilio } from '../../../../../test/kit/simulators/twilio.ts'
@@ -34,9 +35,9 @@ const connection: Connection = {
 }
 const recipient = '+14155550123'
 
-async function started(t: TestContext, given: Partial<Connection> = {}) {
+async function started(t: TestContext, given: Partial<Connection> = {}, reach: (url: string) => string = (url) => url) {
   const clock = fakeClock()
-  const sim = await simulateTwilio(t, { account_sid, auth_token, numbers: [connection.identifier], now: () => clock.now() })
+  const sim = await simulateTwilio(t, { account_sid, auth_token, numbers: [connection.identifier], now: () => clock.now(), reach })
   const tools = providerTools({ url: sim.url, clock })
   closing(t, () => tools.http.close())
   const adapter = twilio.adapter(tools)
@@ -79,7 +80,8 @@ const callOf = ({ query, form }: Pick<Sample, 'query' | 'form'>): Callback =>
   sign({ method: 'POST', url: urlOf(query), query, headers: {}, body: Buffer.from(new URLSearchParams(form).toString()) })
 
 adapterSuite(twilio, async (t) => {
-  const { sim, tools } = await started(t)
+  const caught = await catchCallbacks(t)
+  const { sim, tools } = await started(t, {}, caught.reach)
   return {
     tools,
     connection,
@@ -117,6 +119,18 @@ adapterSuite(twilio, async (t) => {
     },
     taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
+    asked: {
+      by: 'alike',
+      to: recipient,
+      loseAnswer: () => sim.answerNext('lost'),
+      loseRequest: () => sim.answerNext('reset'),
+      ids: () => sim.messages.map(({ sid }) => sid),
+      fail: () => void Object.assign(sim.messages.at(-1)!, { status: 'undelivered', error_code: 30003 }),
+    },
+    async receipt() {
+      await sim.tell(sim.messages.at(-1)!, 'delivered')
+      return caught.last()
+    },
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     callbacks: { proof: 'content', sign, samples: Object.entries(samples).map(([name, sample]) => ({ name, call: callOf(sample), reports: sample.reports })) },
     media: {

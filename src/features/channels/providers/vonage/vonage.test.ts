@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adapterSuite } from '../../../../../test/kit/adapter-suite.ts'
 import { messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
+import { catchCallbacks } from '../../../../../test/kit/conformance/own-ids.ts'
 import { fakeClock } from '../../../../../test/kit/clock.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
 import { simulateVonage } from '../../../../../test/kit/simulators/vonage.ts'
@@ -65,7 +66,8 @@ const ways = [
 ]
 for (const { connection, proof, sign: prove } of ways) {
   adapterSuite(vonage, async (t) => {
-    const sim = await simulateVonage(t, account)
+    const caught = await catchCallbacks(t)
+    const sim = await simulateVonage(t, { ...account, ...(proof === 'content' ? { signature_secret: 'my_secret_key_for_testing' } : {}), reach: caught.reach })
     sim.refuse('+4915100000009', { status: '7', 'error-text': 'Number barred.' })
     sim.refuse('+4915100000010', { status: '1', 'error-text': 'Throughput Rate Exceeded - please wait [ 250 ] and retry' })
     sim.refuse('+4915100000011', { status: '5', 'error-text': 'Internal Error' })
@@ -92,6 +94,10 @@ for (const { connection, proof, sign: prove } of ways) {
         ],
       },
       taken: () => sim.messages.length,
+      async receipt() {
+        await sim.tell(sim.messages.at(-1)!, { status: 'delivered' })
+        return caught.last()
+      },
       several: { why_not: 'One call is all parts of a text: the rest of one cannot be sent by itself.' },
       hostile: (url) => ({ tools: providerTools({ url }), connection }),
       callbacks: {

@@ -47,6 +47,7 @@ adapterSuite(whatsappCloud, async (t) => {
       breakAfterFirst: (how) => own.trouble('/messages', 'none', how === 'later' ? { error: 130429, status: 429 } : { error: 131053 }),
       taken: () => own.sent.length,
     },
+    receipt: () => callback(changes([graph.messages({ statuses: [own.status(own.sent.at(-1)!, 'delivered')] })])),
     hostile: (url) => ({ tools: providerTools({ url }), connection }),
     template: 'offer',
     media: {
