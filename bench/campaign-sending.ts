@@ -1,9 +1,10 @@
 /** Sending campaigns: as many at 100 a second each as make half of what the service dispatches, whether each keeps its rate, and how much longer requests wait beside them. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { CpuUse } from './cpu.ts'
 import { startDriver, type Driver } from './drive.ts'
 import { compared, median, single, type BenchOptions, type Figure, type Measurement } from './figures.ts'
 import type { LoadReport } from './load.ts'
-import { connections, pathRound, paths, startPath } from './rounds.ts'
+import { connections, pathRound, paths, startPath, type PathRound } from './rounds.ts'
 import { call, type Service } from './service.ts'
 
 const campaignRate = 100
@@ -15,8 +16,9 @@ const requestRate = 100
 /** Until the first looks and plans are behind the campaigns. */
 const settlingMs = 5000
 const startWithinMs = 60_000
+const endWithinMs = 60_000
 /** More recipients than are sent to: no campaign may end while it is measured. */
-const spareSeconds = 25
+const spareSeconds = 35
 
 export const campaignSending: Measurement = {
   name: 'campaign-sending',
@@ -26,23 +28,31 @@ export const campaignSending: Measurement = {
     await using subject = await startPath(paths.dispatch)
     options.say('campaign-sending: finding what is dispatched')
     await pathRound(driver, subject, { seconds: options.quick ? 2 : 6 })
-    const rates: number[] = []
-    for (let round = 0; round < (options.quick ? 1 : 3); round++) rates.push((await pathRound(driver, subject, { seconds: options.quick ? 3 : 4 })).rate)
-    return await measure(options, driver, subject.service, median(rates))
+    const rounds: PathRound[] = []
+    for (let round = 0; round < (options.quick ? 1 : 3); round++) rounds.push(await pathRound(driver, subject, { seconds: options.quick ? 3 : 4 }))
+    return await measure(options, driver, subject.service, rounds)
   },
 }
 
-async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service, capacity: number): Promise<{ figures: Figure[]; notes: string[] }> {
+async function measure(
+  { quick, say }: BenchOptions,
+  driver: Driver,
+  service: Service,
+  dispatched: readonly PathRound[],
+): Promise<{ figures: Figure[]; notes: string[] }> {
+  const of = (field: 'rate' | 'node_us' | 'postgres_us') => ({ name: 'dispatch, closed loop', value: median(dispatched.map((round) => round[field])) })
+  const capacity = of('rate').value
   const seconds = quick ? 10 : 30
   const count = Math.min(100, Math.max(1, Math.round((capacity * share) / campaignRate)))
   const alone: LoadReport[] = [await requests(driver, service, quick ? 5 : 15)]
   say(`campaign-sending: ${count} campaigns`)
   const ids = await launch(service, count, seconds)
   await delay(settlingMs)
+  const cpu = await cpuOf(service, ids, quick ? 4 : 8)
   const before = await sentOf(service, ids)
   const beside = await requests(driver, service, seconds)
   const after = await sentOf(service, ids)
-  for (const id of ids) await call(service.port, service.keys[0]!, 'POST', `/v1/campaigns/${id}/cancel`)
+  await cancel(service, ids)
   alone.push(await requests(driver, service, quick ? 5 : 15))
   const perCent = ids.map((id) => ((after.sent.get(id)! - before.sent.get(id)!) / ((after.at - before.at) / 1000) / campaignRate) * 100)
   const p = (field: 'p50_ms' | 'p99_ms') => ({ name: 'alone', value: median(alone.map((report) => report[field])) })
@@ -52,12 +62,14 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
         'messages of campaigns',
         '/s',
         perCent.reduce((sum, one) => sum + one, 0),
-        { name: 'dispatch, closed loop', value: capacity },
+        of('rate'),
       ),
       single('… campaigns at 100 a second each', '', count),
       single('slowest campaign, of its rate', '%', Math.min(...perCent), { least: 95 }),
       single('fastest campaign, of its rate', '%', Math.max(...perCent), { most: 105 }),
       compared(`p99 answer to requests at ${requestRate}/s, beside campaigns`, 'ms', beside.p99_ms, p('p99_ms'), { most: 1.5 }),
+      compared('Node CPU for a message of campaigns', 'µs', cpu.node_us, of('node_us')),
+      compared('PostgreSQL CPU for a message of campaigns', 'µs', cpu.postgres_us, of('postgres_us')),
       compared('median answer beside campaigns', 'ms', beside.p50_ms, p('p50_ms')),
     ],
     notes: [
@@ -68,6 +80,17 @@ async function measure({ quick, say }: BenchOptions, driver: Driver, service: Se
 
 const requests = ({ run }: Driver, { port, keys, channel }: Service, seconds: number): Promise<LoadReport> =>
   run({ host: '127.0.0.1', port, connections, seconds, rate: requestRate, keys, work: { kind: 'send', channel, keyed: false } })
+
+/** Microseconds of CPU for each message that the campaigns send within so many seconds, with no requests beside them. */
+async function cpuOf(service: Service, ids: readonly string[], seconds: number): Promise<CpuUse> {
+  const before = await sentOf(service, ids)
+  const counted = service.countCpu()
+  await delay(seconds * 1000)
+  const { node_us, postgres_us } = counted()
+  const after = await sentOf(service, ids)
+  const messages = ids.reduce((sum, id) => sum + after.sent.get(id)! - before.sent.get(id)!, 0)
+  return { node_us: node_us / messages, postgres_us: postgres_us / messages }
+}
 
 /** Resolves to the ids once all of them are sending. */
 async function launch({ port, keys }: Service, count: number, seconds: number): Promise<string[]> {
@@ -105,8 +128,19 @@ async function launch({ port, keys }: Service, count: number, seconds: number): 
   }
 }
 
+/** Resolves once nothing of the campaigns is under way: what they leave to be done would count for requests alone. */
+async function cancel({ port, keys }: Service, ids: readonly string[]): Promise<void> {
+  for (const id of ids) await call(port, keys[0]!, 'POST', `/v1/campaigns/${id}/cancel`)
+  for (const until = performance.now() + endWithinMs; ; await delay(200)) {
+    const { queued } = await sentOf({ port, keys }, ids)
+    if (ids.every((id) => queued.get(id) === 0)) break
+    if (performance.now() > until) throw new Error('recipients still waited a minute after their campaigns were cancelled')
+  }
+  await delay(settlingMs)
+}
+
 interface Listed {
-  readonly data: readonly { readonly id: string; readonly status: string; readonly counters: { readonly sent: number } }[]
+  readonly data: readonly { readonly id: string; readonly status: string; readonly counters: { readonly sent: number; readonly queued: number } }[]
 }
 
 /** What the campaigns have sent at one moment; a hundred of them are one page. */
@@ -115,6 +149,7 @@ async function sentOf({ port, keys }: Pick<Service, 'port' | 'keys'>, ids: reado
   return {
     at: performance.now(),
     sent: new Map(data.map(({ id, counters }) => [id, counters.sent])),
+    queued: new Map(data.map(({ id, counters }) => [id, counters.queued])),
     status: new Map(data.map(({ id, status }) => [id, status])),
   }
 }
