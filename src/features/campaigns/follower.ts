@@ -3,7 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { RecipientStatus } from '../../contract/resources/campaign.ts'
 import type { MessageError } from '../../contract/resources/message.ts'
 import type { Db } from '../../platform/database/sql.ts'
-import { findMessages, rankOf, sumCharged, type Charged, type Follower, type TransitionRow } from '../messages/service.ts'
+import { findMessages, rankOf, stamps, sumCharged, type Charged, type Follower, type TransitionRow } from '../messages/service.ts'
 import { addDeltas, type CounterDelta } from './counter-store.ts'
 import { followerName } from './follower-name.ts'
 import { raiseRecipients, type RecipientChange } from './recipient-store.ts'
@@ -46,19 +46,12 @@ function changesOf(rows: readonly TransitionRow[], errorOf: (message_id: string)
       const change = changes.get(key!) ?? { ...recipient, status, ...nothing }
       changes.set(key!, change)
       if (rankOf[status] > rankOf[change.status as typeof status]) change.status = status
-      for (const stamp of stampsOf[status]) if (change[stamp] === null || ats[i]! < change[stamp]) change[stamp] = ats[i]!
+      for (const stamp of stamps[status]) if (stamp !== 'sending_at' && (change[stamp] === null || ats[i]! < change[stamp])) change[stamp] = ats[i]!
       if (status === 'failed') change.error = errorOf(message_ids[i]!)
     }
   }
   return [...changes.values()].toSorted((a, b) => (a.campaign_id === b.campaign_id ? a.n - b.n : a.campaign_id < b.campaign_id ? -1 : 1))
 }
-
-const stampsOf = {
-  sent: ['sent_at'],
-  delivered: ['sent_at', 'delivered_at'],
-  read: ['sent_at', 'delivered_at', 'read_at'],
-  failed: ['failed_at'],
-} as const
 
 /** What the transitions themselves add up to, as `findTallies` reads those that are not folded yet: exact in whatever order they are folded. */
 function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {

@@ -37,7 +37,7 @@ export { findMessages, messagesOfOrigin, sumCharged, type Charged } from './stor
 export { countReached } from './queries/reached-store.ts'
 export { sendErrors, type RequestKey, type Sent } from './requests.ts'
 export { acceptedObject, messageObject } from './present.ts'
-export { rankOf } from './states.ts'
+export { rankOf, stamps } from './states.ts'
 export { checkRecipient } from './ingest/check.ts'
 
 export interface MessageDeps extends Withdrawing {
