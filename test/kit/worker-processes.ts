@@ -15,6 +15,8 @@ import { testSecretKeys } from './world.ts'
 export interface WorkerProcesses {
   /** SIGKILL of the one at this place; another one begins there. */
   killOne(place: number): Promise<void>
+  /** The place of the one with this process id of the service; -1 where it is none of these. */
+  placeOf(process_id: string): number
   /** SIGTERM of all; resolves to their exit codes. */
   stop(): Promise<(number | null)[]>
   kills(): number
@@ -25,7 +27,12 @@ export interface WorkerProcesses {
 const main = join(import.meta.dirname, '../../src/main.ts')
 
 /** Starts so many. They end with the test. */
-export async function workerProcesses(t: TestContext, { database_url, pool }: { database_url: string; pool: Pool }, count: number): Promise<WorkerProcesses> {
+export async function workerProcesses(
+  t: TestContext,
+  { database_url, pool }: { database_url: string; pool: Pool },
+  count: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<WorkerProcesses> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-workers-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const living: ChildProcess[] = []
@@ -40,6 +47,7 @@ export async function workerProcesses(t: TestContext, { database_url, pool }: { 
       POSTHORN_SECRET_KEY: testSecretKeys.current,
       POSTHORN_SIMULATOR: 'true',
       POSTHORN_LOG_LEVEL: 'error',
+      ...settings,
     }
     const child = spawn(process.execPath, [...nodeFlags, main, 'serve', '--roles', 'worker'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
@@ -61,8 +69,11 @@ export async function workerProcesses(t: TestContext, { database_url, pool }: { 
       child.kill('SIGKILL')
       await ended(child)
       // what its silence would tell the others after ten seconds
-      await pool`update processes set beat_at = beat_at - interval '1 minute' where id like ${`%.${child.pid!}.%`}`
+      const its_id = `%.${child.pid!}.%`
+      await pool`update processes set beat_at = beat_at - interval '1 minute' where id like ${its_id}`
+      await pool`update channel_sessions set lease_until = lease_until - interval '1 minute' where process_id like ${its_id}`
     },
+    placeOf: (process_id) => living.findIndex(({ pid }) => process_id.includes(`.${pid}.`)),
     async stop() {
       for (const child of living) child.kill('SIGTERM')
       return await Promise.all(living.map(ended))

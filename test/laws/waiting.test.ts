@@ -33,6 +33,7 @@ const exempt: Readonly<Record<string, string>> = {
   'src/cli/listener.test.ts': 'a listener that waits a moment instead of its seconds',
   'src/features/contacts/imports/piece-writer.test.ts': 'nothing more may happen once all callbacks have run, which a turn shows',
   'test/stories/crash.test.ts': 'processes of their own are killed at moments of real time',
+  'test/stories/smpp-crash.test.ts': 'workers of their own are killed in the middle of their work, beside an API and an SMSC that live in real time too',
   'test/stories/campaign-crash.test.ts': 'workers of their own are killed at moments of real time, beside an API that lives in it too',
   'test/stories/command-line.test.ts': 'measures how soon processes of their own hear of a revoked key',
   'test/stories/webhook-receivers.test.ts': 'receivers that drip and flood',

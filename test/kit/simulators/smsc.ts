@@ -159,6 +159,8 @@ export interface SmscOptions {
   readonly bindsMax?: number
   /** One bind too many ends the oldest, instead of being refused. */
   readonly endsOldest?: boolean
+  /** Answers `submit_sm` when this has resolved; absent: at once. */
+  readonly answersAfter?: () => Promise<void>
   /** Speaks TLS with this key and certificate. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
@@ -166,7 +168,7 @@ export interface SmscOptions {
 /** Listens on a port of this machine; ends with the test. */
 export async function smsc(
   t: Pick<TestContext, 'after'>,
-  { id = (n) => n.toString(16).padStart(8, '0'), bindsMax = 2, endsOldest = false, tls }: SmscOptions = {},
+  { id = (n) => n.toString(16).padStart(8, '0'), bindsMax = 2, endsOldest = false, answersAfter, tls }: SmscOptions = {},
 ): Promise<Smsc> {
   const peers = new Set<Peer>()
   const submitted: Submitted[] = []
@@ -241,7 +243,9 @@ export async function smsc(
       const answer = typeof made.answer === 'function' ? made.answer(message, nth) : made.answer
       if (answer === null) return
       if (answer === 0) ids += 1
-      peer.socket.write(packet(commands.submit_sm + answerBit, answer, sequence_number, answer === 0 ? cstring(message.id) : Buffer.alloc(0)))
+      const answered = packet(commands.submit_sm + answerBit, answer, sequence_number, answer === 0 ? cstring(message.id) : Buffer.alloc(0))
+      if (answersAfter === undefined) peer.socket.write(answered)
+      else void answersAfter().then(() => (peer.socket.destroyed ? undefined : peer.socket.write(answered)))
     } else if (name === 'enquire_link') {
       made.enquiries += 1
       if (made.answersEnquiries) peer.socket.write(packet(commands.enquire_link + answerBit, 0, sequence_number))

@@ -26,7 +26,7 @@ test('receipts are read from their text and from parameters, whatever way they w
   })
 
   assert.deepEqual(told, [
-    { kind: 'receipt', provider_id: 'abc1', transition: 'deliver' },
+    { kind: 'receipt', provider_id: '43969', also_known_as: ['abc1', '276841'], transition: 'deliver' },
     {
       kind: 'receipt',
       provider_id: 'abc2',
@@ -81,7 +81,7 @@ test('a receipt finds its message by an id of any length up to 255, with zeros o
 
   await sim.receipt(message, 'DELIVRD', BigInt(`0x${hex.id}`).toString(10).padStart(100, '0'))
   await sim.receipt(message, 'DELIVRD', `  ${long!.id}  `)
-  await sim.receipt(message, 'DELIVRD', '123')
+  await sim.receipt(message, 'DELIVRD', `${'0'.repeat(150)}7b`)
   await sim.receipt(message, 'DELIVRD', odd!.id)
   await sim.deliver({
     esm_class: 0x04,
@@ -95,7 +95,7 @@ test('a receipt finds its message by an id of any length up to 255, with zeros o
 
   assert.deepEqual(
     (told as Receipt[]).map(({ provider_id, also_known_as }) => [provider_id, also_known_as]),
-    ['f'.repeat(32), 'x'.repeat(200), '7b', 'a_b$c@d', '9'.repeat(30)].map((id) => [id, undefined]),
+    [[BigInt(`0x${hex.id}`).toString(10), [hex.id]], ...['x'.repeat(200), '7b', 'a_b$c@d', '9'.repeat(30)].map((id) => [id, undefined])],
   )
   assert.deepEqual(ignored, ['a receipt without the id of a message', 'a receipt without the id of a message'])
 })
@@ -128,6 +128,16 @@ test('a receipt that comes in the same breath as the answer is of that message, 
 
   assert.deepEqual(outcome, { kind: 'accepted', provider_ids: ['161'] })
   assert.deepEqual(told, [{ kind: 'receipt', provider_id: '161', transition: 'deliver' }])
+})
+
+test('a receipt of a message that another process sent is not taken for one that this process remembers by the same number in hex or decimal', async (t) => {
+  const { sim, send, told } = await linked(t, { smsc: { id: (n) => ['353', 'a1'][n - 1]! } })
+  await send('Hi')
+  await send('Hi')
+
+  await sim.receipt({ id: '161', destination: to } as Smsc['submitted'][number], 'DELIVRD')
+
+  assert.deepEqual(told, [{ kind: 'receipt', provider_id: '161', also_known_as: ['a1', '353'], transition: 'deliver' }])
 })
 
 test('a receipt of a message that this process does not remember names all ids that it may mean', async (t) => {

@@ -131,13 +131,15 @@ function read(state: State, pdu: Pdu, bytes: Buffer): Read {
   return isReceipt ? readReceiptOf(state, pdu) : readInbound(pdu, state.options, idOf(bytes, state.nonce))
 }
 
-/** The id is the one that the hand-over was answered with, where that is remembered; else the likeliest, with the others. */
+/**
+ * Alone by the likeliest id where a hand-over is remembered that was answered with it; else with the others. That one of those is remembered says nothing: another
+ * process may have sent the message of the likeliest, and ids that are counted up are each other's in hex and decimal.
+ */
 function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
   const told = readReceipt(pdu, receiptText(pdu))
   if (told === null) return { reports: [], ignored: 'a receipt without the id of a message' }
   const [likeliest, ...others] = answeredIds(told.id, options.receipt_ids)
-  const known = [likeliest, ...others].find((id) => memory.ids.has(id))
-  const receipt = receiptOf(told, known === undefined ? { provider_id: likeliest, also_known_as: others } : { provider_id: known })
+  const receipt = receiptOf(told, { provider_id: likeliest, ...(memory.ids.has(likeliest) ? {} : { also_known_as: others }) })
   return receipt === null ? { reports: [], ignored: 'a receipt with a state that changes nothing' } : { reports: [receipt] }
 }
 
