@@ -242,7 +242,8 @@ test('a draft is checked as a whole when it is changed: what is gone meanwhile i
 test('of two changes of a draft at once neither undoes the other', async (t) => {
   const { api, save } = await startTest(t)
   const { id } = (await save({})).body
-  const changes = [{ name: 'Another' }, { throttle_per_second: 7 }, { require_opt_in: true }, adhoc({ to }, { to: '+4915112345679' })]
+  const fallbacks = Array.from({ length: 20 }, (_, i) => ({ merge_fallbacks: { first_name: `friend ${i}` } }))
+  const changes = [...fallbacks, { name: 'Another' }, { throttle_per_second: 7 }, { require_opt_in: true }, adhoc({ to }, { to: '+4915112345679' })]
 
   const answers = await Promise.all(changes.map((change) => api.patch(`/v1/campaigns/${id}`, change)))
 

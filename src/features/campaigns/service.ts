@@ -10,6 +10,7 @@ import type {
   CampaignStatus,
   CampaignUpdate,
 } from '../../contract/resources/campaign.ts'
+import { InOrder } from '../../lib/in-order.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { untilDone } from '../../platform/chores.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -35,6 +36,8 @@ export type CampaignService = ReturnType<typeof campaignService>
 
 /** Everything throws the Problem that refuses it. `keep`: in the transaction of the change, with the campaign as it is answered. */
 export function campaignService(deps: CampaignDeps) {
+  /** Changes of one draft: each is checked as the one before it has left it. */
+  const changes = new InOrder()
   return {
     lanes: [snapshotLane(deps), sendingLane(deps)],
     chores: [folding(deps)],
@@ -64,7 +67,7 @@ export function campaignService(deps: CampaignDeps) {
     /** Without the recipients of ad-hoc audiences. */
     list: (sql: Db, tenant: Tenant, status: CampaignStatus | undefined, page: Page): Promise<Campaign[]> => listCampaigns(sql, tenant, status, page),
     /** Only a draft. */
-    update: (sql: Db, tenant: Tenant, id: string, body: CampaignUpdate): Promise<Campaign> => updateDraft(deps, sql, tenant, id, body),
+    update: (sql: Db, tenant: Tenant, id: string, body: CampaignUpdate): Promise<Campaign> => changes.run(id, () => updateDraft(deps, sql, tenant, id, body)),
     /** Only a draft. */
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeDraft(deps, sql, tenant, id),
   }

@@ -1,6 +1,7 @@
 /** Drafts: created, changed, deleted. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../contract/caller.ts'
+import { Problem } from '../../../contract/problem.ts'
 import type { Campaign, CampaignCreation, CampaignUpdate } from '../../../contract/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
@@ -50,7 +51,7 @@ export async function newCampaign(
   return { row: { account_id: caller.account_id, mode: caller.mode, id: ids('cmp'), ...begun, ...fields, created_at: at, updated_at: at }, adhoc, size }
 }
 
-/** How often a change is worked out anew because another one of the same draft was quicker. */
+/** How often a change is worked out anew because another process, or a launch, was quicker with the same draft. */
 const updateAttemptsMax = 5
 
 /** Fields that the body leaves out stay as they are when it is written: of two changes at once neither undoes the other. The whole draft is checked. */
@@ -63,9 +64,13 @@ export async function updateDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, i
     const draft = await checkDraft(deps, sql, tenant, { ...bodyOf(found, kept), ...body })
     const shown = await transact(sql, (tx) => writeUnchanged(deps, tx, found, kept, draft))
     if (shown !== null) return shown
-    if (attempt === updateAttemptsMax) throw new Error(`the draft ${id} changes faster than it can be checked`)
+    if (attempt === updateAttemptsMax) throw changesTooFast(id)
   }
 }
+
+/** 503: again and again another change was written while this one was checked. */
+export const changesTooFast = (id: string): Problem =>
+  new Problem('upstream_unavailable', `The campaign ${id} is being changed by others faster than it can be checked. Nothing was changed: try again.`)
 
 /** Writes a draft where it still is as it was when it was checked; null where it has changed since. */
 async function writeUnchanged({ platform }: CampaignDeps, tx: Transaction, found: CampaignRow, kept: AdhocRecipients | null, draft: Draft) {

@@ -5,7 +5,7 @@ import type { Campaign, CampaignCreation, CampaignLaunch } from '../../../contra
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { newCampaign } from '../drafts/drafts.ts'
+import { changesTooFast, newCampaign } from '../drafts/drafts.ts'
 import type { Estimate } from '../drafts/estimates.ts'
 import { kept, type Keep } from '../keeping.ts'
 import { existing, existingLocked, shownWhole } from '../reading.ts'
@@ -32,7 +32,7 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
       if (!isDeepStrictEqual(before, found)) return null
       return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, estimate) })))
     })
-    if (shown === null && attempt === launchAttemptsMax) throw new Error(`the draft ${id} changes faster than it can be checked`)
+    if (shown === null && attempt === launchAttemptsMax) throw changesTooFast(id)
     if (shown === null) continue
     wake(deps)
     return shown
