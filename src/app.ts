@@ -15,6 +15,7 @@ import { channelSessions } from './features/channels/sessions.ts'
 import { channelChores, channelLanes } from './features/channels/worker.ts'
 import { campaignFollower } from './features/campaigns/follower.ts'
 import { campaignSubmitter } from './features/campaigns/submitter.ts'
+import { campaignSendTimes } from './features/campaigns/sending/send-times.ts'
 import { failOfAccount, failOfChannel, leaveOutDeleted, leaveOutUnsubscribed } from './features/campaigns/reactions.ts'
 import { campaignInvariants } from './features/campaigns/invariants.ts'
 import { campaignRoutes } from './features/campaigns/routes.ts'
@@ -160,7 +161,8 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const providerIds = providerIdCache()
   const callbacks = { platform, channels, providerIds }
   const sessions = channelSessions(platform, channels, keepTold(callbacks))
-  const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, inMemory: dispatches, alone })
+  const sendTimes = [campaignSendTimes(platform)]
+  const dispatch = dispatcher({ platform, billing, channels, followers, providerIds, findSession: sessions.find, sendTimes, inMemory: dispatches, alone })
   const ingest = groupCommit({ platform, billing, followers, submitters, handoff: dispatch, alone, emitted: contacts.messagesAccepted })
   const messages = messageService({
     platform,

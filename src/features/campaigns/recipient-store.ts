@@ -142,6 +142,25 @@ export async function progressOf(sql: Db, wanted: readonly (Tenant & { readonly 
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, most int)`
 }
 
+/** How many messages of a campaign are submitted and not sent yet, by the time zones of their recipients ('': the campaign's). */
+export async function countUnderWay(sql: Db, { account_id, mode, id }: Whose): Promise<{ timezone: string; count: number }[]> {
+  return await sql<{ timezone: string; count: number }[]>`
+    select timezone, count(*)::int as count from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' and message_id is not null group by timezone`
+}
+
+/** The time zones of these recipients ('': the campaign's), by the ids of their messages. */
+export async function findTimezones(
+  sql: Db,
+  wanted: readonly (Tenant & { readonly campaign_id: string; readonly n: number; readonly message_id: string })[],
+): Promise<ReadonlyMap<string, string>> {
+  if (wanted.length === 0) return new Map()
+  const rows = await sql<{ message_id: string; timezone: string }[]>`
+    select w.message_id, r.timezone from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, n int, message_id text)
+    join campaign_recipients r on r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.n = w.n`
+  return new Map(rows.map(({ message_id, timezone }) => [message_id, timezone]))
+}
+
 /** What becomes of a recipient without a message. */
 export interface Unsendable {
   readonly n: number

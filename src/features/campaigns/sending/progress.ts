@@ -4,11 +4,12 @@ import type { ChannelRow } from '../../channels/service.ts'
 import { cancelRest, endingMs } from '../lifecycle/cancelling.ts'
 import { completeIfDone, failFor, pauseFor } from '../lifecycle/ending.ts'
 import { deleteJob, postponeJob } from '../job-store.ts'
-import { unsentTimezones, type Progress } from '../recipient-store.ts'
+import { countUnderWay, unsentTimezones, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { shareOf, type HeldCampaign, type Sending } from './held-campaign.ts'
 import { obstacleOf, type Obstacle } from './obstacles.ts'
 import { sendTo } from './sender.ts'
+import { windowOf } from './windows.ts'
 
 /** Submitted and not sent yet: more than so many seconds of its rate are not put before a provider that is slow, so that a pause is soon felt. */
 const underWaySeconds = 10
@@ -26,7 +27,8 @@ export async function advance(sending: Sending, campaign: HeldCampaign, row: Cam
   const timezones = await openZonesOf(sending, campaign, row, progress)
   // until it is known what it wants it counts among those that share its channel as it did before
   campaign.demand = timezones === null ? null : { channel_id: row.channel_id, per_second: row.throttle_per_second }
-  return timezones === null ? 0 : await sendDue(sending, campaign, row, { timezones, under_way: progress.under_way })
+  if (timezones === null) return 0
+  return await sendDue(sending, campaign, row, { timezones, under_way: await underWay(sending, row, progress) })
 }
 
 /** The time zones of recipients who may be sent to now; null: nothing is to be sent, and what follows of that for the campaign is done. */
@@ -46,6 +48,15 @@ async function openZonesOf(sending: Sending, campaign: HeldCampaign, row: Campai
   if (obstacle === null) return await openZones(sending, row)
   await stopFor(sending, campaign, row, obstacle)
   return null
+}
+
+/** Submitted and not sent yet, but for those that wait until the window of their own time zone opens: they keep nobody else waiting. */
+async function underWay({ deps: { platform }, windows }: Sending, row: CampaignRow, { under_way }: Progress): Promise<number> {
+  const window = windowOf(row)
+  if (window === null || !row.recipient_timezone || under_way === 0) return under_way
+  const now = platform.clock.now()
+  const counts = await countUnderWay(platform.pool, row)
+  return counts.reduce((sum, { timezone, count }) => (windows.stateOf(window, timezone || row.timezone, row.timezone, now).open ? sum + count : sum), 0)
 }
 
 /** What its throttle and the room under way let go now. */
@@ -78,8 +89,7 @@ async function stopFor({ deps: { platform } }: Sending, campaign: HeldCampaign, 
 async function openZones({ deps: { platform }, windows }: Sending, row: CampaignRow): Promise<string[] | null> {
   const { pool, clock, process_id } = platform
   const now = clock.now()
-  const { window_start: start, window_end: end } = row
-  const window = start === null || end === null ? null : { start, end }
+  const window = windowOf(row)
   const zones = row.recipient_timezone ? await unsentTimezones(pool, row) : ['']
   const states = zones.map((zone) => ({ zone, ...windows.stateOf(window, zone === '' ? row.timezone : zone, row.timezone, now) }))
   const open = states.filter((state) => state.open).map(({ zone }) => zone)

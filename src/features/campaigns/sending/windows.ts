@@ -10,6 +10,15 @@ export interface SendWindow {
   readonly end: string
 }
 
+/** That of a campaign; null: it may be sent all day. */
+export const windowOf = ({
+  window_start: start,
+  window_end: end,
+}: {
+  readonly window_start: string | null
+  readonly window_end: string | null
+}): SendWindow | null => (start === null || end === null ? null : { start, end })
+
 /** Whether a window is open, and until when that stays so, in milliseconds; Infinity: for ever. */
 export interface WindowState {
   readonly open: boolean

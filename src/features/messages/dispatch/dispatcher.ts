@@ -14,6 +14,7 @@ import { pauses } from './pauses.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import { channelRates } from './rates.ts'
 import { leaseMs, scheduler } from './scheduler.ts'
+import type { SendTimes } from './send-times.ts'
 import { sessionsOf, type Sessions } from './sessions.ts'
 import { takeOver } from './take-over.ts'
 import type { Withdrawing } from './unpersisted-sends.ts'
@@ -23,6 +24,8 @@ export interface DispatcherDeps extends TransitionDeps {
   readonly providerIds: ProviderIdCache
   /** The open sessions of this process, by their channels. */
   readonly findSession: Sessions['find']
+  /** Who has times at which messages do not go. */
+  readonly sendTimes: readonly SendTimes[]
   /** False in a process whose lanes do not run: it hands nothing on in memory. */
   readonly inMemory: boolean
   /** While it is true no other process takes requests or works. */

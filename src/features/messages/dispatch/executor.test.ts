@@ -54,6 +54,7 @@ async function executing(t: TestContext) {
     leases: { holds: () => state.held },
     consent: { recheck: () => undefined, blockedAmong: async () => new Set(state.blocked ? [row!.id] : []) },
     complete: (completion) => void completions.push(completion),
+    sendTimes: [],
     alone: () => state.alone,
   })
   const whose = { account_id: row!.account_id, mode: 'live', channel_id, channel_type: 'sms' } as const

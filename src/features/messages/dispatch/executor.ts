@@ -16,8 +16,10 @@ import type { InHand } from './in-hand.ts'
 import type { ChannelLeases } from './leases.ts'
 import { sendTimeoutMs, validUntil, type Job } from './job.ts'
 import type { Pauses } from './pauses.ts'
+import { postponeMessages } from './postponing-store.ts'
 import type { ChannelRates } from './rates.ts'
 import { giveBack, isOurs } from './scheduler.ts'
+import { jobsNotBefore, type SendTimes } from './send-times.ts'
 import type { Sessions } from './sessions.ts'
 import { findProviderId, listHeld } from './store.ts'
 
@@ -30,6 +32,7 @@ export interface ExecutorDeps extends TransitionDeps {
   readonly sessions: Sessions
   readonly leases: Pick<ChannelLeases, 'holds'>
   readonly consent: ConsentRecheck
+  readonly sendTimes: readonly SendTimes[]
   readonly complete: Completer['complete']
   /** While it is true no other process takes requests or works. */
   readonly alone: () => boolean
@@ -120,10 +123,12 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
   const gone = await goneMeanwhile(deps, jobs)
+  const notBefore = await jobsNotBefore(deps.sendTimes, jobs)
   const found: (ChannelRow | null)[] = []
   for (const { row } of jobs) found.push(await channels.find(tenantOf(row), row.channel_id))
   const ready: Ready[] = []
   const down: Job[] = []
+  const later: Job[] = []
   // nothing fails from here on: a job that has left is not given back besides
   for (const [at, job] of jobs.entries()) {
     const channel = found[at]!
@@ -132,13 +137,25 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
     else if (blocked.has(job.row.id)) leave(deps, job, 'blocked')
     else if (channel === null) endOfDeleted(deps, job)
+    else if (notBefore.has(job)) later.push(job)
     else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
     else ready.push({ job, channel })
   }
   // they wait in the table until the channel is up again, or for the process that holds its session
   await leaveInTable(deps, down)
   for (const { row } of down) deps.circuits.linkLost(row.channel_id, now)
+  await postpone(deps, later, notBefore)
   return ready
+}
+
+/** Gives jobs back until they may go. Never rejects: a claim that could not be given back ends by itself. */
+async function postpone(deps: ExecutorDeps, jobs: readonly Job[], notBefore: ReadonlyMap<Job, number>): Promise<void> {
+  const { pool, process_id, log } = deps.platform
+  const postponed = jobs.map((job) => ({ ...tenantOf(job.row), message_id: job.row.id, due_at: isoTime(notBefore.get(job)!) }))
+  await postponeMessages(pool, process_id, postponed).catch((error: unknown) =>
+    log.error({ err: error }, 'messages could not be put off; they are looked at again when their claims end'),
+  )
+  for (const job of jobs) leave(deps, job)
 }
 
 function endOfDeleted(deps: ExecutorDeps, job: Job): void {
