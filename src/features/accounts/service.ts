@@ -52,6 +52,8 @@ export interface AccountService {
   /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
   suspend(id: string): Promise<AccountRow>
   reinstate(id: string): Promise<AccountRow>
+  /** Keeps the account from being suspended until the transaction ends. Throws 403 `account_suspended` where it is. */
+  requireUnsuspended(tx: Db, id: string): Promise<void>
   /** Problems: resource_missing; parameter_invalid for an expiry that has passed, and beyond 50 unrevoked keys of the account. */
   createKey(key: NewKey): Promise<CreatedKey>
   /** Keys of both modes, newest first, without their texts. */
@@ -94,6 +96,9 @@ export function accountService(platform: Platform): AccountService {
       const row = await setSuspended(platform, id, false)
       changed()
       return row
+    },
+    async requireUnsuspended(tx, id) {
+      if (await store.isSuspended(tx, id)) throw new Problem('account_suspended')
     },
     async createKey(key) {
       const created = await createKey(platform, key)

@@ -50,6 +50,12 @@ export async function lockAccount(sql: Db, id: string): Promise<AccountRow | nul
   return row ?? null
 }
 
+/** Whether an account is suspended, which does not change until the transaction ends. */
+export async function isSuspended(tx: Db, id: string): Promise<boolean> {
+  const [row] = await tx<{ suspended: boolean }[]>`select suspended_at is not null as suspended from accounts where id = ${id} for share`
+  return row!.suspended
+}
+
 export async function listAccounts(sql: Db): Promise<AccountRow[]> {
   return await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts order by id`
 }

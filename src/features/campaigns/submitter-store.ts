@@ -4,13 +4,15 @@ import { jsonRows, type Db, type Fragment } from '../../platform/database/sql.ts
 const campaignOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 1)`
 const numberOf = (sql: Db, key: Fragment) => sql`split_part(${key}, '/', 2)::int`
 
-/** The recipient of the row `i`, still waiting and its campaign sending; claimed without waiting for it. */
+/**
+ * The recipient of the row `i`, still waiting and its campaign sending; claimed without waiting for it. Whoever changes the campaign's status waits for this transaction, and one that is being
+ * changed has nobody held: after the answer to a pause nothing is accepted.
+ */
 export const heldRecipients = (sql: Db): Fragment => sql`
-  select from campaign_recipients r
+  select from campaign_recipients r join campaigns c on c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id
   where r.account_id = i.account_id and r.mode = i.mode and r.campaign_id = ${campaignOf(sql, sql`i.submission_key`)} and r.n = ${numberOf(sql, sql`i.submission_key`)}
-    and r.status = 'pending' and r.message_id is null
-    and exists (select from campaigns c where c.account_id = r.account_id and c.mode = r.mode and c.id = r.campaign_id and c.status = 'sending')
-  for update of r skip locked`
+    and r.status = 'pending' and r.message_id is null and c.status = 'sending'
+  for update of r skip locked for key share of c skip locked`
 
 /** Who got a message keeps its id; who is refused for an opt-out is skipped, for anything else failed. Without funds it goes on waiting. */
 export const settledRecipients = (sql: Db, at: string): Fragment => sql`

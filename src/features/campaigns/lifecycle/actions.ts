@@ -26,8 +26,9 @@ export async function pauseCampaign({ platform }: CampaignDeps, sql: Db, tenant:
 }
 
 /** A live campaign must have funds for one message at least. One paused before its snapshot takes it now, and still sends nothing before `send_at`. */
-export async function resumeCampaign({ platform, billing }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
+export async function resumeCampaign({ platform, accounts, billing }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
+    await accounts.requireUnsuspended(tx, tenant.account_id)
     const before = await existingLocked(tx, tenant, id)
     requireAction(before, 'resume')
     if (!covers(1, await billing.fundsOf(tx, tenant, before.channel_type)))

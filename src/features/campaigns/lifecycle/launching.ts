@@ -26,6 +26,7 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
     // a provider may be asked for a template here, so no transaction is open
     const estimate = await checkedEstimate(deps, sql, caller, asked)
     const shown = await transact(sql, async (tx) => {
+      await deps.accounts.requireUnsuspended(tx, caller.account_id)
       const before = await existingLocked(tx, caller, id)
       requireAction(before, 'launch')
       // what was checked is what is launched
@@ -45,6 +46,7 @@ export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller
   const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
   const estimate = await checkedEstimate(deps, sql, caller, asked, { adhoc, size, template_checked: true })
   const shown = await transact(sql, async (tx) => {
+    await deps.accounts.requireUnsuspended(tx, caller.account_id)
     await insertCampaign(tx, asked, adhoc)
     return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, estimate)), adhoc))
   })
