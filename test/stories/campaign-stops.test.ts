@@ -261,6 +261,32 @@ test('a template that is paused pauses it, one that is rejected or gone fails it
   assert.deepEqual([rejected.status, rejected.failure_reason, rejected.counters.failed], ['failed', 'template_not_approved', 0])
 })
 
+test('a template that is paused in the midst of a pass pauses it, and fails nobody', async (t) => {
+  const { world, api, graph, channel, body } = await templateWorld(t)
+  const { id } = await launched(api, { ...body, throttle_per_second: 20 })
+  await passFor(world, 500)
+  const channels = world.services.channels as { templateVerdict: typeof world.services.channels.templateVerdict }
+  const verdict = channels.templateVerdict
+  let looks = 0
+  channels.templateVerdict = async (...asked) => {
+    looks += 1
+    // the first look is at the campaign, the second at a recipient's message
+    if (looks === 2) {
+      Object.assign(graph.templates[0]!, { status: 'PAUSED' })
+      await world.pool`update channels set templates_due_at = ${world.clock.iso()} where id = ${channel}`
+      await world.settle('templates')
+      world.services.channels.forget()
+    }
+    return await verdict(...asked)
+  }
+
+  await passFor(world, 2000)
+
+  const { status, pause_reason, counters } = await readCampaign(api, id)
+  assert.ok(looks > 2)
+  assert.deepEqual([status, pause_reason, counters.failed, counters.queued + counters.sent], ['paused', 'template_paused', 0, 30])
+})
+
 test('a live whatsapp channel writes to so many different recipients in 24 hours, and the next day to more', async (t) => {
   const { world, api, channel, body } = await templateWorld(t, 8)
   const reachable = async (limit: number) => {

@@ -2,13 +2,13 @@
 import type { CampaignMessage, PauseReason, SkipReason } from '../../../contract/resources/campaign.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { isUp } from '../../channels/service.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import type { CheckedMessage, ItemOutcome } from '../../messages/service.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { settleUnsendable, type UnsentRow, type Unsendable } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { submissionKey } from '../submitter.ts'
+import { obstacleOf } from './obstacles.ts'
 import type { NextRecipient } from './recipients.ts'
 import { renderedFor, valuesOf } from './rendering.ts'
 
@@ -69,7 +69,7 @@ async function decide(deps: CampaignDeps, campaign: CampaignRow, { recipient, co
     return { kind: 'send', n, message }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return refused(n, error, await isChannelUp(deps, campaign))
+    return await refused(deps, campaign, n, error)
   }
 }
 
@@ -84,19 +84,15 @@ function rendered({ platform }: CampaignDeps, campaign: CampaignRow, recipient: 
   }
 }
 
-async function isChannelUp({ channels }: CampaignDeps, campaign: CampaignRow): Promise<boolean> {
-  const channel = await channels.find(campaign, campaign.channel_id)
-  return channel !== null && isUp(channel)
-}
-
 const skipped = (n: number, skip_reason: SkipReason): Decision => ({ kind: 'unsendable', row: { n, skip_reason, error: null } })
 
-/** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). `channel_up`: it is not the channel that is refused. */
-function refused(n: number, { code, message }: Problem, channel_up: boolean): Decision {
+/** What a refusal of the message means for the recipient, or for the whole campaign (behaviour: campaigns 5). */
+async function refused(deps: CampaignDeps, campaign: CampaignRow, n: number, { code, message }: Problem): Promise<Decision> {
   if (code === 'recipient_blocked') return skipped(n, 'unsubscribed')
   if (code === 'insufficient_balance') return { kind: 'unfunded', n }
   if (code === 'upstream_unavailable') return { kind: 'later', n }
-  // the next look at the campaign finds what has become of its channel
-  if (!channel_up) return { kind: 'later', n }
+  // what has become of its channel or its template is found by the next look at the campaign
+  const channel = await deps.channels.find(campaign, campaign.channel_id)
+  if ((await obstacleOf(deps, campaign, channel)) !== null) return { kind: 'later', n }
   return { kind: 'unsendable', row: { n, skip_reason: null, error: { code, message, provider_code: '' } } }
 }
