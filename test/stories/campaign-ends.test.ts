@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../kit/campaigns.ts'
+import { startProcess } from '../kit/process.ts'
 import { scriptedProvider, unavailable } from '../kit/scripted-provider.ts'
 import { startWorld } from '../kit/world.ts'
 
@@ -129,6 +130,40 @@ test('failed because its channel or its account was suspended, it writes to nobo
   await byAccount.world.tick('campaigns')
   await byAccount.world.services.accounts.reinstate(byAccount.account.id)
   await over(byAccount, 'failed', byAccount.handedTo().length)
+})
+
+test('cancelled while another process has its messages in hand, it writes to nobody any more, whether that one lives or dies', async (t) => {
+  for (const dies of [false, true]) {
+    const crowd = await crowded(t)
+    const { world, api, id, handedTo } = crowd
+    const other = await startProcess(t, world, dies ? 'dying' : 'other')
+    const otherPasses = async () => {
+      for (const lane of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(lane)
+    }
+    await world.settle('campaign-snapshots')
+    for (let i = 0; i < 80; i++) {
+      await world.tick('heartbeat')
+      await otherPasses()
+      await world.clock.advance(400)
+    }
+    const before = handedTo().length
+    const [inHand] = await world.pool<{ count: number }[]>`
+      select count(*)::int as count from messages m join dispatch_jobs j on j.message_id = m.id where m.origin_id = ${id} and j.process_id = ${other.app.platform.process_id}`
+    if (dies) await other.kill()
+
+    const { status } = await api.post(`/v1/campaigns/${id}/cancel`)
+    for (let i = 0; i < 20 && !dies; i++) {
+      await world.tick('heartbeat')
+      await otherPasses()
+      await world.clock.advance(400)
+    }
+    if (dies) await world.clock.advance(120_000)
+    await world.tick('heartbeat')
+
+    assert.equal(status, 200)
+    assert.ok(before > 0 && inHand!.count > 0, `${before} sent, ${inHand!.count} in hand`)
+    await over(crowd, 'cancelled', before)
+  }
 })
 
 test('its counters are those of its recipients at every moment of its cancelling', async (t) => {

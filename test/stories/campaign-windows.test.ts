@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Api } from '../kit/api.ts'
 import { campaignTo, launched, numbers, passFor, readCampaign } from '../kit/campaigns.ts'
+import { startProcess } from '../kit/process.ts'
 import { scriptedProvider, unavailable } from '../kit/scripted-provider.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -85,6 +86,33 @@ test('with the provider away when the window closes, nothing goes at night when 
   const { status, counters } = await readCampaign(api, id)
   assert.deepEqual([status, counters.sent, counters.failed], ['completed', 60, 0])
   for (const { sent_at } of await recipientsOf(api, id)) assert.match(sent_at!, /^2026-(01-31|02-01)T09:([012]\d|30):/)
+  await world.invariants()
+})
+
+test('a process that dies with messages in hand when the window closes leaves them to the next day', async (t) => {
+  const { world, api, provider, channel } = await busy(t, { ahead: 40 })
+  const { id } = await launched(api, campaignTo(numbers(30), { channel, ...openUntil('10:31') }))
+  const other = await startProcess(t, world, 'other')
+  await world.settle('campaign-snapshots')
+  for (let i = 0; i < 140; i++) {
+    await world.tick('heartbeat')
+    for (const lane of ['heartbeat', 'campaigns', 'dispatch', 'follow-campaigns']) await other.pass(lane)
+    await world.clock.advance(400)
+  }
+  await other.kill()
+  await world.clock.advance(5 * minute)
+  await world.tick('heartbeat')
+  await passFor(world, 2 * minute, 1000)
+  const night = await readCampaign(api, id)
+
+  await passUntil(world, '2026-02-01T09:00:00Z')
+  await passFor(world, minute, 500)
+
+  assert.ok(night.counters.sent > 0 && night.counters.queued > 0, JSON.stringify(night.counters))
+  const { status, counters } = await readCampaign(api, id)
+  assert.deepEqual([status, counters.sent], ['completed', 30])
+  for (const { sent_at } of await recipientsOf(api, id)) assert.match(sent_at!, /^2026-(01-31|02-01)T09:([012]\d|30):/)
+  assert.equal(new Set(provider.sent.map(({ to }) => to)).size, 31)
   await world.invariants()
 })
 
