@@ -72,6 +72,42 @@ test('a name that a provider uses again is that of the newer message once the ol
   )
 })
 
+test('what becomes of several messages is written with all of them locked in one order, whatever became of each', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
+  const channel = (await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Alerts', identifier: '+4915100000001', credentials: {} })).body
+    .id
+  for (let i = 0; i < 2; i++) await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' } })
+  const [first, last] = await world.pool<MessageRow[]>`select * from messages order by id`
+  const now = world.clock.now()
+  const deps = { platform: world.platform, billing: world.services.billing, followers: followersOf(world.platform, []), providerIds: providerIdCache() }
+  const completion = (row: MessageRow, outcome: Outcome) => ({
+    job: { row, attempts: 0, claimed: false, doubtful: false, due_ms: now, lease_until_ms: now + 60_000 },
+    provider: 'simulator',
+    outcome,
+    duration_ms: 5,
+    at_ms: now,
+    instant: false,
+  })
+  const work: Promise<void>[] = []
+
+  const free = await world.pool.begin(async (tx) => {
+    await tx`select from messages where id = ${first!.id} for update`
+    work.push(
+      writeCompletions(deps, [completion(last!, { kind: 'unknown', message: 'No.' }), completion(first!, { kind: 'accepted', provider_ids: ['a', 'b'] })]),
+    )
+    await until(
+      'it to wait for the first',
+      async () => (await world.pool`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).length > 0,
+    )
+    return (await tx`select from messages where id = ${last!.id} for update skip locked`).length
+  })
+  await Promise.all(work)
+
+  const statuses = await world.pool<{ status: string }[]>`select status from messages order by id`
+  assert.deepEqual([free, statuses.map(({ status }) => status)], [1, ['sent', 'sending']])
+})
+
 test('of messages that a provider tells of by one id when it is asked, one has it, and the others are asked about again', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })

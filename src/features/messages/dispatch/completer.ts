@@ -5,6 +5,7 @@ import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
 import { sqlState, transact, type Db } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
+import { lockMessages } from '../reports/parts-store.ts'
 import { storeReports } from '../reports/store.ts'
 import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
 import type { MessageRow } from '../rows.ts'
@@ -226,10 +227,16 @@ async function asJobsStand(
   completions: readonly Completion[],
 ): Promise<{ current: Completion[]; overtaken: Set<Completion> }> {
   const asked = completions.filter(({ outcome }) => outcome.kind !== 'accepted' && outcome.kind !== 'gone')
+  // all of the batch at once: those that are accepted are changed by it, too, and two that lock several in different orders wait for each other
+  if (asked.length > 0)
+    await lockMessages(
+      tx,
+      completions.map(({ job: { row } }) => ({ ...tenantOf(row), message_id: row.id })),
+    )
   const found = await store.lockSettleable(
     tx,
     process_id,
-    asked.map(({ job: { row, attempts } }) => ({ ...tenantOf(row), message_id: row.id, attempts })),
+    asked.map(({ job: { row, attempts } }) => ({ message_id: row.id, attempts })),
   )
   const jobs = new Map(found.map((one) => [one.message_id, one]))
   const overtaken = new Set<Completion>()

@@ -214,23 +214,15 @@ export interface Settleable {
 }
 
 /**
- * Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. They and
- * their jobs are locked: a receipt may prove at this moment what was taken of them.
+ * Of these messages, handed over so often before: those that are still as this process left them, in its own hand (`own`), or in nobody's and not handed over since. Their jobs
+ * are locked: a receipt may prove at this moment what was taken of them. Whoever calls has locked the messages, as everywhere.
  */
-export async function lockSettleable(
-  tx: Db,
-  process_id: string,
-  jobs: readonly { account_id: string; mode: string; message_id: string; attempts: number }[],
-): Promise<Settleable[]> {
+export async function lockSettleable(tx: Db, process_id: string, jobs: readonly { message_id: string; attempts: number }[]): Promise<Settleable[]> {
   if (jobs.length === 0) return []
-  const wanted = tx`json_to_recordset(${jsonRows(jobs)}::text::json) as t(account_id text, mode text, message_id text, attempts int)`
   return await tx<Settleable[]>`
-    with held as materialized (
-      select m.id, t.attempts from ${wanted} join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id
-      order by m.id for no key update of m
-    )
-    select j.message_id, j.process_id is not null as own, coalesce(j.accepted_ids, '{}') as accepted_ids from held
-    join dispatch_jobs j on j.message_id = held.id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = held.attempts for update of j`
+    select j.message_id, j.process_id is not null as own, coalesce(j.accepted_ids, '{}') as accepted_ids
+    from json_to_recordset(${jsonRows(jobs)}::text::json) as t(message_id text, attempts int)
+    join dispatch_jobs j on j.message_id = t.message_id where (j.process_id = ${process_id} or j.process_id is null) and j.attempts = t.attempts for update of j`
 }
 
 /** Ends the jobs of those messages that are final; one that is not was taken from this process: should it hold it again, it is free to be claimed. */
