@@ -158,12 +158,14 @@ async function exactlyCounted({ app, pool, tenant }: Service): Promise<Campaign[
       select r.campaign_id as id, case when m.id is null or r.status = 'cancelled' then r.status when m.status in ('queued', 'sending') then 'pending' else m.status end as status, count(*)::int as count
       from campaign_recipients r join campaigns c on c.id = r.campaign_id and c.snapshot_at is not null left join messages m on m.id = r.message_id
       group by 1, 2`
+    const snapshots = await tx<{ id: string; rows: number }[]>`select id, case when snapshot_at is null then 0 else snapshot_rows end as rows from campaigns`
     for (const { id, counters } of shown) {
       const of = (...statuses: string[]) => rows.reduce((sum, row) => (row.id === id && statuses.includes(row.status) ? sum + row.count : sum), 0)
       const { skip_reasons: _, total, ...counted } = counters
       const each = { queued: of('pending'), failed: of('failed'), skipped: of('skipped'), cancelled: of('cancelled') }
       assert.deepEqual(counted, { ...each, sent: of('sent', 'delivered', 'read'), delivered: of('delivered', 'read'), read: of('read') })
       assert.equal(total, counted.queued + counted.sent + counted.failed + counted.skipped + counted.cancelled)
+      assert.equal(total, snapshots.find((row) => row.id === id)!.rows)
     }
     return shown
   })

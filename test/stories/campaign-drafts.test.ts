@@ -143,6 +143,24 @@ test('a campaign that is created and launched in one asks the provider for its t
   assert.equal(graph.calls.slice(before).filter((call) => call.endsWith('/message_templates')).length, 1)
 })
 
+test('created and launched in one, a campaign is refused for its consent first, then its channel, then its template', async (t) => {
+  const { api, channel } = await startShop(t)
+  const create = async (more: object) => {
+    const { status, body } = await api.post('/v1/campaigns', { ...spring, channel, message: templateMessage('paused', ['x']), launch: true, ...more })
+    return [status, body.error?.code]
+  }
+
+  const undeclared = await create({ consent_declared: false })
+  const unapproved = await create({ consent_declared: true })
+  await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
+  const disabled = await create({ consent_declared: true })
+
+  assert.deepEqual(undeclared, [400, 'consent_required'])
+  assert.deepEqual(unapproved, [422, 'template_not_approved'])
+  assert.deepEqual(disabled, [422, 'channel_not_connected'])
+  assert.deepEqual((await api.get('/v1/campaigns')).body.data, [])
+})
+
 test('the template is asked for at the provider when a campaign is saved and when it is launched, and our copy counts where it cannot be asked', async (t) => {
   const { graph, api, channel } = await startShop(t)
   const save = () => api.post('/v1/campaigns', { ...spring, channel, message: templateMessage('offer', ['{{first_name}}']), consent_declared: true })

@@ -119,16 +119,21 @@ test('every check that would refuse the launch is told at once, with what to do'
   assert.equal(launched.body.error.code, 'consent_required')
 })
 
-test('a segment that is too large, or cannot be paid, is told before its launch, which cannot know', async (t) => {
+test('a segment that is too large, or cannot be paid, is told by a rehearsal, and refused by the launch', async (t) => {
   const world = await startWorld(t, { settings: { campaign_recipient_limit: 2 } })
   const account = await liveAccount(world, { credit_micros: 8000 })
   const { api } = account
-  for (const last of [1, 2, 3]) await api.post('/v1/contacts', { phone: `+4915112345${last}00`, tags: ['a'] })
+  for (const last of [1, 2]) await api.post('/v1/contacts', { phone: `+4915112345${last}00`, tags: ['a'] })
+  const third: string = (await api.post('/v1/contacts', { phone: '+4915112345300', tags: ['a'] })).body.id
   const rules = { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['a'] }] }
   const segment_id = (await api.post('/v1/segments', { name: 'S', rules })).body.id
   const id = await draft(api, { ...spring, channel: account.channel, audience: { type: 'segment', segment_id } })
 
   const told = await rehearsed(api, id)
+  const large = await api.post(`/v1/campaigns/${id}/launch`)
+  await api.delete(`/v1/contacts/${third}`)
+  const unpaid = await api.post(`/v1/campaigns/${id}/launch`)
+  const { cost } = (await api.get(`/v1/campaigns/${id}`)).body
   await api.delete(`/v1/segments/${segment_id}`)
   const gone = await api.post(`/v1/campaigns/${id}/rehearse`)
 
@@ -137,6 +142,9 @@ test('a segment that is too large, or cannot be paid, is told before its launch,
     told.checks.filter(({ ok }: { ok: boolean }) => !ok).map(({ code }: { code: string }) => code),
     ['campaign_limit_exceeded', 'insufficient_balance'],
   )
+  assert.deepEqual([large.status, large.body.error.code], [400, 'campaign_limit_exceeded'])
+  assert.deepEqual([unpaid.status, unpaid.body.error.code, cost.estimated_wallet_micros], [402, 'insufficient_balance', null])
+  assert.match(unpaid.body.error.message, /2 recipients take 0 package credits and 15000 micro-USD; the wallet lacks 7000/)
   assert.deepEqual([gone.status, gone.body.error.code, gone.body.error.param], [404, 'resource_missing', 'audience.segment_id'])
 })
 

@@ -138,11 +138,15 @@ test('an audience larger than allowed at its snapshot fails the campaign, and le
 
   const fits = await of('2200')
   await snapshots(world)
-  await manyContacts(world, account, 2200, 1)
   const large = await of('2201')
+  await manyContacts(world, account, 2200, 1)
+  const refused = await api.post('/v1/campaigns', { ...text, name: 'refused', audience: { type: 'segment', segment_id: segment } })
   await snapshots(world)
+  // what was written of it is taken away
+  await world.tick('campaigns')
 
   assert.deepEqual([(await api.get(`/v1/campaigns/${fits}`)).body.status, (await recipientsOf(account, fits)).length], ['sending', 2200])
+  assert.deepEqual([refused.status, refused.body.error.code], [400, 'campaign_limit_exceeded'])
   const failed = (await api.get(`/v1/campaigns/${large}`)).body
   assert.deepEqual([failed.status, failed.failure_reason, failed.counters.total], ['failed', 'audience_too_large', 0])
   // what was written of it is taken away by whoever works on campaigns next
@@ -239,6 +243,59 @@ test('paused, cancelled or left by its process in the midst of a snapshot, a cam
     Array.from({ length: 4200 }, (_, i) => phone(i)),
   )
   assert.equal((await api.get(`/v1/campaigns/${paused}`)).body.counters.total, 4200)
+})
+
+test('killed between its chunks and within them, while contacts change, a snapshot of thousands has everybody once', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const { api } = account
+  const made = await manyContacts(world, account, 0, 9000)
+  const { id } = (await api.post('/v1/campaigns', { ...text, name: 'C', audience: { type: 'tags', tags: ['all'] } })).body
+  const written = [0]
+  const gone: string[] = []
+  const stopped: string[] = []
+
+  for (let life = 0; life < 3; life++) {
+    const victim = await startProcess(t, world, `victim ${life}`)
+    for (let pass = 0; pass < 10 && (await rowsOf(world)) <= written.at(-1)!; pass++) await victim.pass('campaign-snapshots')
+    written.push(await rowsOf(world))
+    // in the midst of the next chunk
+    const last = victim.pass('campaign-snapshots').catch(() => undefined)
+    await victim.kill()
+    await Promise.race([last, world.clock.advance(15_000)])
+    await world.tick('heartbeat')
+    // of those that are written already, and of those that are still to be
+    const [before, after] = [made[life]!, made[8000 + life]!]
+    for (const contact of [before, after]) await api.delete(`/v1/contacts/${contact}`)
+    gone.push(after)
+    stopped.push(made[8100 + life]!)
+    await api.patch(`/v1/contacts/${stopped.at(-1)}`, { consent: { sms: { status: 'opted_out' } } })
+    made.push(...(await manyContacts(world, account, 10_000 + life, 1)))
+  }
+  await snapshots(world)
+
+  assert.ok(
+    written.every((rows, i) => i === 0 || (rows > written[i - 1]! && rows < 8000)),
+    `written by each: ${written.join()}`,
+  )
+  const rows = await world.pool<{ n: number; contact_id: string; status: string; skip_reason: string | null }[]>`
+    select n, contact_id, status, skip_reason from campaign_recipients where campaign_id = ${id} order by n`
+  const expected = made.filter((contact) => !gone.includes(contact)).toSorted()
+  assert.deepEqual(
+    rows.map(({ n }) => n),
+    expected.map((_, i) => i + 1),
+  )
+  assert.deepEqual(
+    rows.map(({ contact_id }) => contact_id),
+    expected,
+  )
+  const reasons = Object.fromEntries(rows.filter(({ skip_reason }) => skip_reason !== null).map((row) => [row.contact_id, row.skip_reason]))
+  assert.deepEqual(reasons, {
+    ...Object.fromEntries(made.slice(0, 3).map((contact) => [contact, 'contact_deleted'])),
+    ...Object.fromEntries(stopped.map((contact) => [contact, 'unsubscribed'])),
+  })
+  const { status, counters } = (await api.get(`/v1/campaigns/${id}`)).body
+  assert.deepEqual([status, counters.total, counters.queued, counters.skipped], ['sending', rows.length, rows.length - 6, 6])
 })
 
 test('large audiences do not keep a small one from its turn', async (t) => {

@@ -3,7 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { invalid, missing } from '../../contract/problem.ts'
 import type { Campaign, CampaignRecipient, CampaignStatus } from '../../contract/resources/campaign.ts'
-import type { Db, Transaction } from '../../platform/database/sql.ts'
+import { atOneMoment, type Db, type Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import { emptyTally, findTallies } from './counter-store.ts'
 import { campaignObject, recipientObject } from './present.ts'
@@ -27,13 +27,12 @@ export async function existingLocked(tx: Transaction, tenant: Tenant, id: string
 
 /** With the recipients of an ad-hoc audience. */
 export async function getCampaign(sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
-  const row = await existing(sql, tenant, id)
-  return await shownWhole(sql, row)
+  return await atOneMoment(sql, async (tx) => await shownWhole(tx, await existing(tx, tenant, id)))
 }
 
 export async function listCampaigns(sql: Db, tenant: Tenant, status: CampaignStatus | undefined, page: Page): Promise<Campaign[]> {
   await requireCursor(page.starting_after, 'No campaign has the id', async (id) => isId('cmp', id) && (await store.campaignExisted(sql, tenant, id)))
-  return await shownAll(sql, tenant, await store.listCampaigns(sql, tenant, status, page))
+  return await atOneMoment(sql, async (tx) => await shownAll(tx, tenant, await store.listCampaigns(tx, tenant, status, page)))
 }
 
 /** Campaigns as lists and events show them: without the recipients of ad-hoc audiences. Counters are 0 before the snapshot is complete. */

@@ -12,11 +12,6 @@ type Whose = Tenant & { readonly id: string }
 /** A recipient on its way into the table. */
 export type NewRecipient = Pick<RecipientRow, 'contact_id' | 'to' | 'address' | 'name' | 'first_name' | 'last_name' | 'variables' | 'timezone' | 'skip_reason'>
 
-/** From here to the end of the transaction a statement is ended that takes longer (SQLSTATE 57014). */
-export async function limitStatements(tx: Transaction, ms: number): Promise<void> {
-  await tx`select set_config('statement_timeout', ${String(ms)}, true)`
-}
-
 export interface ContactsChunk {
   /** Recipients that there are already. */
   readonly rows: number
@@ -98,6 +93,19 @@ export async function listUnsent(sql: Db, wanted: readonly (Whose & WantedRecipi
     order by w.k, r.n`
   for (const { k, ...row } of rows) found[k]!.push(row)
   return found
+}
+
+/** As `listUnsent` of one campaign, of those alone who are in `among`, a select of "to". */
+export async function listUnsentAmong(
+  sql: Db,
+  { account_id, mode, id, timezones, but, limit }: Whose & WantedRecipients,
+  among: Fragment,
+): Promise<UnsentRow[]> {
+  return await sql<UnsentRow[]>`
+    select n, contact_id, "to", first_name, last_name, variables, timezone from campaign_recipients
+    where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and timezone = any (${[...timezones]}::text[]) and status = 'pending' and message_id is null
+      and n <> all (${[...but]}::int[]) and "to" in (${among})
+    order by n limit ${limit}`
 }
 
 /** The time zones of those who still want a message. */

@@ -24,6 +24,17 @@ function isTransaction(sql: Db): sql is Transaction {
   return 'savepoint' in sql
 }
 
+/** Reads with several statements what there was at one moment. In an open transaction, what that sees. */
+export async function atOneMoment<T>(sql: Db, read: (sql: Db) => Promise<T>): Promise<T> {
+  if (isTransaction(sql)) return await read(sql)
+  return (await (sql as Pool).begin('isolation level repeatable read read only', read)) as T
+}
+
+/** From here to the end of the transaction a statement is ended that takes longer (SQLSTATE 57014). */
+export async function limitStatements(tx: Transaction, ms: number): Promise<void> {
+  await tx`select set_config('statement_timeout', ${String(ms)}, true)`
+}
+
 /** The SQLSTATE of a database error, or undefined for anything else. */
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

@@ -38,15 +38,16 @@ export async function createCampaign(deps: CampaignDeps, sql: Db, caller: Caller
   })
 }
 
-/** A draft as it is to be written. Throws the Problem that refuses the body. */
+/** A draft as it is to be written. Throws the Problem that refuses the body. `launches` as for `checkDraft`. */
 export async function newCampaign(
   deps: CampaignDeps,
   sql: Db,
   caller: Caller,
   body: CampaignCreation,
+  launches = false,
 ): Promise<{ row: CampaignRow } & Pick<Draft, 'adhoc' | 'size'>> {
   const { ids, clock } = deps.platform
-  const { fields, adhoc, size } = await checkDraft(deps, sql, caller, body)
+  const { fields, adhoc, size } = await checkDraft(deps, sql, caller, body, launches)
   const at = isoTime(clock.now())
   return { row: { account_id: caller.account_id, mode: caller.mode, id: ids('cmp'), ...begun, ...fields, created_at: at, updated_at: at }, adhoc, size }
 }

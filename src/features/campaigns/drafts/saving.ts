@@ -62,8 +62,8 @@ export const bodyOf = (row: CampaignRow, adhoc: AdhocRecipients | null): Campaig
   throttle_per_second: row.throttle_per_second,
 })
 
-/** Checks the body of a campaign. Throws the Problem that refuses it. */
-export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, body: CampaignCreation): Promise<Draft> {
+/** Checks the body of a campaign. Throws the Problem that refuses it. `launches`: its template is left to the checks of the launch, of which others come first. */
+export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, body: CampaignCreation, launches = false): Promise<Draft> {
   const failures = campaignFailures(body)
   throwFailures(failures)
   const channel = await deps.channels.find(tenant, body.channel)
@@ -74,7 +74,7 @@ export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, bo
   const merge_fallbacks = { ...body.merge_fallbacks }
   await checkMessage(deps, sql, tenant, channel, message, merge_fallbacks, adhoc)
   await requireAudience(deps, sql, tenant, audience)
-  await requireTemplate(deps, channel, message)
+  if (!launches) await requireTemplate(deps, channel, message)
   const size = await audienceSize(deps, sql, tenant, audience, deps.platform.settings.campaign_recipient_limit + 1)
   const fields: DraftFields = {
     name: body.name.trim(),

@@ -5,15 +5,13 @@ import { missing, Problem } from '../../../contract/problem.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { isUp, type ChannelRow } from '../../channels/service.ts'
 import type { Funds } from '../../billing/service.ts'
+import { segmentSize } from '../audience/counting.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { audienceSize } from '../drafts/audience.ts'
 import { covers, estimateOf, type Estimate } from '../drafts/estimates.ts'
 import { requireTemplate } from '../drafts/templates.ts'
-import { countToSend } from '../rehearsal/audience.ts'
+import { requireWithinLimit } from '../messaging-limit.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
-
-/** Recipients whom a live whatsapp channel may write to first in 24 hours, where its own limit is not known. */
-const reachableDefault = 2000
 
 export interface LaunchCheck {
   readonly code: ErrorCode
@@ -24,7 +22,7 @@ export interface LaunchCheck {
 export interface LaunchFacts {
   readonly funds: Funds
   readonly checks: readonly LaunchCheck[]
-  /** null: not known before the snapshot. 404 as `audienceSize`. */
+  /** null of a segment, which is looked up when sending starts. 404 as `audienceSize`. */
   readonly estimate: () => Promise<Estimate | null>
 }
 
@@ -34,10 +32,6 @@ export interface Known {
   readonly adhoc?: AdhocRecipients | null
   /** As `audienceSize` tells it. */
   readonly size?: number | null
-  /** Those of them who would be sent to. */
-  readonly reached?: number
-  /** `requireTemplate` was asked just now, and found nothing. */
-  readonly template_checked?: boolean
 }
 
 /** What a launch of this campaign looks at now, each when it is asked for: what refuses first is told, whatever is wrong with the rest. */
@@ -47,14 +41,15 @@ export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, r
   const limit = platform.settings.campaign_recipient_limit
   const funds = await billing.fundsOf(sql, tenant, row.channel_type)
   let asked: Promise<number | null> | undefined
-  const sizeNow = () => (asked ??= known.size === undefined ? audienceSize(deps, sql, tenant, row.audience, limit + 1) : Promise.resolve(known.size))
+  const toldSize = async () => (known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size)
+  const sizeNow = () => (asked ??= toldSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
   const checks: LaunchCheck[] = [
     { code: 'consent_required', require: async () => requireConsent(row) },
     { code: 'channel_not_connected', require: async () => requireChannel(row, channel) },
     {
       code: 'template_not_approved',
       async require() {
-        if (channel !== null && known.template_checked !== true) await requireTemplate(deps, channel, row.message)
+        if (channel !== null) await requireTemplate(deps, channel, row.message)
         return row.message.type === 'template' ? 'The template is approved.' : 'The message needs no template.'
       },
     },
@@ -63,14 +58,16 @@ export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, r
       async require() {
         const size = await sizeNow()
         requireSize(size, limit)
-        if (channel !== null && size !== null) await requireReachable(deps, sql, row, channel, size, known)
-        return size === null ? 'How many recipients there are is known once the segment is looked up.' : `A campaign may have ${size} recipients.`
+        if (channel !== null) await requireWithinLimit(deps, sql, row, channel, { size, adhoc: known.adhoc })
+        return size === null
+          ? 'How many recipients there are takes longer to count than a launch waits; it is known once the segment is looked up.'
+          : `A campaign may have ${size} recipients.`
       },
     },
     { code: 'insufficient_balance', require: async () => requireFunds(row, await sizeNow(), funds) },
   ]
   const estimate = async () => {
-    const size = await sizeNow()
+    const size = row.audience.type === 'segment' ? null : await sizeNow()
     return size === null ? null : estimateOf(size, funds)
   }
   return { funds, checks, estimate }
@@ -94,25 +91,6 @@ function requireChannel({ channel_id }: CampaignRow, channel: ChannelRow | null)
 function requireSize(size: number | null, limit: number): void {
   if (size === null || size <= limit) return
   throw new Problem('campaign_limit_exceeded', `The audience has more than ${limit} recipients, which is the most that a campaign may have. Split it.`)
-}
-
-/** Different recipients count, and those alone who would be sent to: they are counted where all of them together would be too many. */
-async function requireReachable(deps: CampaignDeps, sql: Db, row: CampaignRow, channel: ChannelRow, size: number, known: Known): Promise<void> {
-  const reachable = reachableOf(channel)
-  if (reachable === null || size <= reachable) return
-  const reached = known.reached ?? (await countToSend(deps, sql, row, known.adhoc))
-  if (reached <= reachable) return
-  throw new Problem(
-    'campaign_limit_exceeded',
-    `The campaign would go to ${reached} recipients, and the channel ${channel.id} may write to ${reachable} in 24 hours. Split it over several days.`,
-  )
-}
-
-/** How many recipients a channel reaches in 24 hours; null: any number. */
-export function reachableOf(channel: ChannelRow): number | null {
-  if (channel.type !== 'whatsapp' || channel.mode === 'test') return null
-  const limit = channel.settings['messaging_limit']
-  return typeof limit === 'number' ? limit : reachableDefault
 }
 
 /** Of an audience whose size is not known it must be one message that is paid. */

@@ -42,9 +42,9 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
 
 /** Creates and launches in one: nothing is kept where the launch is refused. */
 export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller, body: CampaignCreation, keep: Keep): Promise<Campaign> {
-  const { row, adhoc, size } = await newCampaign(deps, sql, caller, body)
+  const { row, adhoc, size } = await newCampaign(deps, sql, caller, body, true)
   const asked: CampaignRow = { ...row, allow_insufficient_funds: body.allow_insufficient_funds ?? false }
-  const estimate = await checkedEstimate(deps, sql, caller, asked, { adhoc, size, template_checked: true })
+  const estimate = await checkedEstimate(deps, sql, caller, asked, { adhoc, size })
   const shown = await transact(sql, async (tx) => {
     await deps.accounts.requireUnsuspended(tx, caller.account_id)
     await insertCampaign(tx, asked, adhoc)

@@ -1,12 +1,12 @@
 /** Whom a campaign means at this moment: as its snapshot would find them or, once it is taken, those who still wait. In chunks, so that memory holds few. */
-import { Turns } from '../../../lib/turns.ts'
-import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import type { Turns } from '../../../lib/turns.ts'
+import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { AudienceSource } from '../../contacts/service.ts'
+import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
+import { sourceOf } from '../audience/source.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { goneAudience } from '../drafts/audience.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
-import { addressesOf, adhocRecipients } from '../snapshot/adhoc.ts'
-import { isMarketing, sourceOf } from '../snapshot/snapshot.ts'
 import { findAdhocRecipients } from '../store.ts'
 import { pendingRecipients } from './pending.ts'
 import { countContacts, countPending, listContacts, type Candidate, type Counted } from './rehearsal-store.ts'
@@ -40,14 +40,6 @@ export async function rehearsedAudience(deps: CampaignDeps, sql: Db, row: Campai
   throw goneAudience(row.audience)
 }
 
-/** To how many of its audience the campaign would go now. `adhoc`: the recipients, where they are not stored yet. */
-export async function countToSend(deps: CampaignDeps, sql: Db, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<number> {
-  const marketing = await isMarketing(deps.channels, row)
-  const audience = adhoc === undefined || adhoc === null ? await rehearsedAudience(deps, sql, row, marketing) : adhocAudience(deps, row, marketing, adhoc)
-  const counted = await transact(sql, (tx) => audience.count(tx, new Turns()))
-  return counted.filter(({ skip_reason }) => skip_reason === null).reduce((sum, { count }) => sum + count, 0)
-}
-
 function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: AudienceSource, marketing: boolean): RehearsedAudience {
   const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in }
   const own_timezones = row.recipient_timezone
@@ -64,8 +56,8 @@ function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: 
   }
 }
 
-function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean, recipients?: AdhocRecipients): RehearsedAudience {
-  let given = recipients
+function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean): RehearsedAudience {
+  let given: AdhocRecipients | undefined
   const chunk = async (sql: Transaction, after: string): Promise<Chunk> => {
     given ??= (await findAdhocRecipients(sql, row, row.id)) ?? []
     const from = Number(after)

@@ -5,13 +5,13 @@ import type { CampaignRehearsal } from '../../../contract/resources/campaign.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { Turns } from '../../../lib/turns.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
+import { isMarketing } from '../audience/source.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { estimateOf } from '../drafts/estimates.ts'
 import { launchFacts, type LaunchCheck } from '../lifecycle/checks.ts'
 import { existing } from '../reading.ts'
 import type { CampaignRow } from '../rows.ts'
 import { rateOf } from '../sending/rate.ts'
-import { isMarketing } from '../snapshot/snapshot.ts'
 import { requireAction } from '../states.ts'
 import { rehearsedAudience, type RehearsedAudience } from './audience.ts'
 import { expectedTimes } from './expected-times.ts'
@@ -51,7 +51,7 @@ export async function rehearse(deps: CampaignDeps, caller: Caller, id: string, g
     return { ...looked, ...(await timesOf(deps, row, looked.tally, turns)) }
   })
   // a provider may be asked for the template here, so no transaction is open
-  const facts = await launchFacts(deps, platform.pool, caller, row, { size: tally.unpaid, reached: tally.unpaidToSend })
+  const facts = await launchFacts(deps, platform.pool, caller, row, { size: tally.unpaid })
   const { credits, wallet_micros } = estimateOf(tally.unpaidToSend, facts.funds)
   return {
     object: 'campaign_rehearsal',

@@ -1,9 +1,9 @@
 /** What a process remembers of a campaign that it sends: its pace, when it is looked at next, and whom it has set aside. */
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-store.ts'
+import type { MessagingLimits } from '../messaging-limit.ts'
 import { fairShares } from './fair-shares.ts'
 import { Pacer } from './pacer.ts'
-import type { Reach } from './reach.ts'
 import type { Recipients } from './recipients.ts'
 import { SetAside } from './set-aside.ts'
 import type { WindowTable } from './windows.ts'
@@ -13,7 +13,7 @@ export interface Sending {
   readonly deps: CampaignDeps
   readonly held: Map<string, HeldCampaign>
   readonly windows: WindowTable
-  readonly reach: Reach
+  readonly limits: MessagingLimits
   readonly recipients: Recipients
 }
 

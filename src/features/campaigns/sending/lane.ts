@@ -6,12 +6,12 @@ import type { Lane } from '../../../lib/loop.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { forgetFailures, type Job } from '../job-store.ts'
 import { claimDue, passFailed } from '../jobs.ts'
+import { MessagingLimits } from '../messaging-limit.ts'
 import { progressOf, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { findCampaigns } from '../store.ts'
 import { HeldCampaign, type Sending } from './held-campaign.ts'
 import { advance, roomOf } from './progress.ts'
-import { Reach } from './reach.ts'
 import { Recipients } from './recipients.ts'
 import { WindowTable } from './windows.ts'
 
@@ -21,7 +21,7 @@ const leaseMs = 30_000
 const campaignsMax = 2000
 
 export function sendingLane(deps: CampaignDeps): Lane {
-  const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), reach: new Reach(deps), recipients: new Recipients(deps) }
+  const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), limits: new MessagingLimits(deps), recipients: new Recipients(deps) }
   return {
     name: 'campaigns',
     idle_ms: lookEveryMs,

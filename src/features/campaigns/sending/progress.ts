@@ -8,6 +8,7 @@ import { countUnderWay, unsentTimezones, type Progress } from '../recipient-stor
 import type { CampaignRow } from '../rows.ts'
 import { shareOf, type HeldCampaign, type Sending } from './held-campaign.ts'
 import { obstacleOf, type Obstacle } from './obstacles.ts'
+import type { NextRecipient } from './recipients.ts'
 import { sendTo } from './sender.ts'
 import { windowOf } from './windows.ts'
 
@@ -107,22 +108,34 @@ interface Portion {
 }
 
 async function sendSome(sending: Sending, campaign: HeldCampaign, row: CampaignRow, { timezones, due, per_second, channel }: Portion): Promise<number> {
-  const { deps, reach } = sending
-  const { platform } = deps
+  const now = sending.deps.platform.clock.now()
+  const { aside, unfunded } = campaign
+  const wanted = { timezones, but: [...aside.at(now), ...unfunded], limit: due }
+  let accepted = 0
+  const isWithin = await sending.limits.sendWithin(channel, sending.recipients, row, wanted, async (recipients) => {
+    accepted = await sendThese(sending, campaign, row, recipients, per_second)
+  })
+  return isWithin ? accepted : await stopFor(sending, campaign, row, { kind: 'pause', reason: 'messaging_limit_reached' })
+}
+
+async function sendThese(
+  sending: Sending,
+  campaign: HeldCampaign,
+  row: CampaignRow,
+  recipients: readonly NextRecipient[],
+  per_second: number,
+): Promise<number> {
+  const { platform } = sending.deps
   const now = platform.clock.now()
-  const reachable = await reach.leftOf(channel)
-  if (reachable <= 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'messaging_limit_reached' })
   const { aside, unfunded, pacer } = campaign
-  const recipients = await sending.recipients.next(row, { timezones, but: [...aside.at(now), ...unfunded], limit: Math.min(due, reachable) })
   if (recipients.length === 0) {
     if (unfunded.size > 0) return await stopFor(sending, campaign, row, { kind: 'pause', reason: 'insufficient_balance' })
     campaign.look_ms = aside.next === Infinity ? now + againMs : aside.next
     return 0
   }
-  const sent = await sendTo(deps, row, recipients)
+  const sent = await sendTo(sending.deps, row, recipients)
   for (const n of sent.unfunded) unfunded.add(n)
   pacer.went(sent.accepted, per_second)
-  reach.went(channel, sent.accepted)
   aside.tried(
     sent.again,
     recipients.map(({ recipient }) => recipient.n).filter((n) => !sent.again.includes(n)),

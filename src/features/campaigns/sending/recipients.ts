@@ -1,8 +1,9 @@
 /** Reads the next recipients of campaigns with their contacts: what several campaigns ask for at one moment is read together. */
 import { tenantOf } from '../../../contract/caller.ts'
+import type { Fragment } from '../../../platform/database/sql.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { listUnsent, type UnsentRow, type WantedRecipients } from '../recipient-store.ts'
+import { listUnsent, listUnsentAmong, type UnsentRow, type WantedRecipients } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 
 /** A recipient, and its contact as it is now; undefined: it has none, or has it no more. */
@@ -35,6 +36,16 @@ export class Recipients {
     const { promise, resolve, reject } = Promise.withResolvers<readonly NextRecipient[]>()
     if (this.#asked.push({ campaign, wanted, resolve, reject }) === 1) setImmediate(() => this.#answer())
     return promise
+  }
+
+  /** As `next`, of those alone who are in `among`, a select of "to". */
+  async nextAmong(campaign: CampaignRow, wanted: WantedRecipients, among: Fragment): Promise<readonly NextRecipient[]> {
+    const { platform, contacts } = this.#deps
+    const { account_id, mode, id } = campaign
+    const found = await listUnsentAmong(platform.pool, { account_id, mode, id, ...wanted }, among)
+    const ids = found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
+    const known = new Map((await contacts.rows(platform.pool, campaign, ids)).map((row) => [row.id, row]))
+    return found.map((recipient) => withContact(recipient, known))
   }
 
   #answer(): void {
@@ -73,5 +84,10 @@ async function readNext({ platform, contacts }: Deps, asked: readonly Pick<Asked
     const ids = group.flatMap((index) => found[index]!).flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
     for (const row of await contacts.rows(platform.pool, tenantOf(asked[group[0]!]!.campaign), [...new Set(ids)])) known.set(row.id, row)
   }
-  return found.map((rows) => rows.map((recipient) => ({ recipient, contact: recipient.contact_id === null ? undefined : known.get(recipient.contact_id) })))
+  return found.map((rows) => rows.map((recipient) => withContact(recipient, known)))
 }
+
+const withContact = (recipient: UnsentRow, known: ReadonlyMap<string, ContactRow>): NextRecipient => ({
+  recipient,
+  contact: recipient.contact_id === null ? undefined : known.get(recipient.contact_id),
+})

@@ -1,17 +1,17 @@
 /** The snapshot of an audience: its recipients are written in chunks, each in a transaction of well under a second, and go on where they stopped (behaviour: campaigns 4). */
-import type { Tenant } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { sqlState, transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { limitStatements, sqlState, transact, type Transaction } from '../../../platform/database/sql.ts'
 import type { AudienceSource } from '../../contacts/service.ts'
+import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
+import { isMarketing, sourceOf, type Source } from '../audience/source.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { estimateOf } from '../drafts/estimates.ts'
 import { failFor } from '../lifecycle/ending.ts'
 import { move } from '../lifecycle/moves.ts'
 import { holdJob, requeueJob, type Job } from '../job-store.ts'
-import { insertFromContacts, insertRecipients, limitStatements } from '../recipient-store.ts'
+import { insertFromContacts, insertRecipients } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
-import { findAdhocRecipients, findCampaign, findKeptRules, keepRules, lockCampaign, updateState } from '../store.ts'
-import { addressesOf, adhocRecipients } from './adhoc.ts'
+import { findAdhocRecipients, findCampaign, keepRules, lockCampaign, updateState } from '../store.ts'
 import type { ChunkSizes } from './chunk-size.ts'
 import { saveAsContacts } from './saving.ts'
 
@@ -19,9 +19,6 @@ import { saveAsContacts } from './saving.ts'
 const chunkRecipients = 1000
 /** A change of a contact may carry a time so long before the moment at which it can be seen: that of its request, whose transaction ends later. */
 const openWritesMs = 5 * 60_000
-
-/** The contacts or the recipients that an audience means; `gone`: what it names is not there any more. */
-type Source = AudienceSource | { readonly kind: 'adhoc' } | { readonly kind: 'gone' }
 
 /** Takes one step: begins, or takes one chunk. Resolves to whether there is more to do now. */
 export async function snapshotStep(deps: CampaignDeps, job: Job, sizes: ChunkSizes): Promise<boolean> {
@@ -76,19 +73,6 @@ async function holdCampaign(tx: Transaction, job: Job, process_id: string): Prom
   return held !== null && isToBeTaken(held) && (await holdJob(tx, job, process_id)) ? held : null
 }
 
-/** Whom the audience means: a segment by its rules of the moment when the snapshot began, or now where it has not. */
-export async function sourceOf({ contacts }: CampaignDeps, sql: Db, row: CampaignRow): Promise<Source> {
-  const { type, list_id, segment_id, tags, match } = row.audience
-  if (type === 'adhoc') return { kind: 'adhoc' }
-  if (type === 'tags') return contacts.taggedSource(tags!, match === 'all' ? 'all' : 'any')
-  if (type === 'list') return (await contacts.lists.exists(sql, row, list_id!)) ? { kind: 'list', list_id: list_id! } : { kind: 'gone' }
-  const audience =
-    row.snapshot_began_at === null
-      ? await contacts.segments.audience(sql, row, segment_id!)
-      : await contacts.segments.audienceOfKept(sql, row, `snapshot ${row.id}`, () => findKeptRules(sql, row, row.id), Date.parse(row.snapshot_began_at))
-  return audience === null ? { kind: 'gone' } : { kind: 'segment', where: audience.where }
-}
-
 interface Chunk {
   readonly rows: number
   /** Where the next chunk begins; null: there is none. */
@@ -138,12 +122,6 @@ async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow)
   await insertRecipients(tx, row, recipients, from)
   const done = from + chunk.length
   return { rows: chunk.length, after: done < given.length ? String(done) : null }
-}
-
-/** Whether who has stopped marketing alone is not to be written to. */
-export async function isMarketing(channels: CampaignDeps['channels'], row: Tenant & Pick<CampaignRow, 'channel_id' | 'message'>): Promise<boolean> {
-  const channel = await channels.find(row, row.channel_id)
-  return channel !== null && (await channels.isMarketing(channel, row.message.type, row.message[row.message.type]))
 }
 
 /** The audience is known: sending begins, also of nobody. */

@@ -1,13 +1,37 @@
-/** SQL of how many recipients a channel has reached. */
+/** SQL of whom a channel has reached: to whom templates went, of which those that failed reached nobody. */
 import type { Tenant } from '../../../contract/caller.ts'
 import { idFloor } from '../../../lib/ids.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import type { Db, Fragment } from '../../../platform/database/sql.ts'
 
-/** How many different recipients were sent a template on this channel since `since_ms`; of what failed nobody was. */
-export async function countReached(sql: Db, { account_id, mode }: Tenant, channel_id: string, since_ms: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(distinct "to")::int as count from messages
-    where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and direction = 'outbound' and id >= ${idFloor('msg', since_ms)}
-      and type = 'template' and status <> 'failed'`
+/** The templates of one channel from a moment on. */
+export interface ReachWindow extends Tenant {
+  readonly channel_id: string
+  /** Milliseconds since 1970. */
+  readonly since_ms: number
+}
+
+/** A select of "to", each once, for the statement of whoever asks. */
+export const reachedRecipients = (sql: Db, { account_id, mode, channel_id, since_ms }: ReachWindow): Fragment => sql`
+  select distinct "to" from messages
+  where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and direction = 'outbound' and id >= ${idFloor('msg', since_ms)}
+    and type = 'template' and status <> 'failed'`
+
+/** How many different recipients were reached. */
+export async function countReached(sql: Db, window: ReachWindow): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from (${reachedRecipients(sql, window)}) r`
   return row!.count
+}
+
+/** Those of these recipients who were reached. */
+export async function reachedAmong(
+  sql: Db,
+  { account_id, mode, channel_id, since_ms }: ReachWindow,
+  recipients: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (recipients.length === 0) return new Set()
+  const rows = await sql<{ to: string }[]>`
+    select distinct "to" from messages
+    where account_id = ${account_id} and mode = ${mode} and "to" = any (${[...recipients]}::text[]) and channel_id = ${channel_id} and direction = 'outbound'
+      and id >= ${idFloor('msg', since_ms)} and type = 'template' and status <> 'failed'`
+  return new Set(rows.map(({ to }) => to))
 }
