@@ -141,10 +141,7 @@ async function writeInOwnWords(state: State, completion: Completion): Promise<re
 async function endWritten({ platform, channels, jobs, followers, wakes }: State, batch: readonly Completion[]): Promise<void> {
   await loseChannels(platform, channels, batch)
   for (const { job } of batch) jobs.end(job)
-  if (jobs.short) {
-    jobs.short = false
-    platform.wake('dispatch')
-  }
+  if (jobs.placesWanted()) platform.wake('dispatch')
   platform.notify('reports', 'fan-out')
   followers.wake(batch.map(({ job }) => job.row))
   wakes.plan(batch)

@@ -86,8 +86,8 @@ export function executor(deps: ExecutorDeps): Executor {
   }
 }
 
-const end = ({ complete, platform }: ExecutorDeps, job: Job, kind: Ended['outcome']['kind']): void =>
-  complete({ job, outcome: { kind }, at_ms: platform.clock.now() })
+const end = ({ complete, jobs, platform }: ExecutorDeps, job: Job, kind: Ended['outcome']['kind']): void =>
+  complete({ job: jobs.latest(job), outcome: { kind }, at_ms: platform.clock.now() })
 
 async function handOver(deps: ExecutorDeps, jobs: readonly Job[]): Promise<void> {
   const { clock, log } = deps.platform
@@ -139,7 +139,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
     else if (channel === null) endOfDeleted(deps, job)
     else if (notBefore.has(job)) later.push(job)
     else if (!mayGo(channels, deps.sessions, channel)) down.push(job)
-    else ready.push({ job, channel })
+    else ready.push({ job: deps.jobs.latest(job), channel })
   }
   // they wait in the table until the channel is up again, or for the process that holds its session
   await leaveInTable(deps, down)
@@ -168,12 +168,12 @@ function endOfDeleted(deps: ExecutorDeps, job: Job): void {
  * Those that this process has lost since it claimed them: a receipt told that the provider has the message, or another process took it over. It is asked of what was handed over before,
  * whose status tells nothing of it; the status of what was not, another process would have changed.
  */
-async function goneMeanwhile({ platform }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
+async function goneMeanwhile({ platform, jobs: inHand }: ExecutorDeps, jobs: readonly Job[]): Promise<Set<Job>> {
   const repeated = jobs.filter(({ row, doubtful }) => doubtful || row.status === 'sending')
   const claims = repeated.map(({ row, lease_until_ms }) => ({ message_id: row.id, lease_until: isoTime(lease_until_ms) }))
   const held = await listHeld(platform.pool, platform.process_id, claims)
   // receipts may have proved more of it
-  for (const job of repeated) job.accepted_ids = held.get(job.row.id) ?? []
+  for (const job of repeated) inHand.update(job, { accepted_ids: held.get(job.row.id) ?? [] })
   return new Set(repeated.filter(({ row }) => !held.has(row.id)))
 }
 
@@ -200,7 +200,7 @@ async function persistBeforehand(deps: ExecutorDeps, ready: readonly Ready[]): P
   )
   const gone = new Set(slow.flatMap(({ job }) => (written.has(job.row.id) ? [] : [job])))
   for (const job of gone) leave(deps, job, 'gone')
-  return ready.filter(({ job }) => !gone.has(job))
+  return ready.flatMap(({ job, channel }) => (gone.has(job) ? [] : [{ job: deps.jobs.latest(job), channel }]))
 }
 
 /** Changes to `sending`; resolves to the ids of those that could be. */
@@ -210,7 +210,10 @@ async function writeSending(deps: ExecutorDeps, handed: readonly { job: Job; at_
     deps.platform.pool,
     handed.map(({ job: { row }, at_ms }) => ({ ...tenantOf(row), message_id: row.id, transition: 'claim' as const, at: isoTime(at_ms), row })),
   )
-  for (const { job } of handed) job.row = changed.get(job.row.id) ?? job.row
+  for (const { job } of handed) {
+    const row = changed.get(job.row.id)
+    if (row !== undefined) deps.jobs.update(job, { row })
+  }
   deps.followers.wake([...changed.values()])
   return new Set(changed.keys())
 }
@@ -255,17 +258,26 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   const told = typeof answer === 'string' ? null : answer
   // a receipt may have told meanwhile what the provider did not tell when it was asked
   if (told === null && isAsked && (await goneMeanwhile(deps, [job])).has(job)) return leave(deps, job, 'gone')
-  const message = { ...given.message, already_accepted: job.accepted_ids ?? [] }
+  const message = { ...given.message, already_accepted: deps.jobs.latest(job).accepted_ids ?? [] }
   // with nothing awaited between this and the hand-over: a process that slept sends nothing that another may have taken over
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
-  const parts = partsTaken(platform, job)
+  const parts = partsTaken(platform, deps.jobs, job)
   const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, { ...given, message }, signal, parts.took).finally(parts.end))
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
   const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome
   if (told === null) metrics.attempts.inc({ kind: 'message', outcome: outcome.kind })
-  const handedOver = { job, provider: channel.provider, outcome, duration_ms: at_ms - began_ms, at_ms, instant: adapter?.instant === true, neverHad }
+  // what was written of it meanwhile: that it is being handed over, or what was taken of it
+  const handedOver = {
+    job: deps.jobs.latest(job),
+    provider: channel.provider,
+    outcome,
+    duration_ms: at_ms - began_ms,
+    at_ms,
+    instant: adapter?.instant === true,
+    neverHad,
+  }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
   if (job.row.mode === 'live') await heed(deps, job, heard, { began_ms, now_ms: at_ms, asked: told !== null })
 }

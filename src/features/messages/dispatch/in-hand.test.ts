@@ -57,3 +57,27 @@ test('a job ends once: ending it again neither miscounts its queue nor touches a
   assert.deepEqual([jobs.size, jobs.running, jobs.runningOf('acc_1:ch_1')], [2, 2, 2])
   assert.deepEqual([jobs.has('one'), jobs.unpersisted.has('one')], [true, true])
 })
+
+test('a job is what was last written of it, however it was got at, and ends once', () => {
+  const jobs = inHand()
+  const first = job('one')
+  jobs.begin(first)
+  const row = { ...first.row, status: 'sending' } as MessageRow
+
+  jobs.update(first, { row })
+  jobs.update(first, { accepted_ids: ['p1'] })
+  const now = jobs.latest(first)
+  const counted = [...jobs.runningByType().values()]
+  jobs.end(first)
+  jobs.end(now)
+
+  assert.deepEqual([first.row.status, now.row.status, now.accepted_ids], ['queued', 'sending', ['p1']])
+  assert.deepEqual([counted, jobs.size, jobs.runningOf('acc_1:ch_1')], [[1], 0, 0])
+})
+
+test('who waits for places is told of once, when some were given back', () => {
+  const jobs = inHand()
+  jobs.findPlaces(true)
+
+  assert.deepEqual([jobs.placesWanted(), jobs.placesWanted()], [true, false])
+})

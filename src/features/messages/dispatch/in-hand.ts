@@ -14,13 +14,19 @@ export interface InHand {
   runningOf(queue: string): number
   /** How many are being handed over, by channel type. */
   runningByType(): Map<string, number>
-  /** Some that wait could go, and found no place among those under way: set by the scheduler, and by who gives places back. */
-  short: boolean
+  /** Whether some that wait could go and found no place among those under way, as the scheduler found it. */
+  findPlaces(wanting: boolean): void
+  /** Whether somebody waits for the places that were given back; told once. */
+  placesWanted(): boolean
   has(message_id: string): boolean
   /** Takes a job into memory, where it waits. */
   add(job: Job): void
   /** It does not wait: it is handed over, or ended. */
   begin(job: Job): void
+  /** What was written of a job that is running: its row, or what was taken of it. Yields the job as it is now; jobs do not change themselves, and an earlier one stands for it wherever one is asked for. */
+  update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job
+  /** The job as it was last written. */
+  latest(job: Job): Job
   /** It is written, or given back; of a job that has ended already, nothing changes. */
   end(job: Job): void
   /** Takes out of memory what waits there and the predicate names. */
@@ -29,13 +35,53 @@ export interface InHand {
   withdraw(message_ids: readonly string[], now_ms: number): ReadonlySet<string>
 }
 
-export function inHand(): InHand {
-  const waiting = backlog()
-  const unpersisted = unpersistedSends()
-  const ids = new Set<string>()
+/** The jobs that do not wait, each as it was last written. */
+function runningJobs() {
   // the jobs themselves: one that ended may be claimed anew while someone still holds the old one
   const running = new Set<Job>()
-  const runningByQueue = new Map<string, number>()
+  const byQueue = new Map<string, number>()
+  const successors = new WeakMap<Job, Job>()
+  const latest = (job: Job): Job => {
+    let known = job
+    for (let next = successors.get(known); next !== undefined; next = successors.get(known)) known = next
+    return known
+  }
+  return {
+    latest,
+    update(job: Job, written: Partial<Pick<Job, 'row' | 'accepted_ids'>>): Job {
+      const before = latest(job)
+      const after = { ...before, ...written }
+      successors.set(before, after)
+      if (running.delete(before)) running.add(after)
+      return after
+    },
+    begin(job: Job): void {
+      const queue = queueOf(job.row)
+      running.add(job)
+      byQueue.set(queue, (byQueue.get(queue) ?? 0) + 1)
+    },
+    /** false: it has ended before. */
+    end(job: Job): boolean {
+      if (!running.delete(latest(job))) return false
+      const queue = queueOf(job.row)
+      const left = (byQueue.get(queue) ?? 1) - 1
+      if (left <= 0) byQueue.delete(queue)
+      else byQueue.set(queue, left)
+      return true
+    },
+    ofQueue: (queue: string): number => byQueue.get(queue) ?? 0,
+    byType(): Map<string, number> {
+      const counts = new Map<string, number>()
+      for (const { row } of running) counts.set(row.channel_type, (counts.get(row.channel_type) ?? 0) + 1)
+      return counts
+    },
+  }
+}
+
+export function inHand(): InHand {
+  const [waiting, unpersisted, running] = [backlog(), unpersistedSends(), runningJobs()]
+  const ids = new Set<string>()
+  let wanting = false
   const drop = (predicate: (job: Job) => boolean): Job[] => {
     const dropped = waiting.drop(predicate)
     for (const job of dropped) ids.delete(job.row.id)
@@ -50,32 +96,29 @@ export function inHand(): InHand {
     get running() {
       return ids.size - waiting.size
     },
-    runningOf: (queue) => runningByQueue.get(queue) ?? 0,
-    runningByType() {
-      const counts = new Map<string, number>()
-      for (const { row } of running) counts.set(row.channel_type, (counts.get(row.channel_type) ?? 0) + 1)
-      return counts
+    runningOf: running.ofQueue,
+    runningByType: running.byType,
+    findPlaces: (found) => void (wanting = found),
+    placesWanted() {
+      const were = wanting
+      wanting = false
+      return were
     },
-    short: false,
     has: (message_id) => ids.has(message_id),
     add(job) {
       ids.add(job.row.id)
       waiting.add(queueOf(job.row), job)
     },
     begin(job) {
-      const queue = queueOf(job.row)
       ids.add(job.row.id)
-      running.add(job)
-      runningByQueue.set(queue, (runningByQueue.get(queue) ?? 0) + 1)
+      running.begin(job)
     },
+    update: running.update,
+    latest: running.latest,
     end(job) {
-      if (!running.delete(job)) return
-      const queue = queueOf(job.row)
+      if (!running.end(job)) return
       ids.delete(job.row.id)
       unpersisted.end(job.row.id)
-      const left = (runningByQueue.get(queue) ?? 1) - 1
-      if (left <= 0) runningByQueue.delete(queue)
-      else runningByQueue.set(queue, left)
     },
     drop,
     withdraw(message_ids, now_ms) {

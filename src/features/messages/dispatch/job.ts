@@ -3,10 +3,10 @@ import { limits } from '../../../contract/limits.ts'
 import type { MessageRow } from '../rows.ts'
 
 export interface Job {
-  /** As this process last wrote it. */
-  row: MessageRow
+  /** As this process last wrote it when the job was read (`latest` of what is in hand). */
+  readonly row: MessageRow
   /** Hand-overs so far. */
-  attempts: number
+  readonly attempts: number
   /** How many of them had no answer; absent: none. */
   readonly unknowns?: number
   /** Taken from the table, not handed on in memory. */
@@ -14,7 +14,7 @@ export interface Job {
   /** Perhaps handed over already: nobody knows what came of it that time. */
   readonly doubtful: boolean
   /** The provider's ids of what it took of the message, at earlier hand-overs and at the one that is under way; absent: nothing. */
-  accepted_ids?: readonly string[]
+  readonly accepted_ids?: readonly string[]
   /** When it was to go, in milliseconds since 1970. */
   readonly due_ms: number
   /** When the claim ends: nothing is handed over that could still be under way then. With the message it names the claim. */

@@ -2,6 +2,7 @@
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { PartTaken } from '../../channels/adapter.ts'
+import type { InHand } from './in-hand.ts'
 import { sendTimeoutMs, type Job } from './job.ts'
 import { keepAccepted } from './parts-store.ts'
 
@@ -18,7 +19,11 @@ export interface PartsTaken {
 }
 
 /** The memory of one hand-over of `job`, and the time of each part but the first, whose time is that of the batch. */
-export function partsTaken({ clock, pool, process_id, log }: Pick<Platform, 'clock' | 'pool' | 'process_id' | 'log'>, job: Job): PartsTaken {
+export function partsTaken(
+  { clock, pool, process_id, log }: Pick<Platform, 'clock' | 'pool' | 'process_id' | 'log'>,
+  jobs: Pick<InHand, 'update'>,
+  job: Job,
+): PartsTaken {
   let stopped = false
   let part: AbortController | undefined
   const end = () => part?.abort()
@@ -27,7 +32,7 @@ export function partsTaken({ clock, pool, process_id, log }: Pick<Platform, 'clo
     stopped: () => stopped,
     async took(provider_ids) {
       end()
-      job.accepted_ids = provider_ids
+      jobs.update(job, { accepted_ids: provider_ids })
       const claim = { process_id, message_id: job.row.id, lease_until: isoTime(job.lease_until_ms) }
       const kept = await keepAccepted(pool, claim, provider_ids).catch((error: unknown) => {
         log.error({ err: error, message_id: job.row.id }, 'what a provider took of a message could not be kept; the rest is handed over later')

@@ -268,8 +268,8 @@ function ready(state: State): Job[] {
   const granted = new Map<string, number>()
   // what this pass grants takes places too: channels that come alive together must not fill them all in two passes
   let inFlight = jobs.running
-  jobs.short = jobs.waiting.size > 0 && inFlight >= inFlightMax
-  return jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
+  let wanting = jobs.waiting.size > 0 && inFlight >= inFlightMax
+  const going = jobs.waiting.take(Math.min(memoryPerTickMax, inFlightMax - inFlight), (queue, job, wanted) => {
     // a process that slept may find here what others have taken: it goes back with the next look at the table
     if (!mayGoNext(state, job)) return 0
     const { channel_id } = job.row
@@ -279,7 +279,7 @@ function ready(state: State): Job[] {
     const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.useful_max ?? Infinity)
     const free = Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))
-    if (asked < wanted) jobs.short = true
+    if (asked < wanted) wanting = true
     const may = circuits.allows(channel_id, now, asked)
     const more = may === 0 ? 0 : rates.take(channel_id, now, may)
     if (more < may) wakes.at(rates.freeAt(channel_id, now))
@@ -289,6 +289,8 @@ function ready(state: State): Job[] {
     inFlight += more
     return more
   })
+  jobs.findPlaces(wanting)
+  return going
 }
 
 const placesOf = (rates: ChannelRates, channel_id: string): number =>
