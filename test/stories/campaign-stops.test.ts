@@ -287,6 +287,31 @@ test('a template that is paused in the midst of a pass pauses it, and fails nobo
   assert.deepEqual([status, pause_reason, counters.failed, counters.queued + counters.sent], ['paused', 'template_paused', 0, 30])
 })
 
+for (const [code, status, ended] of [
+  [132015, 'PAUSED', 'paused template_paused'],
+  [132016, 'DISABLED', 'failed template_not_approved'],
+  [132001, null, 'failed template_not_approved'],
+] as const)
+  test(`the provider refuses the template with ${code} before our copy knows: few fail, and the campaign is ${ended}`, async (t) => {
+    const { world, api, graph, body } = await templateWorld(t, 60)
+    const { id } = await launched(api, { ...body, throttle_per_second: 10 })
+    await passFor(world, 1000)
+    const { sent } = (await readCampaign(api, id)).counters
+
+    if (status === null) graph.templates.length = 0
+    else Object.assign(graph.templates[0]!, { status })
+    for (const { to } of numbers(60)) graph.refuse(to, { error: code })
+    for (let passed = 0; passed < 2000; passed += 100) {
+      await world.settle('templates')
+      await passFor(world, 100)
+    }
+
+    const campaign = await readCampaign(api, id)
+    assert.equal(`${campaign.status} ${campaign.pause_reason ?? campaign.failure_reason}`, ended)
+    assert.ok(sent > 0 && campaign.counters.sent === sent)
+    assert.ok(campaign.counters.failed >= 1 && campaign.counters.failed <= 5, `${campaign.counters.failed} failed`)
+  })
+
 test('a live whatsapp channel writes to so many different recipients in 24 hours, and the next day to more', async (t) => {
   const { world, api, channel, body } = await templateWorld(t, 8)
   const reachable = async (limit: number) => {

@@ -127,6 +127,8 @@ export type Outcome =
       readonly provider_code: string | null
       readonly message: string
       readonly channel_lost?: boolean
+      /** What it refuses is the template of the message, which our copy has otherwise: that is read anew. */
+      readonly template_refused?: true
       /** The provider says that the recipient has stopped everything from this sender, or marketing alone: it counts as an opt-out of that. */
       readonly opted_out?: 'everything' | 'marketing'
     } & PartlyTaken)

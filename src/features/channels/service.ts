@@ -86,6 +86,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     templateVerdictAsked: (row: ChannelRow, content: unknown) => templates.verdictAsked(row, content as TemplateContent),
     /** The templates of this channel have changed, the provider says: they are read anew. */
     templatesChanged: (sql: Db, row: ChannelRow): Promise<void> => templates.readSoon(sql, row),
+    /** The provider has refused a template that our copy has as fit: they are read anew, every ten seconds at most. */
+    templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.readAfterRefusal(sql, row),
     templatesLane: templates.lane,
 
     /** The providers that a channel may be connected with. */

@@ -57,6 +57,8 @@ export function channelTemplates(deps: TemplateDeps) {
   const lane = templatesLane(deps)
   const cache = lookupCache<readonly TemplateRow[]>(platform.clock, { entries_max: rememberedMax, age_max_ms: limits.cache_ms })
   const asking = asker(deps)
+  /** When the templates of a channel were last to be read because of a refusal. */
+  const refused = new Map<string, number>()
 
   async function ofName(row: ChannelRow, name: string): Promise<readonly TemplateRow[]> {
     const key = `${row.id}|${name}`
@@ -86,6 +88,12 @@ export function channelTemplates(deps: TemplateDeps) {
     return await asked(row, written, 'not_again_so_soon')
   }
 
+  /** They are read by the lane, as soon as this is committed. */
+  async function readSoon(sql: Db, row: ChannelRow): Promise<void> {
+    await store.setTemplatesDue(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
+    platform.notify(lane.name)
+  }
+
   return {
     lane,
     forget: (): void => cache.forget(),
@@ -94,10 +102,14 @@ export function channelTemplates(deps: TemplateDeps) {
       const records = isTestChannel(row) ? testTemplates(row.type) : await store.listTemplates(sql, tenantOf(row), row.id)
       return records.map((record) => templateObject(row, record))
     },
-    /** They are read by the lane, as soon as this is committed. */
-    async readSoon(sql: Db, row: ChannelRow): Promise<void> {
-      await store.setTemplatesDue(sql, tenantOf(row), row.id, isoTime(platform.clock.now()))
-      platform.notify(lane.name)
+    readSoon,
+    /** As `readSoon`, unless a refusal has led to that just now. */
+    async readAfterRefusal(sql: Db, row: ChannelRow): Promise<void> {
+      const now = platform.clock.now()
+      if (Math.abs(now - (refused.get(row.id) ?? -Infinity)) < askAgainMs) return
+      if (refused.size >= rememberedMax) refused.clear()
+      refused.set(row.id, now)
+      await readSoon(sql, row)
     },
     verdictOf,
     /** As `verdictOf`, but the provider is asked whatever our copy says; that counts only where it cannot be asked. For what is looked up seldom and sent often. */

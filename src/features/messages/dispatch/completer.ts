@@ -25,7 +25,7 @@ import {
   type Completion,
 } from './completion.ts'
 import { listOthersIds } from './asking-store.ts'
-import { loseChannels } from './paused-queues.ts'
+import { doubtTemplates, loseChannels } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
 import type { ProviderIdCache } from './provider-ids.ts'
 import * as store from './store.ts'
@@ -140,6 +140,7 @@ async function writeInOwnWords(state: State, completion: Completion): Promise<re
 
 async function endWritten({ platform, channels, jobs, followers, wakes }: State, batch: readonly Completion[]): Promise<void> {
   await loseChannels(platform, channels, batch)
+  await doubtTemplates(platform, channels, batch)
   for (const { job } of batch) jobs.end(job)
   if (jobs.placesWanted()) platform.wake('dispatch')
   platform.notify('reports', 'fan-out')

@@ -83,6 +83,23 @@ export async function loseChannels({ pool, log }: Platform, channels: ChannelSer
   }
 }
 
+/** Has the templates of channels read anew whose provider has refused one that our copy has as fit. */
+export async function doubtTemplates({ pool, log }: Platform, channels: ChannelService, completions: readonly Completion[]): Promise<void> {
+  const doubted = new Map(
+    completions.flatMap(({ job: { row }, outcome }) =>
+      outcome.kind === 'refused' && outcome.template_refused === true ? [[row.channel_id, row] as const] : [],
+    ),
+  )
+  for (const row of doubted.values()) {
+    try {
+      const channel = await channels.find(tenantOf(row), row.channel_id)
+      if (channel !== null) await channels.templateRefused(pool, channel)
+    } catch (error) {
+      log.error({ err: error, channel_id: row.channel_id }, 'templates could not be asked for anew; the next refusal asks again')
+    }
+  }
+}
+
 /** The reaction to a deleted channel: what still waits on it, scheduled or not, is due now, and fails with its refund. */
 export const failWaiting =
   (platform: Pick<Platform, 'clock'>) =>

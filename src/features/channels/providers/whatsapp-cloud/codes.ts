@@ -97,6 +97,8 @@ const invisibleSubcode = 33
 /** The recipient stopped marketing. */
 export const marketingStopped = 131050
 
+/** The template does not exist, is paused, or is disabled. */
+const templateRefusals: ReadonlySet<number> = new Set([132001, 132015, 132016])
 /** How long the first waits after a throttled hand-over are: four times as long each time, as WhatsApp asks for pairs of sender and recipient. */
 const pairWaitsMs = [4000, 16_000, 60_000]
 const pairRate = 131056
@@ -130,8 +132,14 @@ export function outcomeOf(error: GraphError, status: number, attempt: number): O
     const limit_on = found.alone === true ? 'recipient' : 'channel'
     return { kind: 'throttled', limit_on, ...said, ...(wait === undefined ? {} : { retry_after_ms: wait }), ...(found.lasting === true ? { if_lasting } : {}) }
   }
-  const more = found.does === 'lose' ? { channel_lost: true } : error.code === marketingStopped ? ({ opted_out: 'marketing' } as const) : {}
-  return { kind: 'refused', code: found.code, ...said, ...more }
+  return { kind: 'refused', code: found.code, ...said, ...beyondMessage(error.code, found) }
+}
+
+/** What a refusal tells of the channel, the recipient or the template. */
+function beyondMessage(code: number, { does }: Meaning) {
+  if (does === 'lose') return { channel_lost: true }
+  if (templateRefusals.has(code)) return { template_refused: true as const }
+  return code === marketingStopped ? { opted_out: 'marketing' as const } : {}
 }
 
 /** What a failure told later means for the message. */
