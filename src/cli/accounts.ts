@@ -1,6 +1,7 @@
 /** `posthorn accounts …`: the accounts of this installation. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
+import { printable } from '../lib/printable.ts'
 import type { Register } from './program.ts'
 import { wholeNumber } from './arguments.ts'
 
@@ -13,7 +14,7 @@ interface UpdateOptions {
   ownerEmail?: string
 }
 
-const line = (account: Account): string => `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${account.name}`
+const line = (account: Account): string => `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${printable(account.name)}`
 
 export const registerAccounts: Register = (program, cli) => {
   const accounts = program.command('accounts').description('make, list and change accounts')

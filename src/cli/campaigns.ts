@@ -2,8 +2,8 @@
 import { Argument, Option, type Command } from 'commander'
 import type { App } from '../app.ts'
 import type { Mode, Tenant } from '../contract/caller.ts'
-import { missing, Problem } from '../contract/problem.ts'
 import { campaignStatuses, type Campaign, type CampaignStatus } from '../contract/resources/campaign.ts'
+import { printable } from '../lib/printable.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { accountOf } from './account-of.ts'
 import { oneOfWords } from './arguments.ts'
@@ -25,7 +25,8 @@ const looksKept = 30
 
 export const registerCampaigns: Register = (program, cli) => {
   const campaigns = program.command('campaigns').description('look at campaigns, and watch one run')
-  const account = () => new Option('--account <account>', 'the id of its account; may be left out where there is one')
+  const account = () => new Option('--account <account>', 'the id of the account; may be left out where there is one')
+  const itsAccount = () => new Option('--account <account>', 'the id of its account; may be left out')
   const id = () => new Argument('<campaign>', 'its id')
 
   campaigns
@@ -42,7 +43,7 @@ export const registerCampaigns: Register = (program, cli) => {
     .command('show')
     .description('show a campaign: its counters, what it costs, and why who got nothing')
     .addArgument(id())
-    .addOption(account())
+    .addOption(itsAccount())
     .action(async (campaign: string, options: { account?: string }, command: Command) => {
       const shown = await cli.withApp(async (app) => (await find(app, options.account, campaign)).campaign)
       cli.print(command, { json: shown, text: shownText(shown) })
@@ -52,7 +53,7 @@ export const registerCampaigns: Register = (program, cli) => {
     .command('watch')
     .description('follow a campaign until it ends: a bar, its rate and the time left')
     .addArgument(id())
-    .addOption(account())
+    .addOption(itsAccount())
     .action((campaign: string, options: { account?: string }, command: Command) => watch(cli, campaign, options.account, command))
 }
 
@@ -63,7 +64,7 @@ const line = (campaign: Campaign): string =>
     campaign.status.padEnd(9),
     `${String(percentOf(campaign)).padStart(3)} %`,
     `${campaign.counters.total - campaign.counters.queued}/${campaign.counters.total}`.padEnd(13),
-    campaign.name,
+    printable(campaign.name),
   ].join('  ')
 
 /** Of both modes. */
@@ -81,20 +82,14 @@ async function listAll(app: App, { account, status }: ListOptions): Promise<Camp
   return rows.toSorted((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-/** In whichever mode it is. */
+/** In whichever account and mode it is; with `account` in that one alone. */
 async function find(app: App, account: string | undefined, id: string): Promise<{ tenant: Tenant; campaign: Campaign }> {
-  const account_id = await accountOf(app, account)
-  for (const mode of modes) {
-    const tenant = { account_id, mode }
-    const campaign = await app.services.campaigns.get(app.platform.pool, tenant, id).catch(none)
-    if (campaign !== null) return { tenant, campaign }
-  }
-  throw missing('campaign', id.slice(0, 80))
-}
-
-function none(error: unknown): null {
-  if (error instanceof Problem && error.code === 'resource_missing') return null
-  throw error
+  const { campaigns } = app.services
+  const { pool } = app.platform
+  const tenant = await campaigns.tenantOf(pool, id)
+  if (tenant === null || (account !== undefined && tenant.account_id !== (await accountOf(app, account))))
+    throw new OperatorError(`No campaign has the id ${JSON.stringify(id.slice(0, 80))}. \`posthorn campaigns list\` shows them.`)
+  return { tenant, campaign: await campaigns.get(pool, tenant, id) }
 }
 
 /** Ends when the campaign does; with exit code 1 where it failed. */
@@ -148,7 +143,7 @@ function shownText(campaign: Campaign): string {
   })
   const reasons = Object.entries(counters.skip_reasons).map(([reason, count]) => `${count} ${reason}`)
   return [
-    `${campaign.id}  ${campaign.mode}  ${campaign.name}`,
+    `${campaign.id}  ${campaign.mode}  ${printable(campaign.name)}`,
     `  status      ${statusOf(campaign)}, ${percentOf(campaign)} % done`,
     `  channel     ${campaign.channel_id} (${campaign.channel_type}), at most ${campaign.throttle_per_second} a second`,
     `  recipients  ${counters.total}: ${counters.queued} queued, ${counters.sent} sent (${counters.delivered} delivered, ${counters.read} read), ${counters.failed} failed, ${counters.skipped} skipped, ${counters.cancelled} cancelled`,

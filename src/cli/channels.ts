@@ -5,6 +5,7 @@ import type { Tenant } from '../contract/caller.ts'
 import { Problem } from '../contract/problem.ts'
 import type { Channel, ConnectedChannel } from '../contract/resources/channel.ts'
 import type { Provider } from '../features/channels/adapter.ts'
+import { printable } from '../lib/printable.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { accountOf } from './account-of.ts'
 import { creationOf, isSecret, type Given } from './channel-form.ts'
@@ -17,7 +18,7 @@ interface ConnectOptions extends Given {
 }
 
 const line = (channel: Channel): string =>
-  `${channel.id}  ${channel.type.padEnd(8)}  ${channel.provider.padEnd(14)}  ${channel.connection_status.padEnd(12)}  ${channel.identifier}  ${channel.name}`
+  `${channel.id}  ${channel.type.padEnd(8)}  ${channel.provider.padEnd(14)}  ${channel.connection_status.padEnd(12)}  ${printable(`${channel.identifier}  ${channel.name}`)}`
 
 export const registerChannels: Register = (program, cli) => {
   const channels = program.command('channels').description('connect and list senders')

@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { Mode } from '../contract/caller.ts'
 import { scopes as allScopes, type Scope } from '../contract/scopes.ts'
 import { systemClock } from '../lib/clock.ts'
+import { printable } from '../lib/printable.ts'
 import { oneOfWords, someWords, time } from './arguments.ts'
 import type { Register } from './program.ts'
 
@@ -28,7 +29,7 @@ const shown = (key: Key) => ({
 /** What becomes of requests with it at `now_ms`. */
 const stateOf = (key: Key, now_ms: number): string =>
   key.revoked_at !== null ? 'revoked' : key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'usable '
-const line = (key: Key, now_ms: number): string => `${key.id}  svc_${key.mode}_…${key.last_four}  ${stateOf(key, now_ms)}  ${key.name}`
+const line = (key: Key, now_ms: number): string => `${key.id}  svc_${key.mode}_…${key.last_four}  ${stateOf(key, now_ms)}  ${printable(key.name ?? '')}`
 
 function scopeList(text: string): Scope[] {
   const named = someWords(text)

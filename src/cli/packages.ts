@@ -1,6 +1,7 @@
 /** `posthorn packages …`: prepaid message credits of an account. */
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
+import { printable } from '../lib/printable.ts'
 import { positiveNumber, someWords, time } from './arguments.ts'
 import type { Register } from './program.ts'
 
@@ -17,7 +18,7 @@ interface GrantOptions {
 function line(one: Package): string {
   const kinds = one.channel_types.length === 0 ? 'every channel' : one.channel_types.join(', ')
   const end = one.expires_at === null ? 'never expires' : `expires ${one.expires_at}`
-  return `${one.id}  ${one.status.padEnd(9)}  ${one.credits_remaining} of ${one.credits_total} credits for ${kinds}, ${end}  ${one.name}`.trimEnd()
+  return `${one.id}  ${one.status.padEnd(9)}  ${one.credits_remaining} of ${one.credits_total} credits for ${kinds}, ${end}  ${printable(one.name)}`.trimEnd()
 }
 
 export const registerPackages: Register = (program, cli) => {

@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { Problem } from '../contract/problem.ts'
+import { printableLines } from '../lib/printable.ts'
 import { isUnreachable } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
 
@@ -52,7 +53,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
   const cli: Cli = {
     terminal,
     print(command, { json, text }) {
-      terminal.out(command.optsWithGlobals()['json'] === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
+      terminal.out(command.optsWithGlobals()['json'] === true ? `${JSON.stringify(json)}\n` : `${printableLines(text)}\n`)
     },
     withApp: async (work) => await (await import('./opening.ts')).withApp(terminal.env, work),
     examine: async (work, behind) => await (await import('./opening.ts')).withApp(terminal.env, work, behind),
@@ -92,7 +93,7 @@ function everywhere(command: Command, change: (command: Command) => unknown): vo
 
 function failure(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-  terminal.err(`${wordsOf(error)}\n`)
+  terminal.err(`${printableLines(wordsOf(error))}\n`)
   return error instanceof UsageError ? exitCodes.usage : exitCodes.refused
 }
 

@@ -1,5 +1,6 @@
 /** A line of the log as a person reads it: time, level, sentence, then what belongs to it. */
 import type { DestinationStream } from 'pino'
+import { printable } from '../lib/printable.ts'
 
 /** Turns the JSON lines that are written to it into readable ones. */
 export const readable = (stream: DestinationStream): DestinationStream => ({ write: (line) => stream.write(`${textOf(line)}\n`) })
@@ -24,8 +25,3 @@ const plain = /^[\w.:/@+{}-]+$/
 
 /** A text that says by itself where it ends stands without quotes. */
 const shown = (value: unknown, bare = plain): string => printable(typeof value === 'string' && bare.test(value) ? value : JSON.stringify(value))
-
-/** What moves a terminal's cursor, or turns the direction of its text, is written out: some of it comes from clients. */
-const printable = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  text.replaceAll(/[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)

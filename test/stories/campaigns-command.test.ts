@@ -56,6 +56,33 @@ test('campaigns are listed newest first, with their status and how far they are,
   assert.deepEqual([JSON.parse(json.out).object, JSON.parse(json.out).counters.failed], ['campaign', 1])
 })
 
+test('a campaign is found by its id alone, however many accounts there are, and what its name holds moves no cursor', async (t) => {
+  const { world, account, posthorn, create } = await shop(t)
+  const other = await world.account()
+  const name = 'Spring\u001b[2J\nsale'
+  const id = await create(name, launched)
+  await passFor(world, 3000)
+
+  const ended = [
+    ['show', id],
+    ['show', id, '--account', account],
+    ['watch', id],
+    ['list', '--account', account],
+  ]
+  const found = await Promise.all(ended.map((argv) => posthorn(argv).ended))
+  const json = await posthorn(['show', id, '--json']).ended
+  const refused = [await posthorn(['show', id, '--account', other.id]).ended, await posthorn(['show', 'cmp_\u001b[2J']).ended]
+
+  assert.deepEqual(
+    found.map(({ code }) => code),
+    [0, 0, 0, 0],
+  )
+  for (const { out } of [found[0]!, found[1]!, found[3]!]) assert.match(out, /Spring\\u001b\[2J\\u000asale/)
+  assert.ok(found.every(({ out }) => !out.includes('\u001b')))
+  assert.equal(JSON.parse(json.out).name, name)
+  for (const { code, err } of refused) assert.match(`${code} ${err}`, /^1 No campaign has the id "cmp_.*`posthorn campaigns list` shows them\.\n$/)
+})
+
 test('a campaign is watched until it ends: a line that is written over on a terminal, a line a change elsewhere, one value as JSON', async (t) => {
   const { world, api, posthorn, create } = await shop(t)
   const id = await create('Spring sale', { ...launched, throttle_per_second: 1 })

@@ -30,6 +30,7 @@ import { recipientsCsv } from './recipients-csv.ts'
 import { rehearsalCsv } from './rehearsal/csv.ts'
 import { rehearse } from './rehearsal/rehearsal.ts'
 import { sendingLane } from './sending/lane.ts'
+import { findTenant } from './store.ts'
 import { snapshotLane } from './snapshot/lane.ts'
 
 export type CampaignService = ReturnType<typeof campaignService>
@@ -62,6 +63,8 @@ export function campaignService(deps: CampaignDeps) {
     /** All that fit the filters. */
     recipientsCsv: (tenant: Tenant, id: string, filters: RecipientFilters, gone: AbortSignal): Promise<Readable> =>
       recipientsCsv(deps, tenant, id, filters, gone),
+    /** Whose it is, for whoever knows its id alone: the operator. null: there is none. */
+    tenantOf: (sql: Db, id: string): Promise<Tenant | null> => findTenant(sql, id),
     /** With the recipients of an ad-hoc audience. 404 `resource_missing` when there is none. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => getCampaign(sql, tenant, id),
     /** Without the recipients of ad-hoc audiences. */

@@ -22,6 +22,12 @@ export async function insertCampaign(sql: Db, row: CampaignRow, adhoc: AdhocReci
       ${row.throttle_per_second}, ${row.estimated_credits}, ${row.estimated_wallet_micros}, ${row.created_at}, ${row.updated_at})`
 }
 
+/** Whose campaign it is, by its id alone: for the operator, who names no account. */
+export async function findTenant(sql: Db, id: string): Promise<Tenant | null> {
+  const [tenant] = await sql<Tenant[]>`select account_id, mode from campaigns where id = ${id}`
+  return tenant ?? null
+}
+
 /** Writes all that a draft may change. */
 export async function updateDraft(sql: Db, row: CampaignRow, adhoc: AdhocRecipients | null): Promise<void> {
   await sql`
