@@ -27,24 +27,24 @@ export async function existingLocked(tx: Transaction, tenant: Tenant, id: string
 
 /** With the recipients of an ad-hoc audience. */
 export async function getCampaign(sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
-  return await atOneMoment(sql, async (tx) => await shownWhole(tx, await existing(tx, tenant, id)))
+  return await atOneMoment(sql, async (tx) => await withRecipients(tx, await existing(tx, tenant, id)))
 }
 
 export async function listCampaigns(sql: Db, tenant: Tenant, status: CampaignStatus | undefined, page: Page): Promise<Campaign[]> {
   await requireCursor(page.starting_after, 'No campaign has the id', async (id) => isId('cmp', id) && (await store.campaignExisted(sql, tenant, id)))
-  return await atOneMoment(sql, async (tx) => await shownAll(tx, tenant, await store.listCampaigns(tx, tenant, status, page)))
+  return await atOneMoment(sql, async (tx) => await withoutRecipients(tx, tenant, await store.listCampaigns(tx, tenant, status, page)))
 }
 
 /** Campaigns as lists and events show them: without the recipients of ad-hoc audiences. Counters are 0 before the snapshot is complete. */
-export async function shownAll(sql: Db, tenant: Tenant, rows: readonly CampaignRow[]): Promise<Campaign[]> {
+export async function withoutRecipients(sql: Db, tenant: Tenant, rows: readonly CampaignRow[]): Promise<Campaign[]> {
   const counted = rows.filter(({ snapshot_at }) => snapshot_at !== null).map(({ id }) => id)
   const tallies = await findTallies(sql, tenant, counted)
   return rows.map((row) => campaignObject(row, tallies.get(row.id) ?? emptyTally))
 }
 
 /** A campaign as it is answered: with the recipients of an ad-hoc audience. */
-export async function shownWhole(sql: Db, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<Campaign> {
-  const [shown] = await shownAll(sql, row, [row])
+export async function withRecipients(sql: Db, row: CampaignRow, adhoc?: AdhocRecipients | null): Promise<Campaign> {
+  const [shown] = await withoutRecipients(sql, row, [row])
   if (row.audience.type !== 'adhoc') return shown!
   const recipients = adhoc ?? (await store.findAdhocRecipients(sql, row, row.id)) ?? []
   return { ...shown!, audience: { ...shown!.audience, recipients: [...recipients] } }

@@ -22,7 +22,7 @@ import { acceptedObject, messageObject, sendErrors } from '../messages/service.t
 import { Message } from '../../contract/resources/message.ts'
 import { campaignFailures } from './drafts/saving.ts'
 import type { RecipientFilters } from './recipient-store.ts'
-import type { Keep } from './keeping.ts'
+import type { Keep } from './keeping-answers.ts'
 import type { CampaignService } from './service.ts'
 
 const tag = 'Campaigns'

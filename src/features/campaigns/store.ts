@@ -1,4 +1,4 @@
-/** SQL of campaigns: their rows, and the jobs of those that are to be worked on. */
+/** SQL of campaigns: their rows, with the recipients of ad-hoc audiences and the rules that a snapshot keeps. */
 import type { Tenant } from '../../contract/caller.ts'
 import type { CampaignStatus } from '../../contract/resources/campaign.ts'
 import type { Db, Transaction } from '../../platform/database/sql.ts'

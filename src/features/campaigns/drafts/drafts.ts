@@ -6,8 +6,8 @@ import type { Campaign, CampaignCreation, CampaignUpdate } from '../../../contra
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { kept, type Keep } from '../keeping.ts'
-import { existing, existingLocked, shownWhole } from '../reading.ts'
+import { kept, type Keep } from '../keeping-answers.ts'
+import { existing, existingLocked, withRecipients } from '../reading.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 import { bodyOf, checkDraft, type Draft } from './saving.ts'
 import { requireAction } from '../states.ts'
@@ -34,7 +34,7 @@ export async function createCampaign(deps: CampaignDeps, sql: Db, caller: Caller
   const { row, adhoc } = await newCampaign(deps, sql, caller, body)
   return await transact(sql, async (tx) => {
     await store.insertCampaign(tx, row, adhoc)
-    return await kept(tx, keep, await shownWhole(tx, row, adhoc))
+    return await kept(tx, keep, await withRecipients(tx, row, adhoc))
   })
 }
 
@@ -81,7 +81,7 @@ async function writeUnchanged({ platform }: CampaignDeps, tx: Transaction, found
   if (!unchanged) return null
   const row: CampaignRow = { ...before, ...draft.fields, updated_at: isoTime(platform.clock.now()) }
   await store.updateDraft(tx, row, draft.adhoc)
-  return await shownWhole(tx, row, draft.adhoc)
+  return await withRecipients(tx, row, draft.adhoc)
 }
 
 export async function removeDraft({ platform: { clock } }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {

@@ -6,8 +6,8 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { covers } from '../drafts/estimates.ts'
-import type { Keep } from '../keeping.ts'
-import { existing, existingLocked, shownWhole } from '../reading.ts'
+import type { Keep } from '../keeping-answers.ts'
+import { existing, existingLocked, withRecipients } from '../reading.ts'
 import { requireAction } from '../states.ts'
 import { cancelRest } from './cancelling.ts'
 import { move, pausedRow } from './moves.ts'
@@ -19,13 +19,13 @@ export async function pauseCampaign({ platform }: CampaignDeps, sql: Db, tenant:
   const shown = await transact(sql, async (tx) => {
     const before = await existingLocked(tx, tenant, id)
     requireAction(before, 'pause')
-    return await shownWhole(tx, await move(tx, platform, before, pausedRow('user', isoTime(platform.clock.now()))))
+    return await withRecipients(tx, await move(tx, platform, before, pausedRow('user', isoTime(platform.clock.now()))))
   })
   platform.notify('fan-out')
   return shown
 }
 
-/** A live campaign must have funds for one message at least. One paused before its snapshot takes it now, and still sends nothing before `send_at`. */
+/** A live campaign must have funds for one message at least. One paused before its snapshot takes it now, or once its `send_at` has come. */
 export async function resumeCampaign({ platform, accounts, billing }: CampaignDeps, sql: Db, tenant: Tenant, id: string): Promise<Campaign> {
   const shown = await transact(sql, async (tx) => {
     await accounts.requireUnsuspended(tx, tenant.account_id)
@@ -33,7 +33,7 @@ export async function resumeCampaign({ platform, accounts, billing }: CampaignDe
     requireAction(before, 'resume')
     if (!covers(1, await billing.fundsOf(tx, tenant, before.channel_type)))
       throw new Problem('insufficient_balance', 'No package credit applies and the wallet is below the price of one message. Top up, then resume.')
-    return await shownWhole(tx, await move(tx, platform, before, { status: 'sending', pause_reason: null, paused_at: null }))
+    return await withRecipients(tx, await move(tx, platform, before, { status: 'sending', pause_reason: null, paused_at: null }))
   })
   platform.notify('campaign-snapshots', 'campaigns', 'fan-out')
   return shown
@@ -46,7 +46,7 @@ export async function cancelCampaign(deps: CampaignDeps, sql: Db, tenant: Tenant
     const before = await existingLocked(tx, tenant, id)
     requireAction(before, 'cancel')
     const row = await move(tx, platform, before, { status: 'cancelled', pause_reason: null, cancelled_at: isoTime(platform.clock.now()) })
-    await keep(tx, await shownWhole(tx, row))
+    await keep(tx, await withRecipients(tx, row))
   })
   // it is cancelled, whatever comes now: the lane goes on with what is left
   const done = await cancelRest(deps, tenant, id, cancellingMs).catch((error: unknown) => {
@@ -54,5 +54,5 @@ export async function cancelCampaign(deps: CampaignDeps, sql: Db, tenant: Tenant
     return false
   })
   if (!done) platform.notify('campaigns')
-  return await shownWhole(sql, await existing(sql, tenant, id))
+  return await withRecipients(sql, await existing(sql, tenant, id))
 }

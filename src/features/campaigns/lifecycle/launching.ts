@@ -7,8 +7,8 @@ import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { changesTooFast, newCampaign } from '../drafts/drafts.ts'
 import type { Estimate } from '../drafts/estimates.ts'
-import { kept, type Keep } from '../keeping.ts'
-import { existing, existingLocked, shownWhole } from '../reading.ts'
+import { kept, type Keep } from '../keeping-answers.ts'
+import { existing, existingLocked, withRecipients } from '../reading.ts'
 import type { CampaignRow } from '../rows.ts'
 import { requireAction } from '../states.ts'
 import { insertCampaign } from '../store.ts'
@@ -31,7 +31,7 @@ export async function launchCampaign(deps: CampaignDeps, sql: Db, caller: Caller
       requireAction(before, 'launch')
       // what was checked is what is launched
       if (!isDeepStrictEqual(before, found)) return null
-      return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, estimate) })))
+      return await kept(tx, keep, await withRecipients(tx, await move(tx, deps.platform, before, { ...wishesOf(body), ...launched(deps, before, estimate) })))
     })
     if (shown === null && attempt === launchAttemptsMax) throw changesTooFast(id)
     if (shown === null) continue
@@ -48,7 +48,7 @@ export async function createLaunched(deps: CampaignDeps, sql: Db, caller: Caller
   const shown = await transact(sql, async (tx) => {
     await deps.accounts.requireUnsuspended(tx, caller.account_id)
     await insertCampaign(tx, asked, adhoc)
-    return await kept(tx, keep, await shownWhole(tx, await move(tx, deps.platform, asked, launched(deps, asked, estimate)), adhoc))
+    return await kept(tx, keep, await withRecipients(tx, await move(tx, deps.platform, asked, launched(deps, asked, estimate)), adhoc))
   })
   wake(deps)
   return shown

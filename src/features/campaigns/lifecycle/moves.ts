@@ -6,7 +6,7 @@ import { recordEvents } from '../../../platform/outbox.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { deleteJob, putJob } from '../job-store.ts'
-import { shownAll } from '../reading.ts'
+import { withoutRecipients } from '../reading.ts'
 import type { CampaignRow } from '../rows.ts'
 import { updateState } from '../store.ts'
 
@@ -32,7 +32,7 @@ export async function move(
   await keepJob(tx, row, at)
   const type = eventOf[row.status]
   if (type === undefined || row.status === before.status) return row
-  const [object] = await shownAll(tx, row, [row])
+  const [object] = await withoutRecipients(tx, row, [row])
   await recordEvents(tx, [{ account_id: row.account_id, mode: row.mode, id: ids('evt'), type, object_id: row.id, object: object!, created_at: at }])
   return row
 }
@@ -50,6 +50,6 @@ async function keepJob(tx: Db, row: CampaignRow, at: string): Promise<void> {
   await putJob(tx, row, row.snapshot_at === null ? 'snapshot' : 'send', due_at)
 }
 
-/** Stops a campaign; null where it is not on its way any more. */
+/** What becomes of a campaign that is paused, and of one that fails. */
 export const pausedRow = (reason: PauseReason, at: string) => ({ status: 'paused' as const, pause_reason: reason, paused_at: at })
 export const failedRow = (reason: FailureReason) => ({ status: 'failed' as const, failure_reason: reason, pause_reason: null })
