@@ -85,3 +85,26 @@ test('whatever becomes of its recipients and of its funds, the cost is what the 
   )
   await world.invariants()
 })
+
+test('what it costs is exact at every moment, also in its events, however far the counting is behind', async (t) => {
+  const { world, api, channel, price, ledger, fund, grant } = await liveWorld(t)
+  await fund(100 * price)
+  await grant(2)
+  const { id } = await launched(api, campaignTo([{ to: '+19995550001' }, ...numbers(5)], { channel, throttle_per_second: 100 }))
+  await world.settle('campaign-snapshots')
+  // nothing is folded
+  for (let passed = 0; passed < 1000; passed += 100) {
+    await world.tick('campaigns', 'dispatch', 'reports')
+    await world.clock.advance(100)
+  }
+
+  const under = await readCampaign(api, id)
+  assert.deepEqual([under.counters.sent, under.counters.failed], [5, 1])
+  assert.deepEqual(shown(under), await ledger(id))
+  assert.equal(under.cost.wallet_micros > 0, true)
+  await api.post(`/v1/campaigns/${id}/pause`)
+  const paused = (await eventsOf(world, api, id)).at(-1)
+  assert.deepEqual([paused.type, shown(paused.data.object)], ['campaign.paused', shown(under)])
+  await world.settle('follow-campaigns')
+  assert.deepEqual(shown(await readCampaign(api, id)), shown(under))
+})

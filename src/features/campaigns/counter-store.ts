@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { RecipientStatus, SkipReason } from '../../contract/resources/campaign.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
-import { unfoldedOf } from '../messages/service.ts'
+import { unfoldedChargesOf, unfoldedOf } from '../messages/service.ts'
 import { followerName } from './follower-name.ts'
 import type { Tally } from './rows.ts'
 
@@ -30,6 +30,7 @@ export async function findTallies(sql: Db, tenant: Tenant, ids: readonly string[
       select u.origin_id, t.status, null, t.recipients, 0, 0
       from (${unfoldedOf(sql, followerName, { tenant, origin_ids: ids })}) u
       cross join lateral (values (${recipientStatus(sql, 'status')}, u.messages), (${recipientStatus(sql, 'was')}, -u.messages)) t(status, recipients)
+      ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, followerName, { tenant, origin_ids: ids })}) b`}
     ) c
     group by campaign_id, status, skip_reason`
   return new Map(ids.map((id) => [id, tallyOf(rows.filter((row) => row.campaign_id === id))]))

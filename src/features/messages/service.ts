@@ -33,7 +33,7 @@ export type { ItemOutcome, Submission, SubmissionItem } from './ingest/submissio
 export type { MissedRow, SubmitterFragment } from './ingest/submitters.ts'
 export type { SendTimes } from './dispatch/send-times.ts'
 export type { Follower, TransitionRow } from './transitions/followers.ts'
-export { unfoldedOf } from './transitions/follower-store.ts'
+export { unfoldedChargesOf, unfoldedOf } from './transitions/follower-store.ts'
 export { findMessages, messagesOfOrigin, sumCharged, type Charged } from './store.ts'
 export { countReached, reachedAmong, reachedRecipients, type ReachWindow } from './queries/reached-store.ts'
 export { sendErrors, type RequestKey, type Sent } from './requests.ts'

@@ -89,3 +89,21 @@ export const unfoldedOf = (sql: Db, follower: string, wanted?: { readonly tenant
       : sql`and origin_id = any (${[...wanted.origin_ids]}::text[]) and account_id = ${wanted.tenant.account_id} and mode = ${wanted.tenant.mode}`
   }
   group by account_id, mode, origin_type, origin_id, was, status`
+
+/**
+ * What the messages of these transitions were charged, less what was given back for those that failed, as a select of origin_id, wallet_micros and package_credits: as
+ * `unfoldedOf`, of some origins of a tenant.
+ */
+export const unfoldedChargesOf = (
+  sql: Db,
+  follower: string,
+  { tenant, origin_ids }: { readonly tenant: Tenant; readonly origin_ids: readonly string[] },
+) => sql`
+  select t.origin_id, coalesce(sum(s.sign * m.amount_micros) filter (where m.billing_source = 'wallet'), 0)::bigint as wallet_micros,
+    coalesce(sum(s.sign) filter (where m.billing_source = 'package'), 0)::bigint as package_credits
+  from message_transitions t
+  cross join lateral (select (t.was is null)::int - (t.status = 'failed')::int as sign) s
+  cross join lateral unnest(t.message_ids) as u(message_id)
+  join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = u.message_id
+  where t.follower = ${follower} and t.origin_id = any (${[...origin_ids]}::text[]) and t.account_id = ${tenant.account_id} and t.mode = ${tenant.mode} and s.sign <> 0
+  group by t.origin_id`
