@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Tenant } from '../../src/contract/caller.ts'
 import { startProcess } from '../kit/process.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
 const text = { channel: 'ch_test_sms', message: { type: 'text', text: { body: 'Hello' } }, consent_declared: true, launch: true }
@@ -252,6 +253,7 @@ test('killed between its chunks and within them, while contacts change, a snapsh
   const made = await manyContacts(world, account, 0, 9000)
   const { id } = (await api.post('/v1/campaigns', { ...text, name: 'C', audience: { type: 'tags', tags: ['all'] } })).body
   const written = [0]
+  let inTheMidst = 0
   const gone: string[] = []
   const stopped: string[] = []
 
@@ -260,7 +262,17 @@ test('killed between its chunks and within them, while contacts change, a snapsh
     for (let pass = 0; pass < 10 && (await rowsOf(world)) <= written.at(-1)!; pass++) await victim.pass('campaign-snapshots')
     written.push(await rowsOf(world))
     // in the midst of the next chunk
-    const last = victim.pass('campaign-snapshots').catch(() => undefined)
+    let isOver = false
+    const last = victim
+      .pass('campaign-snapshots')
+      .catch(() => undefined)
+      .finally(() => void (isOver = true))
+    const isWriting = async () =>
+      (
+        await world.pool`select 1 from pg_stat_activity where application_name like ${`%${victim.name}%`} and state = 'active' and query like '%insert into campaign_recipients%'`
+      ).length > 0
+    await until('a chunk that is written', async () => isOver || (await isWriting()))
+    if (!isOver) inTheMidst++
     await victim.kill()
     await Promise.race([last, world.clock.advance(15_000)])
     await world.tick('heartbeat')
@@ -278,6 +290,7 @@ test('killed between its chunks and within them, while contacts change, a snapsh
     written.every((rows, i) => i === 0 || (rows > written[i - 1]! && rows < 8000)),
     `written by each: ${written.join()}`,
   )
+  t.diagnostic(`${inTheMidst} of 3 killed in the midst of a chunk`)
   const rows = await world.pool<{ n: number; contact_id: string; status: string; skip_reason: string | null }[]>`
     select n, contact_id, status, skip_reason from campaign_recipients where campaign_id = ${id} order by n`
   const expected = made.filter((contact) => !gone.includes(contact)).toSorted()
