@@ -4,6 +4,7 @@ import test from 'node:test'
 import { request } from 'undici'
 import type { Api } from '../kit/api.ts'
 import { until } from '../kit/waiting.ts'
+import { outcomesOf, passFor } from '../kit/campaigns.ts'
 import { whatsappWorld } from '../kit/whatsapp-world.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -93,6 +94,23 @@ test('an ad-hoc audience is told apart as the snapshot does, with samples, and n
   assert.deepEqual([(await api.get(`/v1/campaigns/${id}`)).body.status, (await api.get('/v1/messages')).body.data], ['draft', []])
 })
 
+test('what the sandbox refuses of a recipient alone is foreseen, and who waits for funds or the provider has a sample', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const id = await draft(api, { ...spring, audience: adhoc({ to: '+15005550013' }, { to: '+15005550011' }, { to: '+15005550012' }, ada) })
+
+  const told = await rehearsed(api, id)
+  await api.post(`/v1/campaigns/${id}/launch`)
+  await passFor(world, 1000)
+
+  assert.deepEqual([told.would_send, told.would_skip], [3, { channel_not_connected: 1 }])
+  assert.deepEqual(
+    told.samples.map(({ to }: { to: string }) => to),
+    ['+15005550011', '+15005550012', ada.to],
+  )
+  assert.deepEqual((await outcomesOf(api, id)).slice(0, 3), ['failed channel_not_connected', 'pending', 'pending'])
+})
+
 test('every check that would refuse the launch is told at once, with what to do', async (t) => {
   const world = await startWorld(t, { settings: { campaign_recipient_limit: 1 } })
   const account = await liveAccount(world)
@@ -117,6 +135,16 @@ test('every check that would refuse the launch is told at once, with what to do'
     assert.match(failed[i].message, words)
   const launched = await api.post(`/v1/campaigns/${id}/launch`, {})
   assert.equal(launched.body.error.code, 'consent_required')
+})
+
+test('what lies behind the year 9999 has no time', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const schedule = { send_at: '9999-12-31T23:59:59Z', timezone: 'UTC', send_window: { start: '08:00', end: '09:00' } }
+
+  const { starts_at, ends_at, would_send } = await rehearsed(api, await draft(api, { ...spring, schedule }))
+
+  assert.deepEqual([starts_at, ends_at, would_send], [null, null, 1])
 })
 
 test('a segment that is too large, or cannot be paid, is told by a rehearsal, and refused by the launch', async (t) => {

@@ -5,7 +5,7 @@ import { Problem, throwFailures } from '../../../contract/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../contract/resources/campaign.ts'
 import type { Turns } from '../../../lib/turns.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
-import type { ChannelRow } from '../../channels/service.ts'
+import { isUp, type ChannelRow } from '../../channels/service.ts'
 import type { ContactRow } from '../../contacts/service.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { hasTags } from '../drafts/compiled-message.ts'
@@ -33,24 +33,25 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
   const tagged = hasTags(campaign.message)
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
 
-  /** Throws the Problem that would refuse the message. */
-  function messageTo(candidate: Candidate, contact: ContactRow | undefined): CampaignMessage {
+  /** The message, with the code of the refusal that its recipient brings about. Throws the Problem that would refuse its content. */
+  function messageTo(candidate: Candidate, contact: ContactRow | undefined): { message: CampaignMessage; refused: ErrorCode | null } {
     const message = renderedFor(campaign, valuesOf(candidate, contact))
     const { type } = message
     const failures = validateContent(type, message[type], { channel_type: campaign.channel_type })
     throwFailures(failures)
     const refusal = refuses?.({ to: candidate.to, type, content: message[type], settings: channel!.settings })
-    if (refusal !== null && refusal !== undefined) throw new Problem(refusal.code, refusal.message)
-    return message
+    return { message, refused: refusal?.code ?? null }
   }
 
   function outcomeOf(candidate: Candidate, contact: ContactRow | undefined): Outcome {
     if (candidate.skip_reason !== null || candidate.submitted) return { candidate, reason: candidate.skip_reason, message: null }
     try {
-      return { candidate, reason: null, message: messageTo(candidate, contact) }
+      const { message, refused } = messageTo(candidate, contact)
+      const reason = refused === null ? null : reasonOf(refused, channel !== null && isUp(channel))
+      return { candidate, reason, message: reason === null ? message : null }
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      return { candidate, reason: reasonOf(error.code), message: null }
+      return { candidate, reason: error.code, message: null }
     }
   }
 
@@ -71,7 +72,8 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
 }
 
 /** What a refusal that is known beforehand means for the recipient; null where the campaign waits for it, or is paused by it, and sends to them in the end. */
-function reasonOf(code: ErrorCode): SkipReason | ErrorCode | null {
+function reasonOf(code: ErrorCode, channel_up: boolean): SkipReason | ErrorCode | null {
   if (code === 'recipient_blocked') return 'unsubscribed'
-  return code === 'insufficient_balance' || code === 'channel_not_connected' || code === 'upstream_unavailable' ? null : code
+  if (code === 'channel_not_connected') return channel_up ? code : null
+  return code === 'insufficient_balance' || code === 'upstream_unavailable' ? null : code
 }
