@@ -221,6 +221,30 @@ test('a duplicate to those to whom it failed has them alone, and needs neither l
   assert.equal((await api.get(`/v1/messages/${again[0]!.message_id}`)).body.content.text.body, 'Hi Ada')
 })
 
+test('more people to whom it failed than an ad-hoc audience may have are sent to again in several campaigns', async (t) => {
+  const { world, api } = await startTest(t)
+  const campaign = (await api.post('/v1/campaigns', { ...spring, message: body('Hi'), audience: adhoc({ to: '+15005550001' }), launch: true })).body
+  await finish(world, api, campaign.id)
+  await world.settle('follow-campaigns')
+  await world.pool`
+    insert into campaign_recipients (account_id, mode, campaign_id, n, "to", address, status)
+    select account_id, mode, campaign_id, i, '+4915' || (100000000 + i), '+4915' || (100000000 + i), 'failed' from campaign_recipients, generate_series(2, 10002) i`
+  const duplicate = (more: object) => api.post(`/v1/campaigns/${campaign.id}/duplicate`, { recipients: 'failed', ...more })
+
+  const refused = await duplicate({})
+  const [first, rest] = [await duplicate({ starting_after: '0' }), await duplicate({ starting_after: '10000' })]
+  const none = await duplicate({ starting_after: '10002' })
+
+  assert.deepEqual([refused.status, refused.body.error.code], [400, 'campaign_limit_exceeded'])
+  assert.match(refused.body.error.message, /`starting_after` "0", then "10000"/)
+  assert.deepEqual([first.status, first.body.audience.recipients_count, first.body.audience.recipients[0].to], [201, 10_000, '+15005550001'])
+  assert.deepEqual(
+    rest.body.audience.recipients.map(({ to }: { to: string }) => to),
+    ['+4915100010001', '+4915100010002'],
+  )
+  assert.deepEqual([none.status, none.body.error.code], [409, 'campaign_state_invalid'])
+})
+
 test('a duplicate to those to whom it failed keeps the variables that none of them has, for the message may use them', async (t) => {
   const { world, api } = await startTest(t)
   const audience = adhoc({ to: phone(700), variables: { code: 'A1' } }, { to: '+15005550001', first_name: 'Ada', variables: { other: 'x' } })

@@ -263,6 +263,13 @@ export const CampaignDuplication = Type.Object(
     recipients: Type.Optional(
       Type.String({ enum: ['all', 'failed'], default: 'all', description: '`failed`: an ad-hoc audience of those alone to whom it failed.' }),
     ),
+    starting_after: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{1,9}$',
+        description:
+          '`failed`: the first 10,000 of them behind the recipient with this id, for those who are more than an ad-hoc audience may have; `0` is before the first.',
+      }),
+    ),
   },
   { $id: 'CampaignDuplication', examples: [{ name: 'Summer sale' }] },
 )
