@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly program?: readonly string[]
   readonly roles?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Live keys that messages come by in turn; absent: 45. */
+  readonly keys?: number
   /** For profiles: arguments of Node, such as it takes in NODE_OPTIONS. */
   readonly node_args?: readonly string[]
 }
@@ -154,7 +156,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const checkout = options.checkout ?? thisCheckout
   await posthorn(checkout, env, ['prices', 'set', '--channel-type', 'sms', '--amount-micros', String(priceMicros)])
   await posthorn(checkout, env, ['wallet', 'credit', '--account', account_id, '--amount-micros', String(creditMicros)])
-  const keys = await makeKeys(pool, line['live_key'] as string)
+  const keys = await makeKeys(pool, line['live_key'] as string, options.keys ?? keysCount)
   const channel = await connectChannel(port, keys[0]!)
   const made = parts.move()
   const stop = () => made.disposeAsync()
@@ -176,8 +178,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /** Keys like the first one, made where they are kept: a command takes a second for each. */
-async function makeKeys(pool: Pool, first: string): Promise<string[]> {
-  const keys = Array.from({ length: keysCount }, () => newKey('live'))
+async function makeKeys(pool: Pool, first: string, count: number): Promise<string[]> {
+  const keys = Array.from({ length: count }, () => newKey('live'))
   const rows = keys.map((key, n) => ({ id: `key_bench${n}`, name: `Bench ${n}`, hash: keyHash(key), last_four: key.slice(-4) }))
   await pool`
     insert into api_keys

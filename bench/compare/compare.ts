@@ -3,7 +3,7 @@ import { thisCheckout, type Checkout } from '../checkout.ts'
 import { startDriver, type Driver } from '../drive.ts'
 import { amount } from '../figures.ts'
 import { pathRound, paths, startPath, type PathName, type PathRound, type PathService } from '../rounds.ts'
-import { followedProgram, prepareCounts, verifyCounts, type Followed } from './followed.ts'
+import { followedLoad, followedProgram, prepareCounts, verifyCounts, type Followed } from './followed.ts'
 import { alternating, inverse, judge, medianInterval, ratios, type Interval, type Pair, type Verdict } from './statistics.ts'
 
 export interface CompareOptions {
@@ -77,8 +77,9 @@ async function startRounds(
   told: (pair: Pair<PathRound>, n: number) => void,
 ): Promise<{ messages: number; rounds: Pair<PathRound>[] }> {
   const path = paths[name]
-  await using old = await startPath(path, { checkout: before })
-  await using current = await startPath(path, { checkout: thisCheckout, ...followedProgram(options.followed) })
+  const load = followedLoad(options.followed)
+  await using old = await startPath(path, { checkout: before, ...load })
+  await using current = await startPath(path, { checkout: thisCheckout, ...load, ...followedProgram(options.followed) })
   await prepareCounts(current.service, options.followed)
   const messages = await warmUp(driver, { before: old, after: current }, options)
   const seconds = roundSeconds[options.quick ? 'quick' : 'full'] * overtime

@@ -10,9 +10,16 @@ export type Followed = (typeof followedKinds)[number]
 /** Measured messages come by the API. */
 const origins: Readonly<Record<Exclude<Followed, 'none'>, OriginType>> = { other: 'campaign', messages: 'api' }
 
-/** How the service process is started. */
+/** How the service process of this checkout is started. */
 export const followedProgram = (followed: Followed): Pick<ServiceOptions, 'program'> =>
   followed === 'none' ? {} : { program: [join(import.meta.dirname, 'followed-service.ts'), followed] }
+
+/**
+ * How messages come, on both sides. Those that are followed come by one key, as all of a campaign are of one origin: by many, each an origin, they would leave as many rows of
+ * transitions in a commit, and nothing that is followed sends so.
+ */
+export const followedLoad = (followed: Followed): Pick<ServiceOptions, 'keys' | 'env'> =>
+  followed === 'messages' ? { keys: 1, env: { POSTHORN_RATE_LIMIT_MESSAGES: '1000000' } } : {}
 
 /** Counts messages by their status, as a campaign counts its recipients. */
 export const counter = (followed: Exclude<Followed, 'none'>): Follower => ({
