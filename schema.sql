@@ -30,6 +30,88 @@ create table api_keys (
 );
 CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, id);
 
+create table automation_events (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  type text not null,
+  event_id text not null,
+  origin text not null,
+  status text not null,
+  reason text,
+  contact_id text collate "C",
+  customer json not null,
+  consent json not null,
+  data json not null,
+  occurred_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint automation_events_pkey PRIMARY KEY (id),
+  constraint automation_events_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint automation_events_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'native_webhook'::text]))),
+  constraint automation_events_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'ignored'::text, 'skipped'::text, 'failed'::text])))
+);
+CREATE INDEX automation_events_listed ON public.automation_events USING btree (account_id, mode, id);
+CREATE INDEX automation_events_of_source ON public.automation_events USING btree (source_id, id);
+CREATE UNIQUE INDEX automation_events_once ON public.automation_events USING btree (source_id, event_id);
+
+create table automation_runs (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  automation_id text collate "C" not null,
+  automation_event_id text collate "C" not null,
+  contact_id text collate "C",
+  customer_key text,
+  status text not null,
+  reason text,
+  scheduled_for timestamp with time zone not null,
+  message_id text collate "C",
+  due_at timestamp with time zone,
+  process_id text collate "C",
+  lease_until timestamp with time zone,
+  failures smallint default 0 not null,
+  cancel_on text[] not null,
+  event_type text not null,
+  created_at timestamp with time zone not null,
+  constraint automation_runs_pkey PRIMARY KEY (id),
+  constraint automation_runs_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint automation_runs_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'sent'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
+);
+CREATE INDEX automation_runs_due ON public.automation_runs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX automation_runs_listed ON public.automation_runs USING btree (account_id, mode, id);
+CREATE INDEX automation_runs_of_automation ON public.automation_runs USING btree (automation_id, id);
+CREATE INDEX automation_runs_of_contact ON public.automation_runs USING btree (contact_id) WHERE (status = 'scheduled'::text);
+CREATE INDEX automation_runs_of_event ON public.automation_runs USING btree (automation_event_id);
+CREATE INDEX automation_runs_waiting ON public.automation_runs USING btree (source_id, customer_key) WHERE (status = 'scheduled'::text);
+
+create table automations (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  name text not null,
+  event_type text not null,
+  status text not null,
+  conditions json,
+  delay_seconds integer not null,
+  cancel_on text[] not null,
+  channel_id text collate "C" not null,
+  channel_type text not null,
+  category text not null,
+  message json not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint automations_pkey PRIMARY KEY (id),
+  constraint automations_category_check CHECK ((category = ANY (ARRAY['transactional'::text, 'marketing'::text]))),
+  constraint automations_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint automations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text])))
+);
+CREATE INDEX automations_listed ON public.automations USING btree (account_id, mode, id);
+CREATE INDEX automations_of_source ON public.automations USING btree (source_id, event_type) WHERE (deleted_at IS NULL);
+
 create table campaign_counters (
   account_id text collate "C" not null,
   mode text not null,
@@ -540,6 +622,36 @@ create table installation (
   constraint installation_pkey PRIMARY KEY (only_row),
   constraint installation_only_row_check CHECK (only_row)
 );
+
+create table integration_sources (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  platform text not null,
+  external_id text not null,
+  name text not null,
+  url text,
+  status text default 'active'::text not null,
+  plugin_version text,
+  platform_version text,
+  emits text[] default '{}'::text[] not null,
+  contact_sync boolean default true not null,
+  consent_mode text default 'implied'::text not null,
+  store_all_events boolean default false not null,
+  config_version integer default 1 not null,
+  key_hash text not null,
+  signing_secret text not null,
+  last_event_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint integration_sources_pkey PRIMARY KEY (id),
+  constraint integration_sources_consent_mode_check CHECK ((consent_mode = ANY (ARRAY['implied'::text, 'explicit'::text]))),
+  constraint integration_sources_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint integration_sources_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+CREATE UNIQUE INDEX integration_sources_key ON public.integration_sources USING btree (key_hash) WHERE (deleted_at IS NULL);
+CREATE INDEX integration_sources_listed ON public.integration_sources USING btree (account_id, mode, id);
+CREATE UNIQUE INDEX integration_sources_of_platform ON public.integration_sources USING btree (account_id, mode, platform, external_id) WHERE (deleted_at IS NULL);
 
 create table ledger_entries (
   account_id text collate "C" not null,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { accountRoutes } from './features/accounts/routes.ts'
-import { accountService } from './features/accounts/service.ts'
+import { accountService, isSourceKeyText } from './features/accounts/service.ts'
 import { billingInvariants } from './features/billing/invariants.ts'
 import { billingRoutes } from './features/billing/routes.ts'
 import { billingService } from './features/billing/service.ts'
@@ -31,6 +31,9 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
+import { integrationRoutes } from './features/integrations/routes.ts'
+import { integrationService } from './features/integrations/service.ts'
+import { integrationChores } from './features/integrations/worker.ts'
 import { mediaService } from './features/media/service.ts'
 import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
@@ -53,15 +56,12 @@ import { webhookRoutes } from './features/webhooks/routes.ts'
 import { webhookService } from './features/webhooks/service.ts'
 import { fanOutLane } from './features/webhooks/fan-out/fan-out.ts'
 import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
-import type { SteadyClock } from './lib/clock.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import type { Loop } from './lib/loop.ts'
 import { loopsOf, type Loops } from './loops.ts'
-import { ageing } from './platform/ageing.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
 import { platformChores, signOff } from './platform/chores.ts'
-import type { Pool } from './platform/database/sql.ts'
-import { writability, writabilityLane } from './platform/database/writability.ts'
+import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
 import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
@@ -75,15 +75,8 @@ import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit
 import type { Route } from './platform/http/route.ts'
 import { makeServer } from './platform/http/server.ts'
 import { stopListening } from './platform/http/stopping.ts'
-import type { Log } from './platform/log.ts'
-import { makeMetrics, type Metrics } from './platform/metrics.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
 import { presence, type Presence } from './platform/presence.ts'
-import { expensiveReads } from './platform/expensive-reads.ts'
-import { freshEvents } from './platform/fresh-events.ts'
-import { reactions } from './platform/reactions.ts'
-import type { Secrets } from './platform/secrets.ts'
-import type { Settings } from './platform/settings.ts'
 
 /** What of this repository's documents is served beside the reference. */
 const documents: MarkdownPages = {
@@ -100,18 +93,10 @@ const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter]
 const productFollowers: readonly Follower[] = [campaignFollower]
 
 /** What an app is made of; what is left out gets its production value. */
-export interface AppParts {
-  readonly pool: Pool
-  readonly clock: SteadyClock
-  readonly settings: Settings
-  readonly secrets: Secrets
-  readonly log: Log
+export interface AppParts extends PlatformParts {
   readonly ids?: IdMaker
-  readonly metrics?: Metrics
   readonly process_id?: string
   readonly roles?: readonly Role[]
-  /** The database is one that this process started, or found started, on this machine. */
-  readonly local_database?: boolean
   /** Shared rate limits; absent: limits of this process. */
   readonly limiter?: RateLimiter
   /** Those of tests and benchmarks, beside the product's. */
@@ -177,18 +162,12 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   })
   const webhooks = webhookService(platform)
   const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
+  const integrations = integrationService({ platform, accounts })
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
-  // before the messages of an opt-out are refunded: recipients are locked before wallets
-  platform.reactions.on('opted_out', leaveOutUnsubscribed)
-  platform.reactions.on('contact_deleted', leaveOutDeleted)
-  platform.reactions.on('channel_deleted', failWaiting(platform))
-  platform.reactions.on('channel_deleted', failOfChannel(platform))
-  platform.reactions.on('account_suspended', failOfAccount(platform))
-  platform.reactions.on('opted_out', cancelForOptOut({ platform, billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck }))
-  platform.reactions.freeze()
+  subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
   return {
-    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns },
+    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns, integrations },
     callbacks,
     ingest,
     dispatch,
@@ -212,7 +191,23 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
 
 type Features = ReturnType<typeof compose>
 
-const routesOf = (platform: Platform, { accounts, billing, channels, contacts, imports, messages, webhooks, feed, campaigns }: Services): Route[] => [
+/** What one feature does about facts of another, in the order in which it is done. */
+function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOptOut>[0], 'platform'>): void {
+  const { reactions } = platform
+  // before the messages of an opt-out are refunded: recipients are locked before wallets
+  reactions.on('opted_out', leaveOutUnsubscribed)
+  reactions.on('contact_deleted', leaveOutDeleted)
+  reactions.on('channel_deleted', failWaiting(platform))
+  reactions.on('channel_deleted', failOfChannel(platform))
+  reactions.on('account_suspended', failOfAccount(platform))
+  reactions.on('opted_out', cancelForOptOut({ platform, ...parts }))
+  reactions.freeze()
+}
+
+const routesOf = (
+  platform: Platform,
+  { accounts, billing, channels, contacts, imports, messages, webhooks, feed, campaigns, integrations }: Services,
+): Route[] => [
   ...accountRoutes(accounts),
   ...billingRoutes(billing),
   ...channelRoutes(channels),
@@ -225,6 +220,7 @@ const routesOf = (platform: Platform, { accounts, billing, channels, contacts, i
   ...webhookRoutes(webhooks),
   ...feedRoutes(feed),
   ...campaignRoutes(campaigns),
+  ...integrationRoutes(integrations),
 ]
 
 const choresOf = (platform: Platform, { billing, media, contacts, imports, campaigns }: Services): Chore[] => [
@@ -237,6 +233,7 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports, campa
   ...imports.chores,
   ...webhookChores(platform),
   ...campaigns.chores,
+  ...integrationChores(platform),
 ]
 
 const invariantsOf = (platform: Platform, followers: Followers, { media }: Services): Invariant[] => [
@@ -297,32 +294,6 @@ export function buildApp(parts: AppParts): App {
   }
 }
 
-function makePlatform(
-  { pool, clock, settings, secrets, log, metrics, local_database }: AppParts,
-  ids: IdMaker,
-  process_id: string,
-  notifications: Notifier,
-): Platform {
-  const measured = metrics ?? makeMetrics()
-  return {
-    pool,
-    reads: expensiveReads({ pool, clock, metrics: measured, connections: settings.read_connections, local: local_database === true }),
-    clock,
-    ids,
-    settings,
-    secrets,
-    log,
-    metrics: measured,
-    reactions: reactions(),
-    fresh_events: freshEvents(),
-    ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
-    storage: writability({ pool, log, wake: () => notifications.wake(writabilityLane) }),
-    process_id,
-    notify: (...lanes) => notifications.notify(...lanes),
-    wake: (...lanes) => notifications.wake(...lanes),
-  }
-}
-
 /** Without routes: a process that only works shows its health and figures, nothing else. */
 function serverOf(
   platform: Platform,
@@ -333,7 +304,9 @@ function serverOf(
   isStopping: () => boolean,
 ): FastifyInstance {
   const bodies = bodyRoom()
-  const server = makeServer({ platform, findKey: services.accounts.findKey, limiter, routes, running: inFlight(), bodies, connections })
+  const { accounts, integrations } = services
+  const findKey = (text: string) => (isSourceKeyText(text) ? integrations.findKey(text) : accounts.findKey(text))
+  const server = makeServer({ platform, findKey, limiter, routes, running: inFlight(), bodies, connections })
   if (routes.length > 0) {
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
@@ -345,12 +318,16 @@ function serverOf(
 }
 
 /** What is heard from other processes, and of this one. */
-function listenTo(notifications: Notifier, { accounts, channels }: Services, { everywhere, workers }: Loops): void {
+function listenTo(notifications: Notifier, { accounts, channels, integrations }: Services, { everywhere, workers }: Loops): void {
   for (const lane of [...everywhere, ...workers]) notifications.on(lane.name, () => lane.wake())
-  notifications.on('forget-keys', () => accounts.forgetKeys())
+  const forgetKeys = () => {
+    accounts.forgetKeys()
+    integrations.forgetKeys()
+  }
+  notifications.on('forget-keys', forgetKeys)
   notifications.on('forget-channels', () => channels.forget())
   notifications.onMissed(() => {
-    accounts.forgetKeys()
+    forgetKeys()
     channels.forget()
     for (const lane of workers) lane.wake()
   })

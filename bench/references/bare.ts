@@ -34,7 +34,7 @@ export function bareServer({ platform, billing, channels, findKey, limiter }: Ba
   server.decorateRequest('caller', null)
   server.addHook('onRequest', async (request, reply) => {
     const key = await findKey(bearerOf(request.raw))
-    admit(key, request.raw, clock.now(), isTrusted)
+    admit(key, false, request.raw, clock.now(), isTrusted)
     request.caller = callerOf(key, request.id as Id<'req'>)
     const verdict = await limiter.take(key.key_id, 1, settings.rate_limit_messages)
     reply.headers({

@@ -18,7 +18,8 @@ export const tenantOf = ({ account_id, mode }: { readonly account_id: string; re
 
 export interface Caller extends Tenant {
   readonly account_name: string
-  readonly key_id: Id<'key'>
+  /** Of a source key the id of its source. */
+  readonly key_id: Id<'key' | 'src'>
   readonly key_name: string
   readonly scopes: readonly Scope[]
   readonly request_id: Id<'req'>

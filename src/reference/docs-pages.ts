@@ -75,7 +75,12 @@ function guide(): string {
 }
 
 function operation(route: Route, base_url: string): string {
-  const scope = route.scope === null ? 'Every accepted key may call it.' : `Needs the scope <code>${route.scope}</code>.`
+  const scope =
+    route.source_key === true
+      ? 'Needs the key of an integration source.'
+      : route.scope === null
+        ? 'Every accepted key may call it.'
+        : `Needs the scope <code>${route.scope}</code>.`
   const mode = route.mode === undefined ? '' : ` Exists in ${route.mode} mode only.`
   const parts = [
     `<h3 id="${anchor(route)}">${escape(route.summary)}</h3>`,

@@ -41,7 +41,10 @@ export function openapiDocument(routes: readonly Route[], base_url: string): Jso
     paths,
     webhooks: webhooks(),
     components: {
-      securitySchemes: { api_key: { type: 'http', scheme: 'bearer', description: 'An API key, such as svc_test_…' } },
+      securitySchemes: {
+        api_key: { type: 'http', scheme: 'bearer', description: 'An API key, such as svc_test_…' },
+        source_key: { type: 'http', scheme: 'bearer', description: 'The key of an integration source, such as svc_src_…' },
+      },
       headers: headerComponents,
       examples: Object.fromEntries([...new Set(routes.flatMap(codesOf))].toSorted().map((code) => [code, { value: errorExample(code) }])),
       schemas: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
@@ -61,6 +64,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Messages: 'Sending, alone and in batches; what became of a message.',
   'Webhook endpoints': 'Addresses that get events, their deliveries and secrets.',
   Events: 'The feed of events, for polling and catching up.',
+  Campaigns: 'One message to many, on time, once each.',
+  'Integration sources': 'Shops and sites that report what happened there.',
   [eventsTag]: 'What webhook endpoints receive.',
 }
 
@@ -96,6 +101,7 @@ function operation(route: Route, hoist: Hoist): Json {
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.source_key === true ? { security: [{ source_key: [] }] } : {}),
     'x-scopes': route.scope === null ? [] : [route.scope],
     ...(route.mode === undefined ? {} : { 'x-mode': route.mode }),
     parameters: [

@@ -9,8 +9,6 @@ import { errorCatalogue, type ErrorCode } from '../../src/contract/errors.ts'
 
 /** Codes that no operation answers yet, with the part that will. */
 export const notBuilt: Partial<Record<ErrorCode, string>> = {
-  integration_source_limit_reached: 'integration sources',
-  source_disabled: 'integration sources',
   webhook_signature_invalid: 'integration sources',
 }
 

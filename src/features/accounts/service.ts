@@ -17,6 +17,8 @@ import { accountObject } from './present.ts'
 import * as store from './store.ts'
 import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 
+export { keyCache } from './key-cache.ts'
+export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
 export { ownerEmailOf } from './store.ts'
 
 export interface NewKey {
@@ -43,6 +45,8 @@ export interface AccountService {
   /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
   forgetKeys(): void
   me(caller: Caller): Account
+  /** What every key of an account is held to; null for one that is gone. */
+  stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
   /** The account's time zone, an IANA name; UTC until it is set. */
   timezoneOf(sql: Db, account_id: string): Promise<string>
   /** Problems: parameter_invalid for an empty or overlong name and for a malformed e-mail address. */
@@ -79,6 +83,7 @@ export function accountService(platform: Platform): AccountService {
     findKey: (text) => cache.find(text),
     forgetKeys: () => cache.forget(),
     me: accountObject,
+    stateOf,
     timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
     create: (account) => create(platform, account),
     list: () => store.listAccounts(pool),
@@ -124,6 +129,11 @@ export function accountService(platform: Platform): AccountService {
   }
 }
 
+async function stateOf(sql: Db, account_id: string): ReturnType<AccountService['stateOf']> {
+  const row = await store.findAccount(sql, account_id)
+  return row === null ? null : { name: row.name, suspended: row.suspended_at !== null }
+}
+
 const keyFacts = (row: KeyWithAccount): KeyFacts => ({
   account_id: row.account_id,
   mode: row.mode,
@@ -135,6 +145,7 @@ const keyFacts = (row: KeyWithAccount): KeyFacts => ({
   revoked: row.revoked_at !== null,
   suspended: row.suspended_at !== null,
   allowlist: row.ip_allowlist.length === 0 ? null : addressList(row.ip_allowlist),
+  source_status: null,
 })
 
 async function create(platform: Platform, account: { name: string; owner_email?: string | null }): Promise<AccountRow> {

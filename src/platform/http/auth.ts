@@ -7,10 +7,11 @@ import type { Scope } from '../../contract/scopes.ts'
 import { clientAddress, type AddressList } from './client-address.ts'
 import { timesGiven } from './repeated-headers.ts'
 
-/** An API key as authentication sees it. */
+/** An API key or a source key, as authentication sees it. */
 export interface KeyFacts extends Tenant {
   readonly account_name: string
-  readonly key_id: Id<'key'>
+  /** Of a source key the id of its source. */
+  readonly key_id: Id<'key' | 'src'>
   readonly key_name: string
   readonly scopes: readonly Scope[]
   /** Milliseconds since 1970, null for never. */
@@ -19,6 +20,8 @@ export interface KeyFacts extends Tenant {
   readonly suspended: boolean
   /** null: from everywhere. */
   readonly allowlist: AddressList | null
+  /** Of the source whose key it is; null for an API key. */
+  readonly source_status: 'active' | 'disabled' | null
 }
 
 /** Finds the key of a text: at once from memory, else from the database. null: no such key. */
@@ -34,12 +37,16 @@ export function bearerOf(request: IncomingMessage): string {
   return text
 }
 
-/** Throws the refusal of a key that may not call now, or not from there. */
-export function admit(key: KeyFacts | null, request: IncomingMessage, now: number, isTrusted: AddressList): asserts key is KeyFacts {
+const sourceKeyElsewhere = 'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'
+
+/** Throws the refusal of a key that may not call now, or not from there. A source key is good for the operations that are made for one, and no key elsewhere. */
+export function admit(key: KeyFacts | null, forSources: boolean, request: IncomingMessage, now: number, isTrusted: AddressList): asserts key is KeyFacts {
   if (key === null) throw new Problem('api_key_invalid')
+  if (key.source_status !== null && !forSources) throw new Problem('api_key_invalid', sourceKeyElsewhere)
   if (key.revoked) throw new Problem('api_key_revoked')
   if (key.expires_at !== null && key.expires_at <= now) throw new Problem('api_key_expired')
   if (key.suspended) throw new Problem('account_suspended')
+  if (key.source_status === 'disabled') throw new Problem('source_disabled')
   if (key.allowlist !== null && !key.allowlist(clientAddress(request, isTrusted))) throw new Problem('ip_not_allowed')
 }
 

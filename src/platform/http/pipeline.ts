@@ -101,7 +101,7 @@ function enter(
 ): void {
   try {
     const { platform, limiter } = pipeline
-    admit(key, request.raw, request.arrived_at, pipeline.isTrusted)
+    admit(key, prepared?.route.source_key === true, request.raw, request.arrived_at, pipeline.isTrusted)
     request.caller = callerOf(key, request.id as Id<'req'>)
     const limit = prepared?.rate_limit ?? platform.settings.rate_limit_default
     const verdict = limiter.take(key.key_id, prepared?.index ?? 0, limit)
@@ -138,7 +138,11 @@ const overLimit = (limit: number): string =>
 export const unknownRoute = (request: FastifyRequest): Problem =>
   new Problem('resource_missing', `There is no operation ${request.method} ${request.url.split('?')[0]!.slice(0, 200)}. The reference at /docs lists them all.`)
 
+const apiKeyOnSource =
+  'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
+
 function forbidden(route: Route, key: KeyFacts): Problem | undefined {
+  if (route.source_key === true && key.source_status === null) return new Problem('scope_missing', apiKeyOnSource)
   if (route.scope !== null && !key.scopes.includes(route.scope)) {
     return new Problem('scope_missing', `The API key ${key.key_id} lacks the scope ${route.scope} of this operation. GET /v1/me shows the scopes of a key.`)
   }

@@ -52,6 +52,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly path: string
   /** null: any accepted key. */
   readonly scope: Scope | null
+  /** It takes the key of an integration source, and no API key. */
+  readonly source_key?: boolean
   /** The only mode whose keys may call it (`live_mode_required`, `test_mode_required`). */
   readonly mode?: Mode
   readonly summary: string

@@ -1,0 +1,116 @@
+-- why: integrations. Shops and sites are sources; what they report becomes a receipt, and the automations of the source decide which message follows, each by a run.
+
+create table integration_sources (
+  account_id text collate "C" not null,
+  mode text not null check (mode in ('live', 'test')),
+  id text collate "C" not null,
+  platform text not null,
+  -- the platform's own id of the shop or site
+  external_id text not null,
+  name text not null,
+  url text,
+  status text not null default 'active' check (status in ('active', 'disabled')),
+  plugin_version text,
+  platform_version text,
+  emits text[] not null default '{}',
+  contact_sync boolean not null default true,
+  consent_mode text not null default 'implied' check (consent_mode in ('implied', 'explicit')),
+  store_all_events boolean not null default false,
+  -- raised by every change that the source shows, but that of last_event_at
+  config_version integer not null default 1,
+  -- SHA-256 of the source key
+  key_hash text not null,
+  -- encrypted: what native webhooks are signed with
+  signing_secret text not null,
+  last_event_at timestamptz,
+  created_at timestamptz not null,
+  -- kept without its secrets, for cursors do not expire
+  deleted_at timestamptz,
+  primary key (id)
+);
+create unique index integration_sources_of_platform on integration_sources (account_id, mode, platform, external_id) where deleted_at is null;
+create unique index integration_sources_key on integration_sources (key_hash) where deleted_at is null;
+create index integration_sources_listed on integration_sources (account_id, mode, id);
+
+create table automations (
+  account_id text collate "C" not null,
+  mode text not null check (mode in ('live', 'test')),
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  name text not null,
+  event_type text not null,
+  status text not null check (status in ('active', 'paused')),
+  -- null: every event of its type
+  conditions json,
+  delay_seconds integer not null,
+  cancel_on text[] not null,
+  channel_id text collate "C" not null,
+  channel_type text not null,
+  category text not null check (category in ('transactional', 'marketing')),
+  message json not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  deleted_at timestamptz,
+  primary key (id)
+);
+create index automations_of_source on automations (source_id, event_type) where deleted_at is null;
+create index automations_listed on automations (account_id, mode, id);
+
+-- What sources reported, one row for each event of a source however often it is told.
+create table automation_events (
+  account_id text collate "C" not null,
+  mode text not null check (mode in ('live', 'test')),
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  type text not null,
+  -- the source's own id of the event
+  event_id text not null,
+  origin text not null check (origin in ('api', 'native_webhook')),
+  status text not null check (status in ('accepted', 'ignored', 'skipped', 'failed')),
+  reason text,
+  contact_id text collate "C",
+  -- as they were reported: the customer, the consent told with the event, and what happened
+  customer json not null,
+  consent json not null,
+  data json not null,
+  occurred_at timestamptz not null,
+  created_at timestamptz not null,
+  primary key (id)
+);
+create unique index automation_events_once on automation_events (source_id, event_id);
+create index automation_events_listed on automation_events (account_id, mode, id);
+create index automation_events_of_source on automation_events (source_id, id);
+
+-- What an automation does about an event: a message, later or at once, or none for a reason. A run becomes one message at most: its submission holds it, still scheduled and without one.
+create table automation_runs (
+  account_id text collate "C" not null,
+  mode text not null check (mode in ('live', 'test')),
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  automation_id text collate "C" not null,
+  automation_event_id text collate "C" not null,
+  contact_id text collate "C",
+  -- the customer within the source, by what the event tells of him; null where it tells nothing
+  customer_key text,
+  status text not null check (status in ('scheduled', 'sent', 'skipped', 'cancelled', 'failed')),
+  reason text,
+  scheduled_for timestamptz not null,
+  message_id text collate "C",
+  -- when a process may take it up again; null once it is not scheduled any more
+  due_at timestamptz,
+  -- who is at work on it, and until when nobody else is
+  process_id text collate "C",
+  lease_until timestamptz,
+  failures smallint not null default 0,
+  -- event types of the same customer that cancel it
+  cancel_on text[] not null,
+  event_type text not null,
+  created_at timestamptz not null,
+  primary key (id)
+);
+create index automation_runs_due on automation_runs (due_at) where due_at is not null;
+create index automation_runs_waiting on automation_runs (source_id, customer_key) where status = 'scheduled';
+create index automation_runs_of_event on automation_runs (automation_event_id);
+create index automation_runs_of_automation on automation_runs (automation_id, id);
+create index automation_runs_listed on automation_runs (account_id, mode, id);
+create index automation_runs_of_contact on automation_runs (contact_id) where status = 'scheduled';

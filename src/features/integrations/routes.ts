@@ -1,0 +1,6 @@
+/** What can be asked about integrations. */
+import type { Route } from '../../platform/http/route.ts'
+import type { IntegrationService } from './service.ts'
+import { sourceRoutes } from './sources/routes.ts'
+
+export const integrationRoutes = ({ sources }: IntegrationService): Route[] => [...sourceRoutes(sources)]

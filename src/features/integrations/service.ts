@@ -1,0 +1,38 @@
+/** What integrations mean: sources and their keys, what they report, and the automations that act on it. */
+import type { FindKey } from '../../platform/http/auth.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { AccountService } from '../accounts/service.ts'
+import { deleteAutomationsOfSource } from './automations/store.ts'
+import { cancelRunsOfSource } from './runs/store.ts'
+import { SourceService } from './sources/service.ts'
+import { sourceKeys } from './sources/source-keys.ts'
+
+export interface IntegrationDeps {
+  readonly platform: Platform
+  readonly accounts: AccountService
+}
+
+export interface IntegrationService {
+  readonly sources: SourceService
+  /** Finds a source key. */
+  readonly findKey: FindKey
+  /** Forgets the source keys held in memory. */
+  forgetKeys(): void
+}
+
+export function integrationService({ platform, accounts }: IntegrationDeps): IntegrationService {
+  const keys = sourceKeys(platform, accounts)
+  const sources = new SourceService(platform, {
+    forgetKeys() {
+      keys.forget()
+      platform.notify('forget-keys')
+    },
+    disabled: (sql, tenant, source_id) => cancelRunsOfSource(sql, tenant, source_id, 'source_disabled'),
+    async removed(sql, tenant, source_id) {
+      await cancelRunsOfSource(sql, tenant, source_id, 'source_deleted')
+      await deleteAutomationsOfSource(sql, tenant, source_id, isoTime(platform.clock.now()))
+    },
+  })
+  return { sources, findKey: (text) => keys.find(text), forgetKeys: () => keys.forget() }
+}

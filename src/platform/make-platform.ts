@@ -1,0 +1,53 @@
+/** Makes the platform of a process: what every feature is built on. */
+import type { SteadyClock } from '../lib/clock.ts'
+import type { IdMaker } from '../lib/ids.ts'
+import { ageing } from './ageing.ts'
+import type { Pool } from './database/sql.ts'
+import { writability, writabilityLane } from './database/writability.ts'
+import { expensiveReads } from './expensive-reads.ts'
+import { freshEvents } from './fresh-events.ts'
+import type { Log } from './log.ts'
+import { makeMetrics, type Metrics } from './metrics.ts'
+import type { Notifier } from './notifier.ts'
+import type { Platform } from './platform.ts'
+import { reactions } from './reactions.ts'
+import type { Secrets } from './secrets.ts'
+import type { Settings } from './settings.ts'
+
+/** What it is made of; what is left out gets its production value. */
+export interface PlatformParts {
+  readonly pool: Pool
+  readonly clock: SteadyClock
+  readonly settings: Settings
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly metrics?: Metrics
+  /** The database is one that this process started, or found started, on this machine. */
+  readonly local_database?: boolean
+}
+
+export function makePlatform(
+  { pool, clock, settings, secrets, log, metrics, local_database }: PlatformParts,
+  ids: IdMaker,
+  process_id: string,
+  notifications: Notifier,
+): Platform {
+  const measured = metrics ?? makeMetrics()
+  return {
+    pool,
+    reads: expensiveReads({ pool, clock, metrics: measured, connections: settings.read_connections, local: local_database === true }),
+    clock,
+    ids,
+    settings,
+    secrets,
+    log,
+    metrics: measured,
+    reactions: reactions(),
+    fresh_events: freshEvents(),
+    ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
+    storage: writability({ pool, log, wake: () => notifications.wake(writabilityLane) }),
+    process_id,
+    notify: (...lanes) => notifications.notify(...lanes),
+    wake: (...lanes) => notifications.wake(...lanes),
+  }
+}
