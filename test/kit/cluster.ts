@@ -1,4 +1,5 @@
-/** The PostgreSQL of a test run: without durability, in memory where there is room, shared by all runs of a user and stopped by the last. */
+/** The PostgreSQL of a test run: without durability, in memory where there is room, shared by the runs of a checkout and stopped by the last. */
+import { hash } from 'node:crypto'
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,10 +10,14 @@ import { makeLog } from '../../src/platform/log.ts'
 
 const memory = '/dev/shm'
 const roomMinBytes = 2 * 1024 ** 3
+const checkout = join(import.meta.dirname, '../..')
+
+/** What its folder is called. A checkout that is removed takes its programs along, and would take those of a server that others had joined. */
+export const clusterName = (root: string): string => `posthorn-test-${process.getuid?.() ?? 'user'}-${hash('sha256', root).slice(0, 8)}`
 
 /** Starts or joins it. The caller stops it. */
 export async function testCluster(): Promise<Embedded> {
-  const dataDir = join(hasRoom(memory) ? memory : tmpdir(), `posthorn-test-${process.getuid?.() ?? 'user'}`)
+  const dataDir = join(hasRoom(memory) ? memory : tmpdir(), clusterName(checkout))
   const connect = () => connectEmbedded({ dataDir, log: makeLog('warn'), throwaway: true })
   try {
     return await connect()

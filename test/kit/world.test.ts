@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fakeClock } from './clock.ts'
+import { clusterName } from './cluster.ts'
 import { startWorld } from './world.ts'
 
 test('a world answers over HTTP, knows its accounts and proves its invariants', async (t) => {
@@ -29,4 +30,9 @@ test('who sleeps on a clock in hand wakes at its moment, in order, and may sleep
   await clock.advance(7000)
 
   assert.deepEqual(woke, ['two 02', 'two 04', 'five 05'])
+})
+
+test('the tests of another checkout have a PostgreSQL of their own', () => {
+  assert.notEqual(clusterName('/here/posthorn'), clusterName('/there/posthorn'))
+  assert.equal(clusterName('/here/posthorn'), clusterName('/here/posthorn'))
 })
