@@ -75,6 +75,30 @@ test('a channel that is throttled for half a minute hands over one message now a
   await world.invariants()
 })
 
+test('it goes on at half of what it sent, however many answers under way told that it is throttled, and however often it was tried', async (t) => {
+  const { world, provider, sendMany, live, sent } = await liveWorld(t)
+  for (let batch = 0; batch < 3; batch++) await sendMany(good, 100)
+  await live(3000, 100)
+  const [full, pace] = [await sent(), async () => (await world.pool<{ pace: number }[]>`select pace from channel_pauses`)[0]!.pace]
+  // each answer asks for a little longer than the one before
+  provider.answer = () => throttled({ retry_after_ms: 1000 + provider.sent.length })
+  await live(200, 100)
+  const [together, paceThen] = [provider.sent.length - full, await pace()]
+  await live(3000, 100)
+  const [tried, paceLater] = [provider.sent.length - full - together, await pace()]
+  provider.answer = accepted
+  for (let steps = 0; steps < 100 && (await sent()) === full; steps++) await live(100, 100)
+  await live(1000, 100)
+  const soon = (await sent()) - full
+
+  assert.ok(full >= 80, `${full} were sent before`)
+  assert.ok(paceThen >= 13 && paceThen <= 15, `it goes on at ${paceThen} a second`)
+  assert.equal(paceLater, paceThen)
+  assert.ok(together >= 3 && tried >= 1, `${together} were throttled together, ${tried} were tried`)
+  assert.ok(soon >= paceThen - 2 && soon <= paceThen + 8, `${soon} were sent in the first second`)
+  await world.invariants()
+})
+
 test('it waits as long as its provider asks, and no more than one message goes before the provider has answered it', async (t) => {
   const { world, provider, sendMany, live } = await liveWorld(t)
   provider.answer = () => throttled({ retry_after_ms: 12_000 })

@@ -98,7 +98,7 @@ test('a channel that is throttled waits as long as its provider asks, then one m
   const granted = [0, 6999, 7000, 7001].map((now) => go('ch_1', now, 5))
   const over = made.note(row, { kind: 'accepted' }, { began_ms: 7000, now_ms: 7100, probe: true })
 
-  assert.deepEqual([begun, granted], [{ ...row, until_ms: 7000, times: 1 }, [0, 0, 1, 0]])
+  assert.deepEqual([begun, granted], [{ ...row, until_ms: 7000, times: 1, begins: true }, [0, 0, 1, 0]])
   assert.deepEqual([over, woken, go('ch_1', 7100, 5)], ['over', ['dispatch'], 5])
 })
 
@@ -131,6 +131,19 @@ test('what was under way when the pause began neither ends it nor makes it grow;
   made.note(row, throttled({ retry_after_ms: 5000 }), { began_ms: 0, now_ms: 20 })
 
   assert.deepEqual([told, after, made.probeAt('ch_1')], [[null, null, null], 1000, 5020])
+})
+
+test('a pause begins once, whatever longer waits the other answers and the probes tell', () => {
+  const { made } = failing(0)
+  const note = (retry_after_ms: number, probe = false) => {
+    const told = made.note(row, throttled({ retry_after_ms }), { began_ms: 0, now_ms: 0, probe })
+    return told === null || told === 'over' ? told : told.begins
+  }
+  const burst = [1000, 1001, 1002, 1002].map((retry_after_ms) => note(retry_after_ms))
+  const probed = note(1000, true)
+  made.note(row, { kind: 'unknown' }, { began_ms: 2000, now_ms: 22_000, probe: true })
+
+  assert.deepEqual([burst, probed, note(1000, true)], [[true, false, false, null], false, false])
 })
 
 test('a limit on one recipient leaves the channel alone; one of which nothing is said does once another recipient meets it, with nothing taken in between', () => {

@@ -53,6 +53,12 @@ export interface Pause extends Whose {
   readonly times: number
 }
 
+/** What an answer made of the pause of a channel. */
+export interface PauseTold extends Pause {
+  /** The channel sent at its pace until now: it goes on slower. False where it was paused before, and is for longer. */
+  readonly begins: boolean
+}
+
 /** Which message a paused channel lets through next, of those that were handed over least often. */
 export type ProbeChoice = 'oldest' | 'newest'
 
@@ -61,7 +67,7 @@ export interface Circuits {
    * Notes what a hand-over told of a live channel's provider; yields the pause that begins with it, or that it makes longer, and `over` where a pause for throttling ends. What a provider
    * tells when it is asked says nothing of whether it takes messages, and is not noted, unless it throttles.
    */
-  note(whose: Whose, told: Told, tried: Tried): Pause | 'over' | null
+  note(whose: Whose, told: Told, tried: Tried): PauseTold | 'over' | null
   /** Another process that dispatched the channel was throttled; false where that is known, or over. */
   adopt(pause: Pause, now_ms: number): boolean
   /** How many of the wanted hand-overs may begin now. */
@@ -174,7 +180,7 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
   }
 }
 
-function note(state: State, whose: Whose, told: Told, { began_ms, now_ms, to, probe = false }: Tried): Pause | 'over' | null {
+function note(state: State, whose: Whose, told: Told, { began_ms, now_ms, to, probe = false }: Tried): PauseTold | 'over' | null {
   const { failing, throttled, suspected } = state
   const { channel_id } = whose
   if (told.kind === 'unavailable' || told.kind === 'unknown') {
@@ -264,7 +270,7 @@ function throttle(
   whose: Whose,
   { retry_after_ms = 0, provider_code = null }: Told,
   { now_ms, probe }: Pick<Required<Tried>, 'now_ms' | 'probe'>,
-): Pause | null {
+): PauseTold | null {
   const { account_id, mode, channel_id, channel_type } = whose
   suspected.delete(channel_id)
   const asked_ms = retry_after_ms > 0 ? Math.min(Math.max(retry_after_ms, askedMinMs), askedMaxMs) : 0
@@ -280,7 +286,8 @@ function throttle(
   one.probe_ms = until_ms
   if (known === undefined)
     log.warn({ account_id, channel_id, provider_code, wait_ms: until_ms - now_ms }, 'the provider of a channel takes no more of it for now; its messages wait')
-  return { account_id, mode, channel_id, channel_type, until_ms, times }
+  // what went as a probe tells nothing of the pace before
+  return { account_id, mode, channel_id, channel_type, until_ms, times, begins: known === undefined && !probe }
 }
 
 function endThrottling({ throttled, log, wake }: State, { account_id, channel_id, open_ms, probes }: Throttled, now_ms: number): void {

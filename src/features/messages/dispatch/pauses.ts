@@ -1,13 +1,13 @@
 /** Pauses of channels that their providers throttle, beyond the process that was throttled: written down for whoever dispatches the channel next, and for operators. */
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Circuits, Pause } from './circuits.ts'
+import type { Circuits, PauseTold } from './circuits.ts'
 import { deletePause, listPausesElsewhere, savePause } from './pauses-store.ts'
 import type { ChannelRates } from './rates.ts'
 
 export interface Pauses {
-  /** The channel is paused: it goes on slower, and whoever dispatches it then knows. Never rejects. */
-  begin(pause: Pause): Promise<void>
+  /** The channel is paused, or for longer: it goes on slower, and whoever dispatches it then knows. Never rejects. */
+  begin(pause: PauseTold): Promise<void>
   /** Its provider takes more of it again. Never rejects. */
   end(channel_id: string): Promise<void>
   /** Of these channels, which this process dispatches, those that it has not dispatched before go as another process was told to. */
@@ -25,9 +25,9 @@ export interface PausesDeps {
 export function pauses({ platform: { pool, clock, process_id, log }, circuits, rates }: PausesDeps): Pauses {
   const heeded = new Set<string>()
   return {
-    async begin({ account_id, channel_id, channel_type, until_ms, times }) {
+    async begin({ account_id, channel_id, channel_type, until_ms, times, begins }) {
       const now = clock.now()
-      const pace = rates.slow(channel_id, now, until_ms)
+      const pace = begins ? rates.slow(channel_id, now, until_ms) : rates.slowUntil(channel_id, now, until_ms)
       const row = { account_id, channel_id, channel_type, process_id, times, pace, paused_at: isoTime(now), paused_until: isoTime(until_ms) }
       await savePause(pool, row).catch((error: unknown) =>
         log.error({ err: error, channel_id }, 'the pause of a channel could not be written; this process keeps to it'),

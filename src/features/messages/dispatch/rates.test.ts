@@ -62,6 +62,18 @@ test('a channel that was throttled goes on at half of what it sent, and faster e
   assert.deepEqual(after.slice(3), [60, 60, 60])
 })
 
+test('a pause that is made longer leaves the pace as it is, and lets it grow from its end', () => {
+  const rates = channelRates()
+  rates.set('ch', 60)
+  for (let now_ms = 0; now_ms < 1000; now_ms += 20) rates.take('ch', now_ms, 100)
+  const paces = [rates.slow('ch', 990, 5000), rates.slowUntil('ch', 991, 5001), rates.slowUntil('ch', 6000, 10_000)]
+  let went = 0
+  for (let now_ms = 10_000; now_ms < 11_000; now_ms += 20) went += rates.take('ch', now_ms, 100)
+
+  assert.deepEqual(paces, [30, 30, 30])
+  assert.ok(Math.abs(went - 31) <= 4, String(went))
+})
+
 test('the slowest channel sends one a second, and none is slowed for good by a clock that was set back', () => {
   const rates = channelRates()
   rates.set('ch', 30)

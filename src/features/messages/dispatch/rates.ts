@@ -13,6 +13,8 @@ export interface ChannelRates {
   freeAt(channel_id: string, now_ms: number): number
   /** The provider throttled the channel, which is paused until then: yields how many a second it goes on with, half of what it sent. */
   slow(channel_id: string, now_ms: number, until_ms: number): number
+  /** The pause lasts until then: yields how many a second the channel goes on with, as many as before. */
+  slowUntil(channel_id: string, now_ms: number, until_ms: number): number
   /** From then on it goes at so many a second, and each second by a thirtieth of its rate more, up to that. */
   slowTo(channel_id: string, pace: number, from_ms: number): void
 }
@@ -38,53 +40,30 @@ interface Slowed {
   from_ms: number
 }
 
+interface State {
+  readonly rates: Map<string, number | null>
+  readonly gone: Map<string, Gone>
+  readonly slowed: Map<string, Slowed>
+}
+
 /** No more than a channel's rate goes in any second, wherever the second begins. Until the rate of a channel is set, its messages go one by one. */
 export function channelRates(): ChannelRates {
-  const rates = new Map<string, number | null>()
-  const gone = new Map<string, Gone>()
-  const slowed = new Map<string, Slowed>()
-
-  /** As many a second as may go now; undefined where that is not known yet. */
-  function rateAt(channel_id: string, now_ms: number): number | null | undefined {
-    const rate = rates.get(channel_id)
-    const slow = slowed.size === 0 ? undefined : slowed.get(channel_id)
-    if (slow === undefined || rate === undefined || rate === null) return rate
-    // nobody is slowed for longer than a pause lasts: else the clock was set back
-    if (slow.from_ms - now_ms > speedUpMs * 2) slow.from_ms = now_ms
-    const pace = slow.pace + (Math.max(0, now_ms - slow.from_ms) / speedUpMs) * rate
-    if (pace < rate) return pace
-    slowed.delete(channel_id)
-    return rate
-  }
-
-  function goneUntil(channel_id: string, now_ms: number, rate: number): Gone {
-    const known = gone.get(channel_id)
-    // a clock that was set back tells nothing of what went before
-    if (known === undefined || known.at_ms > now_ms) {
-      const made: Gone = { grants: [], count: 0, spent: 0, at_ms: now_ms }
-      gone.set(channel_id, made)
-      return made
-    }
-    while (known.grants.length > 0 && known.grants[0]!.at_ms <= now_ms - secondMs) known.count -= known.grants.shift()!.count
-    known.spent = Math.max(0, known.spent - ((now_ms - known.at_ms) * rate) / secondMs)
-    known.at_ms = now_ms
-    return known
-  }
-
+  const state: State = { rates: new Map(), gone: new Map(), slowed: new Map() }
+  const { rates, slowed } = state
   return {
     set: (channel_id, rate) => void rates.set(channel_id, rate),
     within: (channel_id, seconds) => Math.max(1, (rates.get(channel_id) ?? Infinity) * seconds),
     freeAt(channel_id, now_ms) {
-      const rate = rateAt(channel_id, now_ms)
+      const rate = rateAt(state, channel_id, now_ms)
       if (rate === undefined || rate === null) return now_ms
-      const { grants, count, spent } = goneUntil(channel_id, now_ms, rate)
+      const { grants, count, spent } = goneUntil(state, channel_id, now_ms, rate)
       const flown_ms = now_ms + Math.ceil((Math.max(0, spent - rate * burst) * secondMs) / rate)
       return count + 1 <= rate ? flown_ms : Math.max(flown_ms, grants[0]!.at_ms + secondMs)
     },
     take(channel_id, now_ms, wanted) {
-      const rate = rateAt(channel_id, now_ms)
+      const rate = rateAt(state, channel_id, now_ms)
       if (rate === null) return wanted
-      const last = goneUntil(channel_id, now_ms, rate ?? 0)
+      const last = goneUntil(state, channel_id, now_ms, rate ?? 0)
       // the rate is looked up with the first message
       const free = rate === undefined ? 1 : Math.min(rate - last.count, 1 + rate * burst - last.spent)
       const granted = Math.max(0, Math.min(wanted, Math.floor(free)))
@@ -93,15 +72,50 @@ export function channelRates(): ChannelRates {
       last.spent += granted
       return granted
     },
-    slow(channel_id, now_ms, until_ms) {
-      const rate = rateAt(channel_id, now_ms)
-      if (rate === undefined || rate === null) return paceMin
-      const pace = Math.max(paceMin, Math.min(rate, goneUntil(channel_id, now_ms, rate).count) / 2)
-      slowed.set(channel_id, { pace, from_ms: until_ms })
-      return pace
+    slow: (channel_id, now_ms, until_ms) => slow(state, channel_id, now_ms, until_ms),
+    slowUntil(channel_id, now_ms, until_ms) {
+      const known = slowed.get(channel_id)
+      if (known === undefined) return slow(state, channel_id, now_ms, until_ms)
+      known.from_ms = until_ms
+      return known.pace
     },
     slowTo: (channel_id, pace, from_ms) => void slowed.set(channel_id, { pace: Math.max(paceMin, pace), from_ms }),
   }
+}
+
+/** As many a second as may go now; undefined where that is not known yet. */
+function rateAt({ rates, slowed }: State, channel_id: string, now_ms: number): number | null | undefined {
+  const rate = rates.get(channel_id)
+  const slow = slowed.size === 0 ? undefined : slowed.get(channel_id)
+  if (slow === undefined || rate === undefined || rate === null) return rate
+  // nobody is slowed for longer than a pause lasts: else the clock was set back
+  if (slow.from_ms - now_ms > speedUpMs * 2) slow.from_ms = now_ms
+  const pace = slow.pace + (Math.max(0, now_ms - slow.from_ms) / speedUpMs) * rate
+  if (pace < rate) return pace
+  slowed.delete(channel_id)
+  return rate
+}
+
+function goneUntil({ gone }: State, channel_id: string, now_ms: number, rate: number): Gone {
+  const known = gone.get(channel_id)
+  // a clock that was set back tells nothing of what went before
+  if (known === undefined || known.at_ms > now_ms) {
+    const made: Gone = { grants: [], count: 0, spent: 0, at_ms: now_ms }
+    gone.set(channel_id, made)
+    return made
+  }
+  while (known.grants.length > 0 && known.grants[0]!.at_ms <= now_ms - secondMs) known.count -= known.grants.shift()!.count
+  known.spent = Math.max(0, known.spent - ((now_ms - known.at_ms) * rate) / secondMs)
+  known.at_ms = now_ms
+  return known
+}
+
+function slow(state: State, channel_id: string, now_ms: number, until_ms: number): number {
+  const rate = rateAt(state, channel_id, now_ms)
+  if (rate === undefined || rate === null) return paceMin
+  const pace = Math.max(paceMin, Math.min(rate, goneUntil(state, channel_id, now_ms, rate).count) / 2)
+  state.slowed.set(channel_id, { pace, from_ms: until_ms })
+  return pace
 }
 
 export interface RateWakes {
