@@ -185,3 +185,34 @@ test('what waits in memory for a channel whose provider fails again and again go
   assert.deepEqual([jobs.size, made.takes(item('ch_a')), perChannel(made.ready())], [2, false, { ch_b: 1 }])
   await world.pool`delete from dispatch_jobs`
 })
+
+/** Messages in the table, each of a channel of its own: `[channel_id, due_ms]`, in nobody's hand. */
+async function wait(world: World, jobs: readonly (readonly [channel_id: string, due_ms: number])[]): Promise<void> {
+  const rows = world.pool`(select channel, channel || '_' || n as id, due_at from unnest(${jobs.map(([channel]) => channel)}::text[],
+    ${jobs.map(([, due_ms]) => world.clock.iso(due_ms))}::text[]::timestamptz[]) with ordinality as t(channel, due_at, n)) t`
+  await world.pool`
+    insert into messages (account_id, mode, id, channel_id, channel_type, direction, "to", "from", type, content, status, metadata, billing_source, amount_micros, origin_type, created_at, updated_at)
+    select 'acc_1', 'live', id, channel, 'sms', 'outbound', '+12025550123', '+12025550100', 'text', '{"body":"Hello"}', 'queued', '{}', 'wallet', 5000, 'api', ${world.clock.iso()}, ${world.clock.iso()} from ${rows}`
+  await world.pool`
+    insert into dispatch_jobs (account_id, mode, message_id, channel_id, queue, priority, due_at)
+    select 'acc_1', 'live', id, channel, 'acc_1:' || channel, 1, due_at from ${rows}`
+}
+
+test('what is due goes from every queue, however many queues lie before it in which all is due later', async (t) => {
+  const { world, jobs, made } = await scheduling(t)
+  const channels = Array.from({ length: 2300 }, (_, n) => `ch_${String(n).padStart(4, '0')}`)
+  // of the first 500 queues one has nothing due; then come more queues without anything due than one look takes in; and at last some with
+  const due = channels.filter((_, n) => n !== 7 && (n < 600 || n >= 2250))
+  const later = channels.filter((channel) => !due.includes(channel))
+  await wait(world, [...due.map((channel) => [channel, -1000] as const), ...later.map((channel) => [channel, 3600_000] as const)])
+
+  const claimed: string[] = []
+  for (let look = 0; look < 8; look++) {
+    await made.claim()
+    claimed.push(...jobs.drop(() => true).map(({ row }) => row.channel_id))
+  }
+
+  assert.deepEqual(claimed.toSorted(), due)
+  await world.pool`delete from dispatch_jobs`
+  await world.pool`delete from messages`
+})

@@ -6,6 +6,7 @@ import type { ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
 import { pausedQueues, type PausedQueues } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
+import { listDueQueues } from './due-queues-store.ts'
 import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
 import type { Circuits } from './circuits.ts'
 import type { ChannelLeases } from './leases.ts'
@@ -26,6 +27,8 @@ const inFlightSeconds = 2
 const memoryMax = 20_000
 const memoryPerTickMax = 500
 const queuesMax = 500
+/** Queues in which all is due later count as well; a look at so many takes PostgreSQL some twenty milliseconds. */
+const queuesScannedMax = 2000
 const busyLookEveryMs = 200
 /** A channel's messages are kept in memory for so many seconds at its rate; the others wait in the table. */
 const keptSeconds = 3
@@ -199,8 +202,8 @@ const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]):
 
 /** The queues with due jobs: those whose channels this process may dispatch, and those that are paused. */
 async function dueQueues(state: State, now: number): Promise<{ mine: readonly store.DueQueue[]; paused: readonly store.DueQueue[] }> {
-  const due = await store.listDueQueues(state.platform.pool, isoTime(now), state.cursor, queuesMax)
-  state.cursor = due.length === queuesMax ? due[due.length - 1]!.queue : ''
+  const { due, next } = await listDueQueues(state.platform.pool, isoTime(now), state.cursor, { queues_max: queuesMax, scanned_max: queuesScannedMax })
+  state.cursor = next
   if (due.length === 0) return { mine: [], paused: [] }
   const { open, paused } = await state.paused.part(due)
   for (const { channel_id } of paused) {

@@ -1,4 +1,4 @@
-/** SQL of the dispatch lane: due queues, claims, leases and take-overs. Lanes work across tenants. */
+/** SQL of the dispatch lane: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Lanes work across tenants. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
@@ -7,25 +7,12 @@ import { transitionsFrom } from '../transitions/follower-store.ts'
 import type { Followers } from '../transitions/followers.ts'
 import type { ProbeChoice } from './circuits.ts'
 
+/** A queue that has due jobs in nobody's hand. */
 export interface DueQueue {
   queue: string
   account_id: string
   mode: 'live' | 'test'
   channel_id: string
-}
-
-/** The queues that have due jobs in nobody's hand, at most `queues_max`, by a loose scan of the index. */
-export async function listDueQueues(sql: Db, at: string, after: string, queues_max: number): Promise<DueQueue[]> {
-  return await sql<DueQueue[]>`
-    with recursive q(queue, n) as (
-      (select queue, 1 from dispatch_jobs where process_id is null and queue > ${after} order by queue limit 1)
-      union all
-      select (select j.queue from dispatch_jobs j where j.process_id is null and j.queue > q.queue order by j.queue limit 1), n + 1 from q where q.queue is not null and n < ${queues_max}
-    )
-    select q.queue, d.account_id, d.mode, d.channel_id from q cross join lateral (
-      select j.account_id, j.mode, j.channel_id from (values (0::smallint), (1::smallint), (2::smallint)) p(priority)
-      cross join lateral (select * from dispatch_jobs where process_id is null and queue = q.queue and priority = p.priority and due_at <= ${at} order by due_at limit 1) j limit 1
-    ) d where q.queue is not null`
 }
 
 export interface ClaimedRow extends MessageRow {
