@@ -40,6 +40,11 @@ export interface Receipt {
   readonly part?: { readonly number: number; readonly total: number }
   /** By which other ids the provider may mean it: looked up in order where the first one is not known when it is tried again. */
   readonly also_known_as?: readonly string[]
+  /**
+   * Where another channel of the account at the provider (`accountOf`) may have sent the message: `from` whom the receipt comes, the message's recipient, and `to` whom, its sender, as the
+   * provider writes them. The channel that is called so is looked at first, and a message to another number is not taken for the one that is meant.
+   */
+  readonly addresses?: { readonly from: string; readonly to: string }
   /** What it says of the message (`features/messages/states.ts`). */
   readonly transition: 'accept' | 'deliver' | 'open' | 'fail'
   /** For `fail`. */
@@ -327,6 +332,8 @@ export interface Adapter {
   ): Promise<{ readonly content_type: string; readonly chunks: AsyncIterable<Uint8Array> }>
   /** Whether a channel needs a session, and `open` with it. */
   needsSession?(connection: Connection): boolean
+  /** By what the account at the provider is known, where any session of it may get the receipts of every channel that is connected with it. */
+  accountOf?(connection: Connection): string
   /** Given the same `connection`, not one like it, from one session of a channel to the next for as long as this process holds them: what is remembered of it ends with that. */
   open?(
     connection: Connection,

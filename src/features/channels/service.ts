@@ -75,6 +75,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     findForCallback: async (id: string): Promise<ChannelRow | null> => (isId('ch', id) ? await store.findAnyChannel(platform.pool, id) : null),
     /** The channel of the same account, type and provider that has one of these identifiers, whatever another process has changed a moment ago. */
     findSibling: (sql: Db, row: ChannelRow, identifiers: readonly string[]): Promise<ChannelRow | null> => store.findByIdentifier(sql, row, identifiers),
+    /** The tenant's channels that are connected with the same account at their provider, this one among them, whatever another process has changed a moment ago. */
+    listOfProviderAccount: (sql: Db, row: ChannelRow): Promise<ChannelRow[]> => listOfProviderAccount(deps, sql, row),
     get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(cache, tenant, id),
     /** The channel as it stands, whatever another process has changed a moment ago. */
     read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
@@ -164,4 +166,19 @@ const rateOf = (row: ChannelRow): number | null => {
   if (isTestChannel(row)) return null
   const set = row.settings['max_messages_per_second']
   return typeof set === 'number' ? set : defaultRate[row.type]
+}
+
+async function listOfProviderAccount({ adapters, cache }: ChannelDeps, sql: Db, row: ChannelRow): Promise<ChannelRow[]> {
+  const adapter = adapters.adapterOf(row.provider)
+  if (adapter?.accountOf === undefined) return [row]
+  const accountOf = (one: ChannelRow): string | null => {
+    try {
+      return adapter.accountOf!(cache.connection(one))
+    } catch {
+      // its credentials cannot be opened: with which account it is connected is not known
+      return null
+    }
+  }
+  const account = accountOf(row)
+  return account === null ? [row] : (await store.listOfProvider(sql, row)).filter((one) => accountOf(one) === account)
 }

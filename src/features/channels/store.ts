@@ -73,6 +73,15 @@ export async function findByIdentifier(
   return channel ?? null
 }
 
+/** The tenant's channels of this provider, by id. */
+export async function listOfProvider(
+  sql: Db,
+  { account_id, mode, type, provider }: Pick<ChannelRow, 'account_id' | 'mode' | 'type' | 'provider'>,
+): Promise<ChannelRow[]> {
+  return await sql<ChannelRow[]>`
+    select * from channels where account_id = ${account_id} and mode = ${mode} and type = ${type} and provider = ${provider} and deleted_at is null order by id`
+}
+
 /** True when any account of the installation has this sender connected. */
 export async function identifierTaken(sql: Db, type: string, identifier: string): Promise<boolean> {
   const rows = await sql`select 1 from channels where type = ${type} and identifier = ${identifier} and deleted_at is null`

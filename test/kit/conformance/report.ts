@@ -16,6 +16,7 @@ export function assertReport(report: Report): void {
       assert.ok(['accept', 'deliver', 'open', 'fail'].includes(report.transition), seen)
       if (report.message_id !== undefined) assert.ok(typeof report.message_id === 'string' && report.message_id !== '', seen)
       for (const id of report.also_known_as ?? []) assert.ok(typeof id === 'string' && id !== '', seen)
+      if (report.addresses !== undefined) assert.ok(typeof report.addresses.from === 'string' && typeof report.addresses.to === 'string', seen)
       if (report.transition === 'fail') assert.ok(report.error !== undefined, seen)
       if (report.error !== undefined) {
         assert.ok(messageErrorCodes.includes(report.error.code), seen)

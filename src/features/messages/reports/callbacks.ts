@@ -7,6 +7,7 @@ import type { Answer, Callback, Report } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
 import type { ProviderIdCache } from '../dispatch/provider-ids.ts'
 import { allows } from '../states.ts'
+import { isOfAnother } from './finding.ts'
 import { sanitiseReport } from './sanitising.ts'
 import { insertCallback, storeReports } from './store.ts'
 
@@ -80,9 +81,9 @@ async function keepReports(
 function newsOf(providerIds: ProviderIdCache, { id }: ChannelRow, report: Report): Report[] {
   if (report.kind !== 'receipt') return [report]
   const row = providerIds.find(id, report.provider_id)
-  if (row === undefined) return [report]
+  if (row === undefined || isOfAnother(report, row.to)) return [report]
   if (!allows(row.status, report.transition)) return []
-  const { message_id: _, part: __, also_known_as: ___, ...kept } = report
+  const { message_id: _, part: __, also_known_as: ___, addresses: ____, ...kept } = report
   return [kept]
 }
 

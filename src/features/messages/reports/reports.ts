@@ -14,12 +14,12 @@ import { withTappedButton } from '../inbound/tapped-button.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
+import { isOfAnother, referencesOf } from './finding.ts'
 import { lockMessages } from './parts-store.ts'
 import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
 import {
   findMessageId,
   findNamed,
-  findReferences,
   keepReferences,
   listDueReports,
   listOvertaking,
@@ -205,13 +205,12 @@ async function applyReceipts(
     if (remembered !== undefined) soon.push(remembered)
     return remembered === undefined
   })
-  const references = new Map((await findReferences(tx, others.flatMap(namesOf))).map((row) => [`${row.channel_id} ${row.provider_id}`, row]))
-  const referenceOf = (row: ReportRow) => namesOf(row).flatMap(({ channel_id, provider_id }) => references.get(`${channel_id} ${provider_id}`) ?? [])[0]
+  const references = await referencesOf(deps, tx, others)
   const known = others.flatMap((row) => {
-    const reference = referenceOf(row)
+    const reference = references.get(row.id)
     return reference === undefined ? [] : [{ reference, receipt: row.report as Receipt }]
   })
-  const unknown = others.filter((row) => referenceOf(row) === undefined)
+  const unknown = others.filter(({ id }) => !references.has(id))
   const found = await findNamed(tx, unknown.flatMap(namedOf))
   const namedParts = found.flatMap((one) => (one.part === undefined ? [] : [{ ...one, part: one.part }]))
   // what was taken of a message is judged with it and its job locked: a hand-over may end at this moment
@@ -228,10 +227,6 @@ async function applyReceipts(
   const settled = await settleNamed(tx, named, at)
   return { late: unknown.filter(({ id }) => !settled.has(id) && !proved.ids.has(id)), changed: [...changed.values()], raised: proved.raised }
 }
-
-/** By which ids the provider means its message: by other ones only where the first was not known a moment ago, when our own record might have been on its way. */
-const namesOf = ({ channel_id, provider_id, report, attempts }: ReportRow): Pick<ReportRow, 'channel_id' | 'provider_id'>[] =>
-  [provider_id, ...(attempts === 0 ? [] : ((report as Receipt).also_known_as ?? []))].map((id) => ({ channel_id, provider_id: id }))
 
 /** A receipt that names our own message: its hand-over had no answer, or none that is written yet. */
 const namedOf = (row: ReportRow): (NamedReport & { receipt: Receipt; part: Receipt['part'] })[] => {
@@ -264,9 +259,10 @@ function rememberedRequest(
   { channel_id, provider_id, report }: Pick<ReportRow, 'channel_id' | 'provider_id' | 'report'>,
   at: string,
 ): (TransitionRequest & { readonly row: MessageRow }) | undefined {
-  const row = deps.providerIds.take(channel_id, provider_id ?? '')
-  if (row === undefined) return undefined
   const receipt = report as Receipt
+  const row = deps.providerIds.find(channel_id, provider_id ?? '')
+  if (row === undefined || isOfAnother(receipt, row.to)) return undefined
+  deps.providerIds.take(channel_id, provider_id ?? '')
   return { ...requestOf({ ...tenantOf(row), message_id: row.id }, receipt, receipt.transition, at), row }
 }
 

@@ -136,6 +136,16 @@ export async function findReferences(tx: Db, rows: readonly Pick<ReportRow, 'cha
     join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
 }
 
+/** To whom these messages went, by their ids. */
+export async function findRecipients(tx: Db, rows: readonly Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>[]): Promise<Map<string, string>> {
+  if (rows.length === 0) return new Map()
+  const wanted = rows.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
+  const found = await tx<{ id: string; to: string }[]>`
+    select m.id, m."to" from json_to_recordset(${jsonRows(wanted)}::text::json) as t(account_id text, mode text, message_id text)
+    join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id`
+  return new Map(found.map(({ id, to }) => [id, to]))
+}
+
 /** A report that names our own message. */
 export interface NamedReport extends Pick<ReportRow, 'id' | 'account_id' | 'mode' | 'channel_id'> {
   readonly provider_id: string

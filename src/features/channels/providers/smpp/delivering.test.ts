@@ -26,7 +26,13 @@ test('receipts are read from their text and from parameters, whatever way they w
   })
 
   assert.deepEqual(told, [
-    { kind: 'receipt', provider_id: '43969', also_known_as: ['abc1', '276841'], transition: 'deliver' },
+    {
+      kind: 'receipt',
+      provider_id: '43969',
+      also_known_as: ['abc1', '276841'],
+      addresses: { from: '4915112345678', to: '4915100000001' },
+      transition: 'deliver',
+    },
     {
       kind: 'receipt',
       provider_id: 'abc2',
@@ -137,7 +143,8 @@ test('a receipt of a message that another process sent is not taken for one that
 
   await sim.receipt({ id: '161', destination: to } as Smsc['submitted'][number], 'DELIVRD')
 
-  assert.deepEqual(told, [{ kind: 'receipt', provider_id: '161', also_known_as: ['a1', '353'], transition: 'deliver' }])
+  const addresses = { from: to, to: '4915100000001' }
+  assert.deepEqual(told, [{ kind: 'receipt', provider_id: '161', also_known_as: ['a1', '353'], addresses, transition: 'deliver' }])
 })
 
 test('a receipt of a message that this process does not remember names all ids that it may mean', async (t) => {

@@ -1,11 +1,12 @@
 /** What an SMSC delivers: receipts and messages from recipients, answered once they are stored. */
 import type { Clock } from '../../../../lib/clock.ts'
+import { areOtherNumbers, areSameNumber } from '../../../../lib/same-number.ts'
 import type { Report, Tell } from '../../adapter.ts'
 import { contentOf, idOf, readInbound } from './inbound.ts'
 import type { Link } from './link.ts'
 import { bound, type ChannelMemory } from './memory.ts'
 import type { Options } from './options.ts'
-import { misfitOf, numberOf, type Misfit, type Pdu } from './pdu.ts'
+import { misfitOf, numberOf, textOf, type Misfit, type Pdu } from './pdu.ts'
 import { answeredIds, readReceipt, receiptOf } from './receipts.ts'
 import { answers } from './statuses.ts'
 import { decodeText, ucs2Coding } from './texts.ts'
@@ -132,14 +133,17 @@ function read(state: State, pdu: Pdu, bytes: Buffer): Read {
 }
 
 /**
- * Alone by the likeliest id where a hand-over is remembered that was answered with it; else with the others. That one of those is remembered says nothing: another
+ * Alone by the likeliest id where a hand-over to this recipient is remembered that was answered with it; else with the others, and with the addresses, since it may be of another channel of the account. That one of those is remembered says nothing: another
  * process may have sent the message of the likeliest, and ids that are counted up are each other's in hex and decimal.
  */
 function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
   const told = readReceipt(pdu, receiptText(pdu))
   if (told === null) return { reports: [], ignored: 'a receipt without the id of a message' }
   const [likeliest, ...others] = answeredIds(told.id, options.receipt_ids)
-  const receipt = receiptOf(told, { provider_id: likeliest, ...(memory.ids.has(likeliest) ? {} : { also_known_as: others }) })
+  const addresses = { from: textOf(pdu, 'source_addr'), to: textOf(pdu, 'destination_addr') }
+  const recipient = memory.ids.get(likeliest)
+  const isOurs = recipient !== undefined && (!areOtherNumbers(addresses.from, recipient) || areSameNumber(addresses.to, recipient))
+  const receipt = receiptOf(told, { provider_id: likeliest, ...(isOurs ? {} : { also_known_as: others, addresses }) })
   return receipt === null ? { reports: [], ignored: 'a receipt with a state that changes nothing' } : { reports: [receipt] }
 }
 

@@ -160,6 +160,12 @@ export function optionsOf(connection: Connection): Options {
   }
 }
 
+/** The login at an SMSC: whoever is bound with it gets the receipts of all that is sent with it. */
+export function accountOf(connection: Connection): string {
+  const { host, port, system_id } = optionsOf(connection)
+  return `${host.toLowerCase()}:${port} ${system_id}`
+}
+
 function sourceOf(identifier: string, ton: number | null, npi: number | null): Options['source'] {
   const form = identifier.startsWith('+') ? { ton: 1, npi: 1 } : /^\d+$/.test(identifier) ? { ton: 0, npi: 0 } : { ton: 5, npi: 0 }
   return { address: identifier.replace(/^\+/, ''), ton: ton ?? form.ton, npi: npi ?? form.npi }

@@ -67,7 +67,7 @@ function wordOf(told: string): string {
 const undelivered = 'UNDELIV'
 
 /** The receipt of the message known by `provider_id`; null where it changes nothing. */
-export function receiptOf({ state, error }: ReceiptTold, ids: { readonly provider_id: string; readonly also_known_as?: readonly string[] }): Receipt | null {
+export function receiptOf({ state, error }: ReceiptTold, ids: Pick<Receipt, 'provider_id' | 'also_known_as' | 'addresses'>): Receipt | null {
   const known = states[state]
   if (known === undefined || known.transition === null) return null
   const receipt = { kind: 'receipt' as const, ...ids, transition: known.transition }

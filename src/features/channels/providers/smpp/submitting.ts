@@ -43,7 +43,7 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
   for (const [index, fields] of packets.entries()) {
     if (ids.has(index)) continue
     const unnamed = `unnamed:${message.id}:${index}`
-    const outcome = await submitPart(deps, { fields, unnamed }, time, (provider_id) => {
+    const outcome = await submitPart(deps, { fields, unnamed, to: message.to }, time, (provider_id) => {
       ids.set(index, provider_id)
       taken.set(message.id, ids)
       bound(taken, takenMax)
@@ -68,6 +68,7 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
 interface Packet {
   readonly fields: Fields
   readonly unnamed: string
+  readonly to: string
 }
 
 /** Resolves to the id that the SMSC gave the part, or to what came of it instead. */
@@ -93,7 +94,7 @@ async function submitPart(deps: SubmitDeps, packet: Packet, signal: AbortSignal,
       signal,
       late: (pdu) => (tookIt(pdu) ? late(idIn(pdu) || packet.unnamed) : undefined),
       // its receipt may come in the same breath
-      heard: (pdu) => (tookIt(pdu) ? remember(memory, idIn(pdu)) : undefined),
+      heard: (pdu) => (tookIt(pdu) ? remember(memory, idIn(pdu), packet.to) : undefined),
     })
     return judge(deps, link, reply, packet)
   } finally {
@@ -123,9 +124,9 @@ const tookIt = (pdu: Pdu): boolean => pdu.command === 'submit_sm_resp' && pdu.co
 
 const idIn = (pdu: Pdu): string => plainId(textOf(pdu, 'message_id').trim())
 
-function remember({ ids }: ChannelMemory, id: string): void {
+function remember({ ids }: ChannelMemory, id: string, to: string): void {
   // of a longer one no receipt is taken
-  if (id !== '' && id.length <= idLengthMax) ids.add(id)
+  if (id !== '' && id.length <= idLengthMax) ids.set(id, to)
   bound(ids, idsMax)
 }
 
