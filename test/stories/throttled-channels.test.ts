@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
 import { startProcess } from '../kit/process.ts'
-import { accepted, noAnswer, scriptedProvider, taken, unknown } from '../kit/scripted-provider.ts'
+import { accepted, noAnswer, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
 import { startWorld } from '../kit/world.ts'
 
 const minute = 60_000
@@ -175,6 +175,21 @@ test('a process that takes the channel over keeps to its pause, and goes on slow
   assert.equal(during, 0)
   assert.ok(soon > 0 && soon < 80, `${soon} were sent within seconds`)
   assert.equal(await sent(), 100)
+})
+
+test('a clock that is set back by an hour holds neither a paused channel up for that hour, nor one whose provider failed', async (t) => {
+  const { world, provider, send, live, statusOf } = await liveWorld(t)
+  for (const answer of [throttled({ retry_after_ms: 30_000 }), unavailable]) {
+    provider.answer = () => answer
+    for (let n = 0; n < 12; n++) await send(good)
+    await live(3000)
+    world.clock.jump(-60 * minute)
+    provider.answer = accepted
+    const waiting = await send(good)
+    await live(10_000)
+
+    assert.equal((await statusOf(waiting)).status, 'sent', answer.kind)
+  }
 })
 
 test('questions that nobody answers are nothing against the channel: its messages go on', async (t) => {

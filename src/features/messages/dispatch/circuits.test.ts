@@ -181,5 +181,29 @@ test('a clock that is set back ends no pause late', () => {
   const { made, go } = failing(0)
   made.note(row, throttled(), { began_ms: 3_600_000, now_ms: 3_600_000 })
 
-  assert.equal(go('ch_1', 0, 5), 1)
+  assert.deepEqual([made.waits('ch_1', 3_600_999), made.waits('ch_1', 0), go('ch_1', 0, 5)], [true, false, 1])
+  assert.deepEqual([made.waits('ch_1', 1), made.waits('ch_2', 1)], [true, false])
+})
+
+test('a clock that is set back keeps nobody from bringing a channel back, once for each try, or from finding it out of reach', () => {
+  const { made, go } = failing(0)
+  const fails = (now_ms: number, times: number) => {
+    for (let n = 0; n < times; n++) made.note(row, { kind: 'unavailable' }, { began_ms: now_ms, now_ms })
+  }
+  fails(3_600_000, 10)
+  go('ch_1', 0, 1)
+  fails(100, 1)
+  const early = made.outOfReach(30_099).length
+  fails(30_100, 1)
+  const late = made.outOfReach(30_100).length
+  const tried = [31_000, 31_000, 31_000].map((tried_ms, n) => (made.linkTried('ch_1', tried_ms, 31_001 + n), go('ch_1', 31_001 + n, 5)))
+
+  assert.deepEqual([early, late, tried], [0, 1, [1, 0, 0]])
+})
+
+test('a pause from before the clock was set back is forgotten where nothing waits', () => {
+  const { made } = failing(0)
+  made.note(row, throttled(), { began_ms: 3_600_000, now_ms: 3_600_000 })
+
+  assert.deepEqual([made.quiet(3_601_000).length, made.quiet(0).length], [0, 1])
 })

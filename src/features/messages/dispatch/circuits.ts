@@ -30,6 +30,8 @@ interface Paused extends Whose {
   open_ms: number
   probe_ms: number
   probes: number
+  /** For which try of its link the pause began anew. */
+  tried_ms?: number
 }
 
 /** A channel whose provider has failed and not answered since; it is paused once it has failed often enough. */
@@ -80,6 +82,8 @@ export interface Circuits {
   isOpen(channel_id: string): boolean
   /** By turns the message that waits longest and the one that came last, so that whatever keeps failing waits at one end alone. */
   choice(channel_id: string): ProbeChoice
+  /** Whether the channel is paused, and its next probe is not due. */
+  waits(channel_id: string, now_ms: number): boolean
   /** When a paused channel lets its next probe through; null where it is not paused. */
   probeAt(channel_id: string): number | null
   /** Channels whose providers have failed for half a minute without a success, and since they were last found here. */
@@ -106,6 +110,8 @@ const outOfReachMs = 30_000
 /** A pause that a provider asks for has bounds: it may mean an hour, or nothing, and a channel is tried once a minute. */
 const askedMinMs = 100
 const askedMaxMs = 60_000
+/** What stands further ahead than the longest pause was written before the clock was set back. */
+const aheadMaxMs = askedMaxMs
 /** A paused channel of which nothing was heard for so long, with nothing that could try its provider, tells nothing any more. */
 const quietMs = 30_000
 const suspectedMax = 10_000
@@ -146,6 +152,10 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
     },
     isOpen: (channel_id) => openOne(state, channel_id) !== undefined,
     choice: (channel_id) => ((openOne(state, channel_id)?.probes ?? 0) % 2 === 0 ? 'oldest' : 'newest'),
+    waits(channel_id, now_ms) {
+      const open = openOne(state, channel_id)
+      return open !== undefined && waits(open, now_ms)
+    },
     probeAt: (channel_id) => openOne(state, channel_id)?.probe_ms ?? null,
     outOfReach: (now_ms) => [...failing.values()].filter(({ since_ms, last_ms }) => now_ms - since_ms >= outOfReachMs && last_ms >= since_ms),
     reached(channel_id, now_ms) {
@@ -156,12 +166,11 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
     },
     linkTried(channel_id, tried_ms, now_ms) {
       const open = openOne(state, channel_id)
-      if (open === undefined || tried_ms <= open.open_ms) return
+      if (open === undefined || tried_ms === open.tried_ms) return
+      if (tried_ms <= open.open_ms && !isAhead(open.open_ms, now_ms)) return
       log.info({ channel_id, probes: open.probes }, 'the link of a channel that is paused was tried, and stands; one of its messages goes at once')
-      // clocks of processes may differ a little
-      const open_ms = Math.max(tried_ms, now_ms)
-      if ('times' in open) Object.assign(open, { open_ms, probe_ms: now_ms, probes: 0 })
-      else failing.set(channel_id, { ...openedNow(open, now_ms), open_ms })
+      if ('times' in open) Object.assign(open, { open_ms: now_ms, probe_ms: now_ms, probes: 0, tried_ms })
+      else failing.set(channel_id, { ...openedNow(open, now_ms), tried_ms })
     },
     linkLost(channel_id, now_ms) {
       const open = openOne(state, channel_id)
@@ -173,8 +182,8 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
       for (const map of [failing, throttled, state.suspected]) map.delete(channel_id)
     },
     quiet: (now_ms) => [
-      ...openOnes(state).filter(({ last_ms, open_ms }) => now_ms - Math.max(last_ms, open_ms) >= quietMs),
-      ...[...throttled.values()].filter(({ probe_ms, open_ms }) => now_ms - Math.max(probe_ms, open_ms) >= quietMs),
+      ...openOnes(state).filter(({ last_ms, open_ms }) => isQuiet(Math.max(last_ms, open_ms), now_ms)),
+      ...[...throttled.values()].filter(({ probe_ms, open_ms }) => isQuiet(Math.max(probe_ms, open_ms), now_ms)),
     ],
     allPaused: () => ({ failing: openOnes(state), throttled: [...throttled.values()] }),
   }
@@ -225,8 +234,11 @@ function openOne({ failing, throttled }: State, channel_id: string): Failing | T
   return one !== undefined && isOpen(one) ? one : undefined
 }
 
-/** Nothing is due later than the longest pause: else the clock was set back. */
-const waits = ({ probe_ms }: Paused, now_ms: number): boolean => now_ms < probe_ms && probe_ms - now_ms <= askedMaxMs
+const isAhead = (at_ms: number, now_ms: number): boolean => at_ms - now_ms > aheadMaxMs
+
+const waits = ({ probe_ms }: Paused, now_ms: number): boolean => now_ms < probe_ms && !isAhead(probe_ms, now_ms)
+
+const isQuiet = (last_ms: number, now_ms: number): boolean => now_ms - last_ms >= quietMs || isAhead(last_ms, now_ms)
 
 function succeed(state: State, channel_id: string): void {
   const one = state.failing.get(channel_id)
@@ -242,6 +254,7 @@ function fail({ failing, throttled, log }: State, whose: Whose, outcome: Told['k
   const one = failing.get(channel_id) ?? begun(whose, began_ms)
   failing.set(channel_id, one)
   one.failures += 1
+  if (isAhead(one.since_ms, now_ms)) one.since_ms = now_ms
   one.last_ms = now_ms
   // one message is enough to try with as it is
   const wasThrottled = probe && throttled.delete(channel_id)

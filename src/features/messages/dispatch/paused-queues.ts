@@ -43,7 +43,7 @@ export function pausedQueues({ platform: { pool, clock, process_id }, channels, 
         // on a deleted channel messages fail, whatever its provider does
         if (channel === null) circuits.forget(queue.channel_id)
         else if (channel.link_tried_at !== null) circuits.linkTried(channel.id, Date.parse(channel.link_tried_at), clock.now())
-        const broken = (circuits.probeAt(queue.channel_id) ?? 0) > clock.now()
+        const broken = circuits.waits(queue.channel_id, clock.now())
         if (channel === null || (!broken && mayGo(channels, sessions, channel))) open.push(queue)
         else paused.push(queue)
       }

@@ -27,7 +27,8 @@ export function takeOver(deps: TakeOverDeps): TakeOver {
   const last = { ms: 0 }
   const some = async (): Promise<number> => {
     const now = deps.platform.clock.now()
-    if (now - last.ms < everyMs) return 0
+    // a clock that was set back puts nothing off
+    if (now >= last.ms && now - last.ms < everyMs) return 0
     last.ms = now
     await deps.scheduling.sweep()
     await deps.leases.renew()
