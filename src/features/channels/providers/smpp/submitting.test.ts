@@ -165,6 +165,29 @@ test('a message whose answer comes late is not sent twice', async (t) => {
   assert.equal(sim.submitted.length, 1)
 })
 
+test('a message whose answer comes late, while it waits for a place to be sent again, is not sent twice', async (t) => {
+  const { sim, send } = await linked(t, { settings: { window_size: 1 } })
+  sim.answer = null
+  const over = new AbortController()
+  const first = send('Hi', {}, over.signal)
+  await until('the message', () => sim.submitted.length === 1)
+  over.abort()
+  assert.equal((await first).kind, 'unknown')
+  const other = send('Hello', { id: 'msg_other' })
+  await until('another one to have the only place', () => sim.submitted.length === 2)
+  sim.answer = 0
+  const again = send('Hi')
+
+  // the second packet of this connection, after the bind, and the third
+  sim.write(Buffer.concat([packet(0x80000004, 0, 2, Buffer.from('a1\0')), packet(0x80000004, 0, 3, Buffer.from('b1\0'))]))
+
+  assert.deepEqual(await within('both', Promise.all([again, other])), [
+    { kind: 'accepted', provider_ids: ['a1'] },
+    { kind: 'accepted', provider_ids: ['b1'] },
+  ])
+  assert.equal(sim.submitted.length, 2)
+})
+
 test('a message is certainly not sent when the link is gone before', async (t) => {
   const { sim, session, send } = await linked(t)
 

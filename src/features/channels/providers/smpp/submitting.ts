@@ -43,7 +43,7 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
   for (const [index, fields] of packets.entries()) {
     if (ids.has(index)) continue
     const unnamed = `unnamed:${message.id}:${index}`
-    const outcome = await submitPart(deps, { fields, unnamed, to: message.to }, time, (provider_id) => {
+    const outcome = await submitPart(deps, { fields, unnamed, to: message.to, tookLate: () => taken.get(message.id)?.get(index) }, time, (provider_id) => {
       ids.set(index, provider_id)
       taken.set(message.id, ids)
       bound(taken, takenMax)
@@ -64,11 +64,13 @@ export async function submit(deps: SubmitDeps, message: OutboundMessage, signal:
   return { kind: 'accepted', provider_ids }
 }
 
-/** `unnamed`: the id of a part that the SMSC took without giving it one. */
 interface Packet {
   readonly fields: Fields
+  /** The id of a part that the SMSC took without giving it one. */
   readonly unnamed: string
   readonly to: string
+  /** The id that an earlier hand-over of the part was answered with by now; undefined where it was not. */
+  tookLate(): string | undefined
 }
 
 /** Resolves to the id that the SMSC gave the part, or to what came of it instead. */
@@ -77,6 +79,9 @@ async function submitPart(deps: SubmitDeps, packet: Packet, signal: AbortSignal,
   const leave = await window.enter(signal)
   if (leave === null) return unavailable('The messages before it were not answered in time.')
   try {
+    // while this one waited, the answer to the hand-over before it may have come
+    const provider_id = packet.tookLate()
+    if (provider_id !== undefined) return provider_id
     const paused_ms = window.pausedFor()
     if (paused_ms > 0)
       return {
