@@ -305,6 +305,44 @@ test('what a killed process was handing over is asked about before another sends
   await world.invariants()
 })
 
+test('what a killed process was handing over is not sent again before a receipt that is stored has been applied', async (t) => {
+  const { world, api, provider, send, read, channel } = await liveWorld(t)
+  const dying = await startProcess(t, world, 'dying')
+  provider.answer = () => 'hang'
+  const id = await send({ send_at: world.clock.iso(1000) })
+  await world.clock.advance(1000)
+  void dying.app
+    .lane('dispatch')
+    .tick()
+    .catch(() => 0)
+  await until(
+    'the hand-over',
+    () => provider.sent.length,
+    (sent) => sent === 1,
+  )
+  await dying.kill()
+  provider.answer = accepted
+  const told = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
+    method: 'POST',
+    body: JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p-told', message_id: id, transition: 'deliver' }] }),
+  })
+
+  await world.clock.advance(15_000)
+  await world.tick('heartbeat')
+  for (let looks = 0; looks < 3; looks++) {
+    await world.tick('dispatch')
+    await world.clock.advance(1000)
+  }
+  const handedOver = provider.sent.length
+  await world.settle()
+
+  assert.equal(told.status, 200)
+  assert.deepEqual([handedOver, provider.asked.length], [1, 0])
+  assert.deepEqual([(await read(id)).status, provider.sent.length], ['delivered', 1])
+  assert.equal((await api.get(`/v1/messages/${id}/attempts`)).body.data.length, 0)
+  await world.invariants()
+})
+
 test('that a message was sent which says so is done with at once, and what comes after it is told as ever', async (t) => {
   const { world, send, read, callBack, events } = await liveWorld(t)
   const id = await send()

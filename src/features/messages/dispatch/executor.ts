@@ -4,6 +4,7 @@ import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import { listToldOf } from '../reports/store.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { ask } from './asking.ts'
 import type { Circuits, Told } from './circuits.ts'
@@ -123,17 +124,23 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   const now = platform.clock.now()
   const blocked = await deps.consent.blockedAmong(jobs)
   const gone = await goneMeanwhile(deps, jobs)
+  const toldOf = await listToldOf(
+    platform.pool,
+    jobs.flatMap(({ row, doubtful }) => (doubtful ? [{ message_id: row.id, channel_id: row.channel_id }] : [])),
+  )
   const notBefore = await jobsNotBefore(deps.sendTimes, jobs)
   const found: (ChannelRow | null)[] = []
   for (const { row } of jobs) found.push(await channels.find(tenantOf(row), row.channel_id))
   const ready: Ready[] = []
   const down: Job[] = []
   const later: Job[] = []
+  const told: Job[] = []
   // nothing fails from here on: a job that has left is not given back besides
   for (const [at, job] of jobs.entries()) {
     const channel = found[at]!
     rates.set(job.row.channel_id, channel === null ? null : channels.rateOf(channel))
     if (gone.has(job) || (job.row.status !== 'queued' && job.row.status !== 'sending')) leave(deps, job, 'gone')
+    else if (toldOf.has(job.row.id)) told.push(job)
     else if (platform.ageing.isPast(validUntil(job), job.row.created_at)) leave(deps, job, 'expired')
     else if (blocked.has(job.row.id)) leave(deps, job, 'blocked')
     else if (channel === null) endOfDeleted(deps, job)
@@ -145,6 +152,8 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   await leaveInTable(deps, down)
   for (const { row } of down) deps.circuits.linkLost(row.channel_id, now)
   await postpone(deps, later, notBefore)
+  // until its receipt has been applied, which may be that of a process which has only just begun
+  await leaveInTable(deps, told, now + retryMs)
   return ready
 }
 

@@ -75,6 +75,16 @@ export const takeDueReports = async (tx: Db, at: string, rows_max: number): Prom
 export const takeReport = async (tx: Db, { due_at, id }: Pick<ReportRow, 'due_at' | 'id'>): Promise<ReportRow[]> =>
   await tx<ReportRow[]>`select ctid::text as place, * from provider_reports where due_at = ${due_at} and id = ${id} for update skip locked`
 
+/** Those of these messages that a receipt names by our id which is stored and has not been tried: it may prove that their provider has them. */
+export async function listToldOf(sql: Db, messages: readonly { readonly message_id: string; readonly channel_id: string }[]): Promise<Set<string>> {
+  if (messages.length === 0) return new Set()
+  const channels = [...new Set(messages.map(({ channel_id }) => channel_id))]
+  const told = await sql<{ message_id: string }[]>`
+    select distinct report ->> 'message_id' as message_id from provider_reports
+    where channel_id = any (${channels}::text[]) and attempts = 0 and report ->> 'message_id' = any (${messages.map(({ message_id }) => message_id)}::text[])`
+  return new Set(told.map(({ message_id }) => message_id))
+}
+
 /** Those of these reports that an earlier one of the same message, not among them, precedes. */
 export async function listOvertaking(tx: Db, rows: readonly ReportRow[], at: string): Promise<Set<string>> {
   const asked = rows
