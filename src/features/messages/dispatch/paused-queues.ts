@@ -1,13 +1,12 @@
-/** Queues that are paused: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, whose provider fails again and again, and of slow ones. What expires in them meanwhile is looked for. */
+/** Queues that are paused: of channels that are not up, disabled or without their link (behaviour: messages 7.6), whose session another process holds, or whose provider fails again and again. */
 import { tenantOf } from '../../../contract/caller.ts'
 import type { ChannelDeletedFact } from '../../../contract/facts.ts'
-import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import type { Circuits } from './circuits.ts'
-import { claimExpired, hastenJobs, type ClaimedRow, type DueQueue } from './store.ts'
+import { hastenJobs, type DueQueue } from './store.ts'
 import type { Completion } from './completion.ts'
 import { queueOf } from './job.ts'
 import type { Sessions } from './sessions.ts'
@@ -15,14 +14,7 @@ import type { Sessions } from './sessions.ts'
 export interface PausedQueues {
   /** Parts queues into those whose messages may go out from here, or will never, and those whose channels are not up or not this process's. */
   part(due: readonly DueQueue[]): Promise<{ open: DueQueue[]; paused: DueQueue[] }>
-  /** Claims what has expired in these queues; each is looked through at most once a second. */
-  expired(queues: readonly DueQueue[], lease_until: string, rows_max: number): Promise<ClaimedRow[]>
 }
-
-const lookEveryMs = 1000
-/** Looking through long queues takes at most this part of the time. */
-const share = 20
-const rememberedMax = 10_000
 
 export interface PausedQueuesDeps {
   readonly platform: Platform
@@ -31,8 +23,7 @@ export interface PausedQueuesDeps {
   readonly circuits: Circuits
 }
 
-export function pausedQueues({ platform: { pool, clock, process_id }, channels, sessions, circuits }: PausedQueuesDeps): PausedQueues {
-  const lookAgain_ms = new Map<string, number>()
+export function pausedQueues({ platform: { clock }, channels, sessions, circuits }: PausedQueuesDeps): PausedQueues {
   return {
     async part(due) {
       const states = await Promise.all(due.map((queue) => channels.find(tenantOf(queue), queue.channel_id)))
@@ -48,18 +39,6 @@ export function pausedQueues({ platform: { pool, clock, process_id }, channels, 
         else paused.push(queue)
       }
       return { open, paused }
-    },
-    async expired(waiting, lease_until, rows_max) {
-      const now = clock.now()
-      const queues = waiting.map(({ queue }) => queue).filter((queue) => (lookAgain_ms.get(queue) ?? 0) <= now)
-      if (queues.length === 0 || rows_max <= 0) return []
-      const created_until = isoTime(now - limits.message_validity_ms)
-      const rows = await claimExpired(pool, { queues, at: isoTime(now), created_until, lease_until, process_id, rows_max })
-      if (lookAgain_ms.size > rememberedMax) lookAgain_ms.clear()
-      const next_ms = clock.now() + Math.max(lookEveryMs, (clock.now() - now) * share)
-      // where there are more, they are looked for at once
-      if (rows.length < rows_max) for (const queue of queues) lookAgain_ms.set(queue, next_ms)
-      return rows
     },
   }
 }

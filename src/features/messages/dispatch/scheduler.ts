@@ -6,6 +6,7 @@ import type { ChannelService } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
 import { pausedQueues, type PausedQueues } from './paused-queues.ts'
 import type { InHand } from './in-hand.ts'
+import { expiredSearch, type ExpiredSearch } from './expired-search.ts'
 import { listDueQueues } from './due-queues-store.ts'
 import { queueOf, sendTimeoutMs, validUntil, type Job } from './job.ts'
 import type { Circuits } from './circuits.ts'
@@ -73,6 +74,7 @@ export interface Scheduler {
 
 interface State extends SchedulerDeps {
   readonly paused: PausedQueues
+  readonly expired: ExpiredSearch
   readonly wakes: RateWakes
   /** How many messages of a queue and priority are being accepted for memory and are not in it yet; only of channels with a rate. */
   readonly coming: Map<string, number>
@@ -88,6 +90,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
   const state: State = {
     ...deps,
     paused: pausedQueues(deps),
+    expired: expiredSearch(platform),
     wakes: rateWakes(platform),
     coming: new Map(),
     stopping: false,
@@ -167,7 +170,7 @@ async function claim(state: State): Promise<number> {
   const lease_until_ms = now + leaseMs
   const lease_until = isoTime(lease_until_ms)
   const full = well.filter((queue) => priorities.some((priority) => capacityOf(state, queue, priority) <= 0))
-  const expired = await state.paused.expired([...paused, ...failing, ...full], lease_until, rows_max)
+  const expired = await state.expired.claim([...paused, ...failing, ...full], lease_until, rows_max)
   state.expire(taken(state, expired, lease_until_ms))
   const claim = { at: isoTime(now), lease_until, process_id }
   const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, well, rows_max), rows_max })

@@ -89,23 +89,8 @@ export async function claimProbes(
     ${pickedByProcess(sql, claim)}`
 }
 
-/** Claims jobs of these queues whose messages have outlived their validity; those without one of their own were created, or due, until `created_until`. */
-export async function claimExpired(
-  sql: Db,
-  claim: { queues: readonly string[]; at: string; created_until: string; lease_until: string; process_id: string; rows_max: number },
-): Promise<ClaimedRow[]> {
-  return await sql<ClaimedRow[]>`
-    with picked as materialized (
-      select j.message_id, j.due_at from dispatch_jobs j join messages m on m.account_id = j.account_id and m.mode = j.mode and m.id = j.message_id
-      where j.process_id is null and j.queue = any(${[...claim.queues]}::text[]) and j.due_at <= ${claim.at}
-        and case when m.expires_at is null then greatest(m.created_at, m.send_at) <= ${claim.created_until} else m.expires_at <= ${claim.at} end
-      limit ${claim.rows_max} for update of j skip locked
-    ),
-    ${pickedByProcess(sql, claim)}`
-}
-
-/** Puts the jobs of `picked` into a process's hand; yields their messages, the longest due first. */
-const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: string; lease_until: string }) => sql`
+/** The end of a statement that claims: puts the jobs of `picked` into a process's hand; yields their messages, the longest due first. */
+export const pickedByProcess = (sql: Db, { process_id, lease_until }: { process_id: string; lease_until: string }) => sql`
   claimed as (
     update dispatch_jobs j set process_id = ${process_id}, due_at = ${lease_until} from picked where j.message_id = picked.message_id
     returning j.account_id, j.mode, j.message_id, j.attempts, j.doubtful, j.accepted_ids, picked.due_at
