@@ -177,6 +177,19 @@ test('a process that takes the channel over keeps to its pause, and goes on slow
   assert.equal(await sent(), 100)
 })
 
+test('a pause that becomes one of a provider that fails is listed no longer', async (t) => {
+  const { world, provider, sendMany, live } = await liveWorld(t)
+  const listed = async () => (await world.pool`select 1 from channel_pauses`).length
+  provider.answer = () => throttled()
+  await sendMany(good, 20)
+  await live(500, 500)
+  const before = await listed()
+  provider.answer = () => unavailable
+  await live(2000)
+
+  assert.deepEqual([before, await listed()], [1, 0])
+})
+
 test('a clock that is set back by an hour holds neither a paused channel up for that hour, nor one whose provider failed', async (t) => {
   const { world, provider, send, live, statusOf } = await liveWorld(t)
   for (const answer of [throttled({ retry_after_ms: 30_000 }), unavailable]) {

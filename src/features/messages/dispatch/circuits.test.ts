@@ -159,11 +159,20 @@ test('a probe that is not answered makes a throttled channel one whose provider 
   const { made, go } = failing(0)
   made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
   go('ch_1', 1000, 1)
-  made.note(row, { kind: 'unknown' }, { began_ms: 1000, now_ms: 31_000, probe: true })
+  const over = made.note(row, { kind: 'unknown' }, { began_ms: 1000, now_ms: 31_000, probe: true })
   const { failing: failed, throttled: waiting } = made.allPaused()
   made.note(row, { kind: 'accepted' }, { began_ms: 32_000, now_ms: 32_000, probe: true })
 
-  assert.deepEqual([failed.length, waiting.length, made.isOpen('ch_1')], [1, 0, false])
+  assert.deepEqual([over, failed.length, waiting.length, made.isOpen('ch_1')], ['over', 1, 0, false])
+})
+
+test('a pause for throttling ends with the link, as whoever lost it is told', () => {
+  const { made } = failing(0)
+  made.note(row, throttled(), { began_ms: 0, now_ms: 0 })
+  const lost = made.note(row, { kind: 'refused', channel_lost: true }, { began_ms: 0, now_ms: 10 })
+  made.note({ ...row, channel_id: 'ch_2' }, throttled(), { began_ms: 0, now_ms: 0 })
+
+  assert.deepEqual([lost, made.linkLost('ch_2', 10), made.linkLost('ch_2', 20)], ['over', true, false])
 })
 
 test('a pause that another process was told to is kept once, and for as long as it lasts', () => {

@@ -92,8 +92,8 @@ export interface Circuits {
   reached(channel_id: string, now_ms: number): void
   /** Somebody has tried the link, or given new credentials, and it stood then: the next probe goes at once, unless that is known already. */
   linkTried(channel_id: string, tried_ms: number, now_ms: number): void
-  /** The channel's link is gone: once it is back, one message goes first. */
-  linkLost(channel_id: string, now_ms: number): void
+  /** The channel's link is gone: once it is back, one message goes first. True where a pause for throttling ends by that. */
+  linkLost(channel_id: string, now_ms: number): boolean
   /** Nothing is known of it any more. */
   forget(channel_id: string): void
   /** Paused channels of which nothing was heard, and no probe was due, for half a minute. */
@@ -176,7 +176,7 @@ export function circuits({ log, wake }: Pick<Platform, 'log' | 'wake'>): Circuit
       const open = openOne(state, channel_id)
       if (open === undefined) failing.delete(channel_id)
       else failing.set(channel_id, openedNow(open, now_ms))
-      throttled.delete(channel_id)
+      return throttled.delete(channel_id)
     },
     forget(channel_id) {
       for (const map of [failing, throttled, state.suspected]) map.delete(channel_id)
@@ -193,13 +193,11 @@ function note(state: State, whose: Whose, told: Told, { began_ms, now_ms, to, pr
   const { failing, throttled, suspected } = state
   const { channel_id } = whose
   if (told.kind === 'unavailable' || told.kind === 'unknown') {
-    fail(state, whose, told.kind, { began_ms, now_ms, probe })
-    return null
+    return fail(state, whose, told.kind, { began_ms, now_ms, probe }) ? 'over' : null
   }
   if (told.channel_lost === true) {
-    throttled.delete(channel_id)
     failing.set(channel_id, openedNow(whose, now_ms))
-    return null
+    return throttled.delete(channel_id) ? 'over' : null
   }
   if (failing.size > 0) succeed(state, channel_id)
   if (told.kind === 'throttled' && isOfChannel(state, channel_id, told, to)) return throttle(state, whose, told, { now_ms, probe })
@@ -249,7 +247,8 @@ function succeed(state: State, channel_id: string): void {
   state.wake('dispatch')
 }
 
-function fail({ failing, throttled, log }: State, whose: Whose, outcome: Told['kind'], { began_ms, now_ms, probe }: Required<Omit<Tried, 'to'>>): void {
+/** True where a pause for throttling becomes one of a provider that fails. */
+function fail({ failing, throttled, log }: State, whose: Whose, outcome: Told['kind'], { began_ms, now_ms, probe }: Required<Omit<Tried, 'to'>>): boolean {
   const { account_id, channel_id } = whose
   const one = failing.get(channel_id) ?? begun(whose, began_ms)
   failing.set(channel_id, one)
@@ -259,13 +258,14 @@ function fail({ failing, throttled, log }: State, whose: Whose, outcome: Told['k
   // one message is enough to try with as it is
   const wasThrottled = probe && throttled.delete(channel_id)
   if (wasThrottled && one.failures < failuresMax) one.failures = failuresMax
-  else if (one.failures !== failuresMax) return
+  else if (one.failures !== failuresMax) return wasThrottled
   one.open_ms = now_ms
   one.probe_ms = now_ms + probeFirstMs
   log.warn(
     { account_id, channel_id, failures: one.failures, outcome },
     'the provider of a channel fails again and again; its messages wait, and one goes now and then',
   )
+  return wasThrottled
 }
 
 /** Whether the limit is on all of the channel, as far as the provider says, or as what came before it tells. */

@@ -150,7 +150,7 @@ async function prepare(deps: ExecutorDeps, jobs: readonly Job[]): Promise<Ready[
   }
   // they wait in the table until the channel is up again, or for the process that holds its session
   await leaveInTable(deps, down)
-  for (const { row } of down) deps.circuits.linkLost(row.channel_id, now)
+  for (const { row } of down) if (deps.circuits.linkLost(row.channel_id, now)) await deps.pauses.end(row.channel_id)
   await postpone(deps, later, notBefore)
   // until its receipt has been applied, which may be that of a process which has only just begun
   await leaveInTable(deps, told, now + retryMs)

@@ -12,8 +12,8 @@ export interface Pauses {
   end(channel_id: string): Promise<void>
   /** Of these channels, which this process dispatches, those that it has not dispatched before go as another process was told to. */
   heed(channel_ids: readonly string[]): Promise<void>
-  /** This process does not dispatch the channel any more. */
-  leave(channel_id: string): void
+  /** Channels that this process does not dispatch any more, whose pauses others may hear of meanwhile, are heeded anew when it does. */
+  keepTo(isMine: (channel_id: string) => boolean): void
 }
 
 export interface PausesDeps {
@@ -49,6 +49,8 @@ export function pauses({ platform: { pool, clock, process_id, log }, circuits, r
       }
       for (const channel_id of fresh) heeded.add(channel_id)
     },
-    leave: (channel_id) => void heeded.delete(channel_id),
+    keepTo(isMine) {
+      for (const channel_id of heeded) if (!isMine(channel_id)) heeded.delete(channel_id)
+    },
   }
 }

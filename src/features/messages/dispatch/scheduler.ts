@@ -207,6 +207,7 @@ const probesOf = ({ circuits, jobs }: State, queues: readonly store.DueQueue[]):
 async function dueQueues(state: State, now: number): Promise<{ mine: readonly store.DueQueue[]; paused: readonly store.DueQueue[] }> {
   const { due, next } = await listDueQueues(state.platform.pool, isoTime(now), state.cursor, { queues_max: queuesMax, scanned_max: queuesScannedMax })
   state.cursor = next
+  state.pauses.keepTo((channel_id) => isMine(state, channel_id))
   if (due.length === 0) return { mine: [], paused: [] }
   const { open, paused } = await state.paused.part(due)
   for (const { channel_id } of paused) {
@@ -222,7 +223,6 @@ async function dueQueues(state: State, now: number): Promise<{ mine: readonly st
 /** What this process dispatches from now on may be throttled, as another process has heard. */
 async function heedPauses(state: State, queues: readonly store.DueQueue[]): Promise<void> {
   const live = queues.filter(({ mode }) => mode === 'live')
-  for (const { channel_id } of live) if (!isMine(state, channel_id)) state.pauses.leave(channel_id)
   await state.pauses.heed(live.flatMap(({ channel_id }) => (isMine(state, channel_id) ? [channel_id] : [])))
 }
 
