@@ -856,6 +856,7 @@ create table provider_reports (
   created_at timestamp with time zone not null,
   constraint provider_reports_pkey PRIMARY KEY (due_at, id)
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
+CREATE INDEX provider_reports_channel ON public.provider_reports USING btree (channel_id, due_at, id);
 
 create table schema_functions (
   name text not null,

@@ -191,6 +191,49 @@ test('a report that cannot be applied holds no other up, and is given up after a
   await world.invariants()
 })
 
+test('what is told of a channel is applied at once, however many receipts of nothing known another one has due', async (t) => {
+  const world = await startWorld(t)
+  const flooded = await connected(world, 'whatsapp')
+  const { api, channel, tell } = await connected(world, 'sms')
+  const sent = await api.post('/v1/messages', { channel: channel.id, to: '+19995550005', type: 'text', text: { body: 'Hi' } })
+  await world.settle()
+  const at = world.clock.iso()
+  await world.pool`
+    insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
+    select 'flood_' || n, ${flooded.account_id}, 'live', ${flooded.channel.id}, 'x' || n,
+      json_build_object('kind', 'receipt', 'provider_id', 'x' || n, 'transition', 'deliver'), ${at}, ${at}
+    from generate_series(1, 5000) n`
+  await world.clock.advance(1)
+  await tell({ reports: ['deliver', 'open'].map((move) => ({ kind: 'receipt', provider_id: `simulator-${sent.body.id}`, move })) })
+
+  await world.tick('reports')
+
+  assert.equal((await api.get(`/v1/messages/${sent.body.id}`)).body.status, 'read')
+  await world.invariants()
+})
+
+test('a receipt of nothing known is looked at again ever more rarely, and given up after a week', async (t) => {
+  const world = await startWorld(t)
+  const { tell } = await connected(world, 'sms')
+  await tell({ reports: [{ kind: 'receipt', provider_id: 'nobody’s', move: 'deliver' }] })
+  const began_ms = world.clock.now()
+
+  let looks = 0
+  for (let kept = true; kept && looks < 50; looks++) {
+    await world.tick('reports')
+    const [row] = await world.pool<
+      { wait_ms: number }[]
+    >`select (extract(epoch from due_at - ${world.clock.iso()}::timestamptz) * 1000)::float8 as wait_ms from provider_reports`
+    kept = row !== undefined
+    await world.clock.advance(Math.ceil(row?.wait_ms ?? 0))
+  }
+
+  const days = (world.clock.now() - began_ms) / (24 * 3600_000)
+  assert.ok(looks <= 30, `it was looked at ${looks} times`)
+  assert.ok(days >= 7 && days < 7.01, `it was kept for ${days} days`)
+  assert.equal((await world.pool`select from provider_callbacks`).length, 1)
+})
+
 test('receipts of one message that come together count in their order: after a failure nothing does', async (t) => {
   const world = await startWorld(t)
   const { api, channel, tell } = await connected(world, 'sms')

@@ -21,6 +21,7 @@ import {
   findMessageId,
   findNamed,
   keepReferences,
+  listDueOfOthers,
   listDueReports,
   listOvertaking,
   postponeReports,
@@ -28,6 +29,7 @@ import {
   removeUnlocked,
   takeDueReports,
   takeReport,
+  takeReports,
   type NamedReport,
   type ReportRow,
 } from './store.ts'
@@ -42,6 +44,10 @@ const batchMax = 500
 const keepMs = 7 * 24 * 3600_000
 const waitFirstMs = 200
 const waitMaxMs = 3600_000
+/** A receipt that names nothing known is looked at again so rarely in the end, about 25 times in all. */
+const waitUnknownMaxMs = 24 * 3600_000
+/** Where more is due than is applied at once, so many reports of each channel that is not among them are applied as well. */
+const shareOfOthers = 20
 
 /** What became of reports: how many were looked at, the messages that changed by them, and what is sent in answer. */
 interface Applied {
@@ -61,17 +67,21 @@ export const reportLanes = (deps: ReportDeps): Lane[] => [reportsLane(deps), par
 
 function reportsLane(deps: ReportDeps): Lane {
   const { platform } = deps
+  let after = ''
   return {
     name: 'reports',
     idle_ms: 1000,
     async tick() {
       const now = platform.clock.now()
-      const due = await listDueReports(platform.pool, isoTime(now), batchMax)
+      const first = await listDueReports(platform.pool, isoTime(now), batchMax)
+      const others = await behind(deps, first, { now, after })
+      after = others.last
+      const due = [...first, ...others.reports]
       const quick = await applyQuickly(deps, due, isoTime(now)).catch((error: unknown) => {
         platform.log.warn({ err: error }, 'receipts could not be applied the quick way; they are applied under locks')
         return nothing
       })
-      const rest = quick.reports === due.length ? nothing : await applyRest(deps, now)
+      const rest = quick.reports === due.length ? nothing : await applyRest(deps, now, others.reports)
       if (quick.reports + rest.reports > 0) platform.notify('fan-out')
       if (rest.replies.length + rest.raised > 0) platform.notify('dispatch')
       if (rest.files > 0) platform.notify('media')
@@ -81,15 +91,26 @@ function reportsLane(deps: ReportDeps): Lane {
   }
 }
 
+/** Where one channel has so much due that it is all that is applied at once, what is due first of the others, so that they need not wait for it. */
+async function behind(
+  { platform }: ReportDeps,
+  first: readonly ReportRow[],
+  { now, after }: { readonly now: number; readonly after: string },
+): Promise<{ readonly reports: readonly ReportRow[]; readonly last: string }> {
+  if (first.length < batchMax) return { reports: [], last: '' }
+  const channel_ids = [...new Set(first.map(({ channel_id }) => channel_id))]
+  return await listDueOfOthers(platform.pool, isoTime(now), { channel_ids, after, each_max: shareOfOthers })
+}
+
 /** Whatever is due, together; where one spoils the others, each by itself: the one that cannot be applied is tried again later, and more and more rarely. */
-async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
+async function applyRest(deps: ReportDeps, now: number, others: readonly ReportRow[]): Promise<Applied> {
   const { pool, log } = deps.platform
   try {
-    return await applyDue(deps, now)
+    return await applyDue(deps, now, others)
   } catch (error) {
     log.warn({ err: error }, 'reports of providers could not be applied together; they are applied one by one')
   }
-  const due = await listDueReports(pool, isoTime(now), batchMax)
+  const due = [...new Map([...(await listDueReports(pool, isoTime(now), batchMax)), ...others].map((row) => [row.id, row])).values()]
   const changed: MessageRow[] = []
   const replies: Applied['replies'][number][] = []
   let [files, raised] = [0, 0]
@@ -112,10 +133,18 @@ async function applyRest(deps: ReportDeps, now: number): Promise<Applied> {
   return { reports: due.length, changed, replies, files, raised }
 }
 
-/** What is due, under locks, in one transaction. */
-const applyDue = async (deps: ReportDeps, now: number): Promise<Applied> =>
+/** What is due, and these of other channels, under locks, in one transaction. */
+const applyDue = async (deps: ReportDeps, now: number, others: readonly ReportRow[]): Promise<Applied> =>
   await transact(deps.platform.pool, async (tx) => {
-    const rows = await takeDueReports(tx, isoTime(now), batchMax)
+    const first = await takeDueReports(tx, isoTime(now), batchMax)
+    const taken = new Set(first.map(({ id }) => id))
+    const rows = [
+      ...first,
+      ...(await takeReports(
+        tx,
+        others.filter(({ id }) => !taken.has(id)),
+      )),
+    ]
     // another process may have an earlier one of the same message in hand, and the later one must not overtake it
     const overtaking = await listOvertaking(tx, rows, isoTime(now))
     return await applyRows(
@@ -152,7 +181,7 @@ async function applyRows(deps: ReportDeps, tx: Db, rows: readonly ReportRow[], n
     rows.filter((row) => row.report.kind === 'templates'),
   )
   const postponed = late.filter((row) => mayWait(row, now))
-  await postpone(tx, postponed, now)
+  await postpone(tx, postponed, now, waitUnknownMaxMs)
   const kept = new Set(postponed.map(({ id }) => id))
   await removeReports(
     tx,
@@ -341,9 +370,12 @@ async function applyTemplates({ channels }: ReportDeps, tx: Db, rows: readonly R
   }
 }
 
-/** Later and later: their messages may become known, or what spoils them may pass. */
-const postpone = async (tx: Db, rows: readonly ReportRow[], now: number): Promise<void> =>
+/** Later and later, and for the last time when they are given up: their messages may become known, or what spoils them may pass. */
+async function postpone(tx: Db, rows: readonly ReportRow[], now: number, max_ms = waitMaxMs): Promise<void> {
+  const dueAfter = ({ attempts, created_at }: ReportRow): number =>
+    Math.max(now + waitFirstMs, Math.min(now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), max_ms), Date.parse(created_at) + keepMs))
   await postponeReports(
     tx,
-    rows.map(({ place, attempts }) => ({ place, due_at: isoTime(now + Math.min(waitFirstMs * 2 ** Math.min(attempts, 20), waitMaxMs)) })),
+    rows.map((row) => ({ place: row.place, due_at: isoTime(dueAfter(row)) })),
   )
+}

@@ -85,7 +85,46 @@ export async function listToldOf(sql: Db, messages: readonly { readonly message_
   return new Set(told.map(({ message_id }) => message_id))
 }
 
-/** Those of these reports that an earlier one of the same message, not among them, precedes. */
+/** So many channels are looked at in one go for what is due behind the reports of others. */
+const channelsAtOnce = 200
+
+/**
+ * What is due first, without a lock, of channels that are not among these, at most `each_max` of each: of the next channels by id that have reports, behind `after`. `last`: behind which one
+ * to look next, empty where these were the last.
+ */
+export async function listDueOfOthers(
+  sql: Db,
+  at: string,
+  { channel_ids, after, each_max }: { readonly channel_ids: readonly string[]; readonly after: string; readonly each_max: number },
+): Promise<{ reports: ReportRow[]; last: string }> {
+  const next = await sql<{ channel_id: string }[]>`
+    with recursive told as (
+      select min(channel_id) as channel_id, 1 as place from provider_reports where channel_id > ${after}
+      union all
+      select (select min(r.channel_id) from provider_reports r where r.channel_id > told.channel_id), place + 1
+      from told where told.channel_id is not null and place < ${channelsAtOnce}
+    )
+    select channel_id from told where channel_id is not null order by channel_id`
+  const listed = new Set(channel_ids)
+  const others = next.map(({ channel_id }) => channel_id).filter((id) => !listed.has(id))
+  const reports = await sql<ReportRow[]>`
+    select r.* from unnest(${others}::text[]) as c(channel_id) cross join lateral (
+      select ctid::text as place, * from provider_reports where channel_id = c.channel_id and due_at <= ${at} order by due_at, id limit ${each_max}
+    ) r
+    order by r.due_at, r.id`
+  return { reports, last: next.length < channelsAtOnce ? '' : next.at(-1)!.channel_id }
+}
+
+/** Those of these reports that nobody has in hand, locked. */
+export async function takeReports(tx: Db, rows: readonly Pick<ReportRow, 'due_at' | 'id'>[]): Promise<ReportRow[]> {
+  if (rows.length === 0) return []
+  const keys = rows.map(({ due_at, id }) => ({ due_at, id }))
+  return await tx<ReportRow[]>`
+    select r.ctid::text as place, r.* from json_to_recordset(${jsonRows(keys)}::text::json) as t(due_at timestamptz, id text)
+    join provider_reports r on r.due_at = t.due_at and r.id = t.id order by r.due_at, r.id for update of r skip locked`
+}
+
+/** Those of these reports that an earlier one of the same message, not among them, precedes. Of each channel what is due before the last of them is read. */
 export async function listOvertaking(tx: Db, rows: readonly ReportRow[], at: string): Promise<Set<string>> {
   const asked = rows
     .filter(({ provider_id }) => provider_id !== null)
@@ -94,9 +133,14 @@ export async function listOvertaking(tx: Db, rows: readonly ReportRow[], at: str
   const overtaking = await tx<{ id: string }[]>`
     with own as materialized (
       select * from json_to_recordset(${jsonRows(asked)}::text::json) as t(id text, channel_id text, provider_id text, due_at timestamptz)
+    ), earlier as materialized (
+      select r.* from (select channel_id, max(due_at) as due_at from own group by channel_id) c cross join lateral (
+        select id, channel_id, provider_id, due_at from provider_reports
+        where channel_id = c.channel_id and due_at <= least(c.due_at, ${at}::timestamptz) offset 0
+      ) r
     )
-    select o.id from own o join provider_reports r on r.channel_id = o.channel_id and r.provider_id = o.provider_id
-    where r.due_at <= ${at} and (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
+    select o.id from own o join earlier r on r.channel_id = o.channel_id and r.provider_id = o.provider_id
+    where (r.due_at, r.id) < (o.due_at, o.id) and not exists (select from own where own.id = r.id)`
   return new Set(overtaking.map(({ id }) => id))
 }
 
