@@ -5,6 +5,7 @@ import { messageErrorCodes } from '../../../src/contract/resources/message.ts'
 import type {
   AskOutcome,
   Connection,
+  LimitOn,
   MessageInDoubt,
   Opening,
   Outcome,
@@ -50,6 +51,8 @@ export async function sender(t: TestContext, provider: Provider, { tools, connec
   return (given, signal = never, took) => opened.session.send!(messageOf(connection, given), signal, took)
 }
 
+const limitsOn: readonly LimitOn[] = ['channel', 'recipient', 'untold']
+
 /** Fails for an outcome that dispatch could not work with. */
 export function assertOutcome(outcome: Outcome): void {
   const seen = JSON.stringify(outcome)
@@ -70,6 +73,7 @@ export function assertOutcome(outcome: Outcome): void {
       seen,
     )
   if (outcome.kind === 'refused') assert.ok(messageErrorCodes.includes(outcome.code), seen)
+  if (outcome.kind === 'throttled') assert.ok(limitsOn.includes(outcome.limit_on), `it says what its limit is on: ${seen}`)
   if (outcome.kind === 'throttled' && outcome.retry_after_ms !== undefined) {
     assert.ok(Number.isFinite(outcome.retry_after_ms) && outcome.retry_after_ms >= 0 && outcome.retry_after_ms <= 24 * 3600_000, seen)
   }

@@ -42,27 +42,7 @@ export async function trySessions(suite: TestContext, provider: Provider, begin:
     assert.equal((await within('an answer', opening)).kind, 'unavailable')
   })
 
-  await suite.test('sends nothing over a session that is not ours any more, and again once it is', async (t) => {
-    const samples = await begin(t)
-    const lease = { own: false }
-    const opened = await provider.adapter(samples.tools).open!(samples.session!.connection, openingOf({ isOwn: () => lease.own }))
-    assert.ok(opened.kind === 'open', JSON.stringify(opened))
-    t.after(() => opened.session.close(AbortSignal.abort()))
-    const { outcomes, taken } = samples
-    // what goes through `send` of the adapter is any process's to send
-    if (opened.session.send === undefined) return
-    assert.ok(!left(taken) && !left(outcomes.accepted), 'who hands over through a session can be asked how much of it arrived')
-    const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
-    const send = () => opened.session.send!(messageOf(samples.session!.connection, { to, ...content }), never)
-
-    const foreign = await within('an outcome', send())
-    const before = taken()
-    lease.own = true
-    const own = await within('an outcome', send())
-
-    assert.deepEqual([foreign.kind, before], ['unavailable', 0])
-    assert.deepEqual([own.kind, taken() > 0], ['accepted', true])
-  })
+  await suite.test('sends nothing over a session that is not ours any more, and again once it is', async (t) => sendsForItsHolder(t, provider, await begin(t)))
 
   if (left(wrongConnection)) return
   await suite.test('opens no session with credentials that are wrong, and says why', async (t) => {
@@ -75,4 +55,29 @@ export async function trySessions(suite: TestContext, provider: Provider, begin:
     assert.match(opened.message, /[.!?]$/)
     letsNothingSlip(provider, wrong, opened)
   })
+}
+
+/** What goes over a session is sent by the process that holds it; what goes without one, by any. */
+export async function sendsForItsHolder(t: TestContext, provider: Provider, { tools, session, outcomes, taken }: AdapterSamples): Promise<void> {
+  const lease = { own: false }
+  const { connection } = session!
+  const adapter = provider.adapter(tools)
+  const opened = await adapter.open!(connection, openingOf({ isOwn: () => lease.own }))
+  assert.ok(opened.kind === 'open', JSON.stringify(opened))
+  t.after(() => opened.session.close(AbortSignal.abort()))
+  assert.ok(!left(taken) && !left(outcomes.accepted), 'who has sessions can be asked how much of what was handed over arrived')
+  const [{ to, content }] = [outcomes.accepted].flat() as [Provoked]
+  const message = messageOf(connection, { to, ...content })
+  const send = async () => {
+    const before = taken()
+    const over = opened.session.send?.(message, never) ?? adapter.send?.(message, connection, never)
+    assert.ok(over !== undefined, 'it sends over its sessions or without them')
+    const { kind } = await within('an outcome', over)
+    return [kind, taken() > before]
+  }
+
+  const foreign = await send()
+  lease.own = true
+
+  assert.deepEqual([foreign, await send()], [opened.session.send === undefined ? ['accepted', true] : ['unavailable', false], ['accepted', true]])
 }

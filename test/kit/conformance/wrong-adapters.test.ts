@@ -1,7 +1,7 @@
 /** The conformance suite refuses adapters that are wrong: each breaks one promise, and is otherwise as it should be. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Adapter, AskOutcome, Connection, Provider, Received, Session } from '../../../src/features/channels/adapter.ts'
+import type { Adapter, AskOutcome, Connection, Outcome, Provider, Received, Session } from '../../../src/features/channels/adapter.ts'
 import { telegramBot } from '../../../src/features/channels/providers/telegram/telegram.ts'
 import { twilio } from '../../../src/features/channels/providers/twilio/twilio.ts'
 import { fakeClock } from '../clock.ts'
@@ -13,7 +13,9 @@ import { askingPromises } from './asking.ts'
 import { closingPromises } from './closing.ts'
 import { givesUp } from './giving-up.ts'
 import { catchCallbacks, givesBackOurId } from './own-ids.ts'
+import { assertOutcome } from './hand-over.ts'
 import type { AdapterSamples } from './samples.ts'
+import { sendsForItsHolder } from './sessions.ts'
 
 const never = new AbortController().signal
 const common = { channel_id: 'ch_1', settings: {} }
@@ -170,4 +172,29 @@ test('a session whose end is not awaited is refused, and one that goes on after 
   for (const promise of Object.values(closingPromises)) await promise(t, telegramBot, await telegramSamples(t))
   await assert.rejects(kept!(t, hasty, await telegramSamples(t)), /it closed while something was being kept/)
   await assert.rejects(over!(t, immortal, await telegramSamples(t)))
+})
+
+test('an adapter that sends over a session which is not its own is refused, and one that needs a session to send without it', async (t) => {
+  const greedy = wrong(telegramBot, (right) => ({
+    async open(connection, opening) {
+      const opened = await right.open!(connection, opening)
+      return opened.kind === 'open'
+        ? { kind: 'open', session: { ...opened.session, send: (message, signal) => right.send!(message, connection, signal) } }
+        : opened
+    },
+  }))
+  const unsent: Outcome = { kind: 'unavailable', provider_code: null, message: 'There is no session.' }
+  const shy = wrong(telegramBot, () => ({ send: async () => unsent }))
+
+  await sendsForItsHolder(t, telegramBot, await telegramSamples(t))
+  await assert.rejects(sendsForItsHolder(t, greedy, await telegramSamples(t)), assert.AssertionError)
+  await assert.rejects(sendsForItsHolder(t, shy, await telegramSamples(t)), assert.AssertionError)
+})
+
+test('an adapter that is throttled and does not say what its limit is on is refused', () => {
+  const throttled = { kind: 'throttled', provider_code: '429', message: 'Too many messages.' } as const
+
+  assertOutcome({ ...throttled, limit_on: 'untold' })
+  for (const limit_on of [undefined, 'everything'])
+    assert.throws(() => assertOutcome({ ...throttled, limit_on } as unknown as Outcome), /it says what its limit is on/)
 })
