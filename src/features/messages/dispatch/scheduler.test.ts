@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld, type World } from '../../../../test/kit/world.ts'
+import type { Pool } from '../../../platform/database/sql.ts'
+import type { ChannelRow } from '../../channels/service.ts'
 import type { MessageRow } from '../rows.ts'
 import { circuits } from './circuits.ts'
 import { inHand } from './in-hand.ts'
@@ -23,9 +25,13 @@ async function scheduling(t: TestContext) {
     renew: async () => undefined,
     release: async () => undefined,
   }
+  const up = new Set<string>()
+  const find = async (_: unknown, id: string) =>
+    up.has(id) ? ({ id, provider: 'simulator', status: 'active', connection_status: 'connected', link_tried_at: null } as ChannelRow) : null
+  const breaking = breakable(world.pool)
   const made = scheduler({
-    platform: world.platform,
-    channels: world.services.channels,
+    platform: { ...world.platform, pool: breaking.pool },
+    channels: { ...world.services.channels, find },
     jobs,
     leases,
     rates,
@@ -57,7 +63,17 @@ async function scheduling(t: TestContext) {
       world.clock.now() + 60_000,
     )
   const item = (channel_id: string) => ({ account_id: 'acc_1', channel_id, sandbox: false, priority: 'normal' }) as const
-  return { world, jobs, rates, circuits: known, session, expired, made, offer, item }
+  return { world, jobs, rates, circuits: known, session, up, breaking, expired, made, offer, item }
+}
+
+/** A pool of which the statements that contain `breaks.part` fail. */
+function breakable(pool: Pool) {
+  const breaks: { part: string | null } = { part: null }
+  const apply = (target: Pool, self: unknown, args: readonly unknown[]): unknown => {
+    const text = Array.isArray(args[0]) ? args[0].join('') : ''
+    return breaks.part !== null && text.includes(breaks.part) ? Promise.reject(new Error('the connection is lost')) : Reflect.apply(target, self, args)
+  }
+  return { breaks, pool: new Proxy(pool, { apply }) }
 }
 
 /** A job in the table, in the hand of this process. */
@@ -171,9 +187,7 @@ test('what waits in memory for a channel whose provider fails again and again go
   // due so late that they are not claimed again
   offer('ch_a', 3, { created_at: world.clock.iso(1000) })
   offer('ch_b', 2)
-  const now = world.clock.now()
-  const whose = { account_id: 'acc_1', mode: 'live', channel_id: 'ch_a', channel_type: 'sms' } as const
-  for (let n = 0; n < 10; n++) circuits.note(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
+  openCircuit(world, circuits, 'ch_a')
 
   await made.claim()
 
@@ -215,4 +229,50 @@ test('what is due goes from every queue, however many queues lie before it in wh
   assert.deepEqual(claimed.toSorted(), due)
   await world.pool`delete from dispatch_jobs`
   await world.pool`delete from messages`
+})
+
+/** Ten hand-overs in a row that failed: the circuit of the channel is open, and its first probe due a second later. */
+function openCircuit(world: World, known: ReturnType<typeof circuits>, channel_id: string): void {
+  const now = world.clock.now()
+  const whose = { account_id: 'acc_1', mode: 'live', channel_id, channel_type: 'sms' } as const
+  for (let n = 0; n < 10; n++) known.note(whose, { kind: 'unavailable' }, { began_ms: now, now_ms: now })
+}
+
+test('what was claimed goes, even where the claim of the probes fails right behind it', async (t) => {
+  const { world, circuits, up, breaking, made } = await scheduling(t)
+  up.add('ch_a').add('ch_b')
+  openCircuit(world, circuits, 'ch_b')
+  await world.clock.advance(2000)
+  await wait(world, [
+    ['ch_a', -1000],
+    ['ch_b', -1000],
+  ])
+
+  breaking.breaks.part = 'as newest'
+  await assert.rejects(made.claim(), /the connection is lost/)
+  const first = perChannel(made.ready())
+  breaking.breaks.part = null
+  await made.claim()
+
+  assert.deepEqual([first, perChannel(made.ready())], [{ ch_a: 1 }, { ch_b: 1 }])
+  await world.pool`delete from dispatch_jobs`
+  await world.pool`delete from messages`
+})
+
+test('what could not be given back is given back with the next look, and not kept until its claim ends', async (t) => {
+  const { world, jobs, circuits, breaking, made, offer } = await scheduling(t)
+  for (const n of [0, 1, 2]) await queued(world, `ch_a_${n}`, 'ch_a')
+  // due so late that they are not claimed again
+  offer('ch_a', 3, { created_at: world.clock.iso(1000) })
+  openCircuit(world, circuits, 'ch_a')
+  const held = async () => (await world.pool`select from dispatch_jobs where process_id is not null`).length
+
+  breaking.breaks.part = 'set due_at = t.due_at, process_id = null'
+  await assert.rejects(made.claim(), /the connection is lost/)
+  breaking.breaks.part = null
+  const before = await held()
+  await made.claim()
+
+  assert.deepEqual([before, await held(), jobs.size], [3, 0, 0])
+  await world.pool`delete from dispatch_jobs`
 })

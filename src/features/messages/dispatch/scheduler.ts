@@ -83,6 +83,8 @@ interface State extends SchedulerDeps {
   looked_ms: number
   /** Behind which queue it is looked at next. */
   cursor: string
+  /** What has left memory, and could not be given back yet. */
+  unreleased: readonly Job[]
 }
 
 export function scheduler(deps: SchedulerDeps): Scheduler {
@@ -96,6 +98,7 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
     stopping: false,
     looked_ms: 0,
     cursor: '',
+    unreleased: [],
   }
   return {
     takes(item) {
@@ -116,16 +119,16 @@ export function scheduler(deps: SchedulerDeps): Scheduler {
       state.coming.clear()
       const now = platform.clock.now()
       deps.expire(jobs.drop((job) => job.row.expires_at !== null && platform.ageing.isPast(validUntil(job), job.row.created_at)))
-      await giveBack(
-        platform,
+      await giveBackDropped(
+        state,
         jobs.drop((job) => job.lease_until_ms - leaseMarginMs <= now),
       )
     },
     async stop() {
       state.stopping = true
       state.wakes.stop()
-      await giveBack(
-        platform,
+      await giveBackDropped(
+        state,
         jobs.drop(() => true),
       )
     },
@@ -173,12 +176,33 @@ async function claim(state: State): Promise<number> {
   const expired = await state.expired.claim([...paused, ...failing, ...full], lease_until, rows_max)
   state.expire(taken(state, expired, lease_until_ms))
   const claim = { at: isoTime(now), lease_until, process_id }
+  // what is claimed is in memory before anything else can fail
   const rows = await store.claimJobs(pool, { ...claim, capacities: capacitiesOf(state, well, rows_max), rows_max })
+  await keep(state, taken(state, rows, lease_until_ms))
   const probes = await store.claimProbes(pool, { ...claim, probes: probesOf(state, failing) })
-  const claimed = [...taken(state, rows, lease_until_ms), ...taken(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const }))]
-  if (state.stopping) await giveBack(state.platform, claimed)
-  else for (const job of claimed) state.jobs.add(job)
+  await keep(
+    state,
+    taken(state, probes, lease_until_ms).map((job) => ({ ...job, probe: true as const })),
+  )
   return rows.length + probes.length + expired.length
+}
+
+async function keep(state: State, claimed: readonly Job[]): Promise<void> {
+  if (state.stopping) await giveBackDropped(state, claimed)
+  else for (const job of claimed) state.jobs.add(job)
+}
+
+/**
+ * Gives back what is no longer in memory. Where that fails it is tried again with what is given back next: else they would be taken over when their claims end, as
+ * messages that their provider may have. They do not come back into memory, since the table may have them already.
+ */
+async function giveBackDropped(state: State, jobs: readonly Job[]): Promise<void> {
+  // one that was claimed anew meanwhile was given back after all
+  const unreleased = [...state.unreleased, ...jobs].filter(({ row }) => !state.jobs.has(row.id))
+  state.unreleased = unreleased
+  await giveBack(state.platform, unreleased)
+  const released = new Set(unreleased)
+  state.unreleased = state.unreleased.filter((job) => !released.has(job))
 }
 
 /**
@@ -186,11 +210,11 @@ async function claim(state: State): Promise<number> {
  * probe is chosen among all of its messages.
  */
 async function emptyQueues(state: State): Promise<void> {
-  const { circuits, jobs, platform } = state
+  const { circuits, jobs } = state
   // one look at each queue, since most of the time all stays
-  if (jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuits.isOpen(row.channel_id))) return
-  await giveBack(
-    platform,
+  if (state.unreleased.length === 0 && jobs.waiting.heads().every(({ row }) => isOurs(state, row) && !circuits.isOpen(row.channel_id))) return
+  await giveBackDropped(
+    state,
     jobs.drop((job) => !mayGoNext(state, job)),
   )
 }
