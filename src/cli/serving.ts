@@ -30,7 +30,7 @@ const sameSignalMs = 1_000
 /** What another program may add to the service: the benchmark's has a follower. */
 export type ServedParts = Pick<AppParts, 'followers'>
 
-/** Runs the service in these roles until SIGTERM or SIGINT. Throws an OperatorError for what its operator has to mend. */
+/** Runs the service in these roles until SIGTERM or SIGINT, and ends the process then. Throws an OperatorError for what its operator has to mend. */
 export async function serve(cli: Cli, command: Command, roles: readonly Role[], parts: ServedParts): Promise<void> {
   const config = await withPort(readConfig(cli.terminal.env))
   const log = makeLog(config.log_level, config.log_format)
@@ -39,8 +39,6 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   const { embedded, buildApp, makeMetrics } = await load(config, log)
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
   let stopBy: number | undefined
-  let finished = true
-  let closed = true
   try {
     const { applied } = await migrate(pool, clock)
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
@@ -65,17 +63,17 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
     void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
     await stopped(stop)
     stopBy = clock.now() + stopWithinMs
-    finished = await finish(app, log)
+    await finish(app, log)
   } finally {
     // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
-    closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), log, async () => {
+    const closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), log, async () => {
       await pool.end({ timeout: 1 })
       await embedded?.stop()
     })
     if (!closed) log.warn('the database did not let go in time')
   }
-  // what did not finish would keep the process alive
-  if (!finished || !closed) process.exit(0)
+  // whatever is still open, a look-up of a name for example, would keep the process alive; the log is written to its end by this
+  process.exit(0)
 }
 
 /** The database starts while the application is loaded: either takes half a second, and the one needs no hand of the other. */
@@ -205,9 +203,8 @@ async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<vo
   return await Promise.race([work().then(() => true, failed), clock.sleep(ms, late.signal).then(() => false)]).finally(() => late.abort())
 }
 
-async function finish(app: App, log: Log): Promise<boolean> {
+async function finish(app: App, log: Log): Promise<void> {
   const finished = await inTime(app.platform.clock, finishWithinMs, log, () => app.stop())
   if (finished) log.info('stopped')
   else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
-  return finished
 }

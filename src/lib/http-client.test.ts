@@ -100,6 +100,20 @@ test('an answer that is no file is refused with its status', async (t) => {
   await assert.rejects(download({ method: 'GET', url, answer_bytes_max: 1000 }), /answer was 404/)
 })
 
+test('a download that comes to nothing leaves nothing that waits', async (t) => {
+  const nameless = client(t, { resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })) })
+  const silent = await against(t, () => undefined)
+  const given = new AbortController()
+
+  await assert.rejects(nameless.download({ method: 'GET', url: 'https://no-such-name.example/f.png', answer_bytes_max: 1000 }), /no such name/)
+  const waiting = silent.download({ method: 'GET', url: silent.url, answer_bytes_max: 1000, signal: given.signal })
+  await silent.receiver.arrived(1)
+  given.abort(new Error('the service stops'))
+
+  await assert.rejects(waiting, /the service stops/)
+  assert.deepEqual([nameless.clock.wakesAt(), silent.clock.wakesAt()], [[], []])
+})
+
 test('a call that was given up before it was sent is told apart from one that may have arrived', async (t) => {
   const { receiver, call, clock, url } = await against(t, () => undefined)
   const given = new AbortController()

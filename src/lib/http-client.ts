@@ -139,6 +139,8 @@ async function openDownload(clock: Clock, agent: Agent, url: URL, call: HttpCall
   const signal = call.signal === undefined ? ended.signal : AbortSignal.any([ended.signal, call.signal])
   void clock.sleep(call.timeout_ms ?? defaultDownloadMs, ended.signal).then(() => ended.abort(new Error('The download took too long.')))
   const answer = await agent.request({ ...requestOptions(url, call), signal } as Dispatcher.RequestOptions).catch((error: unknown) => {
+    // what waits for the end of the time would keep the process alive
+    ended.abort()
     throw error instanceof AddressNotPublic ? new PermanentError(`${hostPort(url)} does not lead to a public address.`) : error
   })
   if (answer.statusCode < 200 || answer.statusCode > 299) {

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
+import { hmacHex } from '../../src/lib/hmac.ts'
+import type { Api } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { serviceProcess } from '../kit/service.ts'
 import { until } from '../kit/waiting.ts'
@@ -60,9 +62,50 @@ test(
   },
 )
 
-async function makeKey(service: Awaited<ReturnType<typeof serviceProcess>>): Promise<string> {
+test('it ends once it has said that it has stopped, whatever came in that cannot be had, and whatever is still open', { timeout: 120_000 }, async (t) => {
+  // a socket that nobody closes
+  const script = "if (process.argv.includes('serve')) import('node:net').then(({ createServer }) => createServer().listen(0, '127.0.0.1'))"
+  const kept = `--import=data:text/javascript,${encodeURIComponent(script)}`
+  const { service, api } = await liveService(t, { NODE_OPTIONS: kept })
+  const channel = await simulated(api, { credentials: { callback_secret: 's3cret' } })
+  for (const n of Array.from({ length: 18 }, (_, at) => at)) {
+    const media = [{ index: 0, reference: { url: `https://no-such-name-${n}.invalid/f.png` } }]
+    const report = { kind: 'inbound', provider_id: `in-${n}`, from: '+4915112345678', type: 'attachments', content: [{ type: 'image' }], media }
+    const body = JSON.stringify({ reports: [report] })
+    const { status } = await service.api().post(`/hooks/channels/${channel}`, body, { 'x-simulator-signature': hmacHex('s3cret', body) })
+    assert.equal(status, 200)
+  }
+  await until(
+    'the files to be looked for',
+    () => service.errors(),
+    (log) => log.includes('a file could not be copied'),
+  )
+
+  const code = await service.stop()
+
+  assert.equal(code, 0)
+  assert.match(service.errors(), /"msg":"stopped"\}\n$/, 'the log is written to its end')
+})
+
+/** A service whose log is kept from `info` on, and a key of its live mode. */
+async function liveService(t: TestContext, settings: Readonly<Record<string, string>> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
+  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+  const service = await serviceProcess(dataDir, { POSTHORN_SIMULATOR: 'true', POSTHORN_LOG_LEVEL: 'info', ...settings })
+  closing(t, () => service.kill('service'))
+  await service.start()
+  return { service, api: service.api(await makeKey(service, 'live')) }
+}
+
+async function simulated(api: Api, given: object): Promise<string> {
+  const { status, body } = await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Inbox', identifier: '+4915100000001', ...given })
+  assert.equal(status, 201, JSON.stringify(body))
+  return body.id as string
+}
+
+async function makeKey(service: Awaited<ReturnType<typeof serviceProcess>>, mode: 'test' | 'live' = 'test'): Promise<string> {
   const account = JSON.parse((await service.command('accounts', 'create', '--name', 'Stopping', '--json')).stdout) as { id: string }
-  const made = await service.command('keys', 'create', '--account', account.id, '--mode', 'test', '--scopes', 'all', '--json')
+  const made = await service.command('keys', 'create', '--account', account.id, '--mode', mode, '--scopes', 'all', '--json')
   return (JSON.parse(made.stdout) as { key: string }).key
 }
 
