@@ -44,19 +44,23 @@ export async function countSessions(sql: Db, at: string, alive_since: string): P
   return row!
 }
 
-/** Takes the sessions of these channels, or goes on holding them, until `lease_until`; resolves to those that this process holds. */
+/**
+ * Takes sessions of channels (`taken`), which are not open yet, and goes on holding others (`held`), until `lease_until`; resolves to those that this process holds. One that it takes again, as after
+ * it could not renew in time, is not open either, whatever it said last.
+ */
 export async function leaseSessions(
   sql: Db,
-  channel_ids: readonly string[],
+  { held, taken }: { readonly held: readonly string[]; readonly taken: readonly string[] },
   process_id: string,
   { at, lease_until }: { readonly at: string; readonly lease_until: string },
 ): Promise<Set<string>> {
+  const channel_ids = [...held, ...taken]
   if (channel_ids.length === 0) return new Set()
   const rows = await sql<{ channel_id: string }[]>`
     insert into channel_sessions as s (channel_id, process_id, lease_until)
-    select channel_id, ${process_id}, ${lease_until} from unnest(${[...channel_ids].toSorted()}::text[]) as c(channel_id)
+    select channel_id, ${process_id}, ${lease_until} from unnest(${channel_ids.toSorted()}::text[]) as c(channel_id)
     on conflict (channel_id) do update set process_id = excluded.process_id, lease_until = excluded.lease_until,
-        is_open = s.is_open and s.process_id = excluded.process_id
+        is_open = s.is_open and s.process_id = excluded.process_id and s.channel_id <> all(${[...taken]}::text[])
       where s.process_id = excluded.process_id or not (${isHeld(sql, at)})
     returning channel_id`
   return new Set(rows.map(({ channel_id }) => channel_id))

@@ -9,6 +9,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, Provider, Session, Tell } from './adapter.ts'
 import { hidingSecrets } from './hidden-secrets.ts'
 import { channelSessions, type ChannelSessions } from './sessions.ts'
+import { isSessionOpen } from './sessions-store.ts'
 import { findAnyChannel, insertChannel, updateChannel, type ChannelRow } from './store.ts'
 
 interface Opened {
@@ -255,6 +256,25 @@ test('a process that stops when it could not renew for a while closes its sessio
   await stopped
 
   assert.equal(world.opened[0]!.closed_ms, leased_ms + 9000)
+})
+
+test('a process that takes a session again, which it had lost, tells it as open once it is', async (t) => {
+  const world = await sessionsWorld(t)
+  const a = world.start('a')
+  const isOpen = async () => await isSessionOpen(world.pool, 'ch_1', world.clock.iso())
+  await a.beat()
+  await a.tick()
+  const shown = [await isOpen()]
+
+  await world.clock.advance(30_000)
+  world.answer.kind = 'unavailable'
+  await passTime(world, 3000, a)
+  shown.push(await isOpen())
+  world.answer.kind = 'open'
+  await passTime(world, 65_000, a)
+  shown.push(await isOpen())
+
+  assert.deepEqual(shown, [true, false, true])
 })
 
 test('a process whose heartbeat is late keeps the sessions whose leases it renews', async (t) => {

@@ -125,7 +125,7 @@ async function renew(state: State): Promise<void> {
 async function lease(state: State, now: number, more: readonly string[]): Promise<Set<string>> {
   const { platform, sessions } = state
   const times = { at: isoTime(now), lease_until: isoTime(now + leaseMs) }
-  const leased = await leaseSessions(platform.pool, [...sessions.keys(), ...more], platform.process_id, times)
+  const leased = await leaseSessions(platform.pool, { held: [...sessions.keys()], taken: more }, platform.process_id, times)
   const lost = [...sessions.keys()].filter((id) => !leased.has(id))
   beSure(state, now)
   if (lost.length > 0) {
