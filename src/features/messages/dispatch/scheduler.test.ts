@@ -140,6 +140,20 @@ test('a channel gets half of the places in flight that the others leave, so that
   assert.ok(made.ready().some(({ row }) => row.channel_id === 'ch_next'))
 })
 
+test('while the providers of forty channels hang, the message of another goes', async (t) => {
+  const { jobs, rates, made, offer } = await scheduling(t)
+  for (let n = 0; n < 40; n++) {
+    rates.set(`ch_${n}`, null)
+    offer(`ch_${n}`, 450)
+    for (let pass = 0; pass < 5; pass++) for (const job of made.ready()) jobs.begin(job)
+  }
+
+  rates.set('ch_next', null)
+  offer('ch_next', 10)
+
+  assert.equal(perChannel(made.ready())['ch_next'], 1)
+})
+
 test('of a channel with a session no more is in flight than the session has use for', async (t) => {
   const { rates, made, offer } = await scheduling(t)
   rates.set('ch_linked', null)

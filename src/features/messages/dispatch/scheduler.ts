@@ -21,6 +21,8 @@ export const leaseMs = 60_000
 /** A hand-over is not begun so shortly before its claim ends. */
 const leaseMarginMs = sendTimeoutMs + 5000
 const inFlightMax = 1000
+/** Of these places so many are kept for channels that have nothing in flight, one each. */
+const inFlightReserved = 200
 const inFlightPerQueueMax = 400
 const inFlightPerQueueMin = 10
 /** A channel has as many hand-overs under way as its rate begins in so many seconds: a provider that takes longer is slower than its rate. */
@@ -305,9 +307,9 @@ function ready(state: State): Job[] {
     const { channel_id } = job.row
     const before = granted.get(queue) ?? 0
     const mine = before + jobs.runningOf(queue)
-    // half of what the others leave, so that however many providers hang there is room for the next
+    // half of what the others leave; one that has nothing in flight gets a place even where they leave nothing, so that it goes while other providers hang
     const places = Math.min(placesOf(rates, channel_id), sessions.find(channel_id)?.useful_max ?? Infinity)
-    const free = Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlight + mine) / 2))) - mine
+    const free = Math.min(places, Math.max(1, Math.floor((inFlightMax - inFlightReserved - inFlight + mine) / 2))) - mine
     const asked = Math.max(0, Math.min(free, wanted))
     if (asked < wanted) wanting = true
     const may = circuits.allows(channel_id, now, asked)
