@@ -1,4 +1,4 @@
-/** Leases on channels: the one process that dispatches a channel of live mode holds its lease, and with it the channel's rate and session. */
+/** Leases on channels: a channel of live mode is dispatched, at its rate, by the process that holds its lease, or its session, which has a lease of its own. Test mode needs none. */
 import { limits } from '../../../contract/limits.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -17,7 +17,7 @@ export interface ChannelLeases {
   release(): Promise<void>
 }
 
-/** The channels that this process dispatches: it owns their rate and their session, and may be handed messages in memory. */
+/** The leases of this process: it keeps the rate of these channels, and may be handed their messages in memory. */
 export function channelLeases({ pool, clock, process_id }: Platform): ChannelLeases {
   const trustedUntil_ms = new Map<string, number>()
   const holds = (channel_id: string) => (trustedUntil_ms.get(channel_id) ?? 0) > clock.now()
