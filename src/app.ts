@@ -130,6 +130,8 @@ export interface App {
   start(): Promise<void>
   /** Finishes what is in hand: requests, then lanes. */
   stop(): Promise<void>
+  /** Ends the lanes of a `stop` that takes too long; resolves once their passes in hand are done. What they worked on is taken up by whoever comes next. */
+  giveUp(): Promise<void>
 }
 
 /** Every feature, in the order of their imports. One line each: a new feature is added here and in the lists below, and nowhere else. */
@@ -291,6 +293,7 @@ export function buildApp(parts: AppParts): App {
       })
       await Promise.all([limiter.close(), platform.reads.close()])
     },
+    giveUp: work.giveUp,
   }
 }
 
@@ -367,6 +370,10 @@ function working(
       present.close()
       if (running.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
       await notifications.close()
+    },
+    async giveUp(): Promise<void> {
+      ended.abort()
+      await Promise.all(running)
     },
   }
 }

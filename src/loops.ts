@@ -1,5 +1,6 @@
 /** The loops of a process: each lane with its idling and its failures, those of any role and those of workers. */
 import { loop, type Lane, type Loop } from './lib/loop.ts'
+import { poolClosed } from './platform/database/failures.ts'
 import { choresLane, heartbeatLane } from './platform/chores.ts'
 import type { Chore, Platform, Role } from './platform/platform.ts'
 import type { Presence } from './platform/presence.ts'
@@ -13,6 +14,7 @@ export interface Loops {
 
 export function loopsOf(platform: Platform, lanes: readonly Lane[], chores: readonly Chore[], wanted: readonly Role[], present: Presence): Loops {
   const onError = (error: unknown, lane: string) => {
+    if (poolClosed(error)) return
     platform.storage.failed(error)
     platform.metrics.lane_failures.inc({ lane })
     platform.log.error({ err: error, lane }, 'a lane failed and will try again')

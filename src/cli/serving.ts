@@ -23,6 +23,8 @@ import type { Cli } from './program.ts'
 /** A stop ends within this time, 10 s in all (behaviour: command-line 2.2): what is in hand is finished for the first part of it, the rest is the database's. */
 const stopWithinMs = 8_500
 const finishWithinMs = 6_500
+/** For the passes of lanes that are given up then. */
+const giveUpWithinMs = 500
 /** Every connection plans every hot statement for itself, so few do more than many; keyed requests hold one each while they work. */
 const poolConnections = 12
 const sameSignalMs = 1_000
@@ -205,6 +207,8 @@ async function inTime(clock: Clock, ms: number, log: Log, work: () => Promise<vo
 
 async function finish(app: App, log: Log): Promise<void> {
   const finished = await inTime(app.platform.clock, finishWithinMs, log, () => app.stop())
-  if (finished) log.info('stopped')
-  else log.warn('what was in hand did not finish in time; it is taken up again at the next start')
+  if (finished) return log.info('stopped')
+  log.warn('what was in hand did not finish in time; it is taken up again at the next start')
+  // their database is closed next
+  await inTime(app.platform.clock, giveUpWithinMs, log, () => app.giveUp())
 }

@@ -3,6 +3,7 @@ import { advisoryLocks } from './database/locks.ts'
 import { limits } from '../contract/limits.ts'
 import { isoTime, type Clock } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
+import { poolClosed } from './database/failures.ts'
 import { keepPartitions } from './database/partitions.ts'
 import { watchHorizon } from './feed-horizon.ts'
 import { expireKeys } from './http/idempotency-store.ts'
@@ -42,7 +43,7 @@ export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
   return {
     name: 'chores',
     idle_ms: choresEveryMs,
-    async tick() {
+    async tick(stopping) {
       const due = chores.filter((chore) => (dueAt.get(chore.name) ?? 0) <= clock.now())
       if (due.length === 0) return 0
       const connection = await pool.reserve()
@@ -50,7 +51,7 @@ export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
         const [lock] = await connection<{ held: boolean }[]>`select pg_try_advisory_lock(${advisoryLocks.chores}) as held`
         if (lock!.held) {
           try {
-            for (const chore of due) await runChore(platform, chore)
+            for (const chore of due) await runChore(platform, chore, stopping)
           } finally {
             await connection`select pg_advisory_unlock(${advisoryLocks.chores})`
           }
@@ -64,12 +65,14 @@ export function choresLane(platform: Platform, chores: readonly Chore[]): Lane {
   }
 }
 
-/** One chore that fails never keeps the others from their turn. */
-async function runChore(platform: Platform, chore: Chore): Promise<void> {
+/** One chore that fails never keeps the others from their turn; where the service stops, none begins. */
+async function runChore(platform: Platform, chore: Chore, stopping?: AbortSignal): Promise<void> {
+  if (stopping?.aborted === true) return
   try {
     const rows = await chore.run()
     if (rows > 0) platform.log.debug({ chore: chore.name, rows }, 'chore')
   } catch (error) {
+    if (poolClosed(error)) return
     platform.storage.failed(error)
     platform.metrics.lane_failures.inc({ lane: `chore ${chore.name}` })
     platform.log.error({ err: error, chore: chore.name }, 'a chore failed')

@@ -87,6 +87,29 @@ test('it ends once it has said that it has stopped, whatever came in that cannot
   assert.match(service.errors(), /"msg":"stopped"\}\n$/, 'the log is written to its end')
 })
 
+test('a stop that cannot wait for providers that hang says so once, and nothing of the database that it closed itself', { timeout: 120_000 }, async (t) => {
+  const { service, api } = await liveService(t)
+  const channel = await simulated(api, { credentials: { callback_secret: 's3cret' }, settings: { latency_ms: 60_000 } })
+  for (let n = 0; n < 20; n++) {
+    const { status, body } = await api.post('/v1/messages', { channel, to: `+49151123456${10 + n}`, type: 'text', text: { body: 'Hello' } })
+    assert.equal(status, 202, JSON.stringify(body))
+  }
+
+  const code = await service.stop()
+
+  const told = service
+    .errors()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: string; msg: string })
+  assert.equal(code, 0)
+  assert.equal(told.filter(({ msg }) => msg.startsWith('what was in hand did not finish in time')).length, 1)
+  assert.deepEqual(
+    told.filter(({ level }) => level === 'error'),
+    [],
+  )
+})
+
 /** A service whose log is kept from `info` on, and a key of its live mode. */
 async function liveService(t: TestContext, settings: Readonly<Record<string, string>> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-stopping-'))
@@ -105,6 +128,7 @@ async function simulated(api: Api, given: object): Promise<string> {
 
 async function makeKey(service: Awaited<ReturnType<typeof serviceProcess>>, mode: 'test' | 'live' = 'test'): Promise<string> {
   const account = JSON.parse((await service.command('accounts', 'create', '--name', 'Stopping', '--json')).stdout) as { id: string }
+  if (mode === 'live') await service.command('wallet', 'credit', '--account', account.id, '--amount-micros', '1000000')
   const made = await service.command('keys', 'create', '--account', account.id, '--mode', mode, '--scopes', 'all', '--json')
   return (JSON.parse(made.stdout) as { key: string }).key
 }

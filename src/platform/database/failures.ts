@@ -19,6 +19,7 @@ const lostCodes = new Set([
   '57P02',
   '57P03',
 ])
+const closedCodes = ['CONNECTION_ENDED', 'CONNECTION_DESTROYED']
 const refusedCodes = ['CONNECT_TIMEOUT', 'ECONNREFUSED', 'ENOENT', 'EHOSTUNREACH', 'ENOTFOUND', '57P03']
 /** Broken connection, shutting down, starting up, or no connection left (PostgreSQL: Appendix A). */
 const unreachableState = /^(08...|57P0[1-5]|53300)$/
@@ -30,6 +31,9 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 
 /** True when the connection broke; nobody knows whether the statement was carried out. */
 export const connectionLost = (error: unknown): boolean => lostCodes.has(codeOf(error)) || codeOf(error).startsWith('08')
+
+/** True for what was asked of a pool after this process had closed it: it is stopping, and the database is well. */
+export const poolClosed = (error: unknown): boolean => closedCodes.includes(codeOf(error))
 
 /** True when no connection came about at all: the statement was certainly not carried out. */
 export const neverSent = (error: unknown): boolean => refusedCodes.includes(codeOf(error))

@@ -4,7 +4,7 @@
  */
 import type { Lane } from '../../lib/loop.ts'
 import type { Log } from '../log.ts'
-import { isUnreachable, refusesWrites, wasCancelled } from './failures.ts'
+import { isUnreachable, poolClosed, refusesWrites, wasCancelled } from './failures.ts'
 import { transact, type Pool } from './sql.ts'
 
 export interface Writability {
@@ -44,6 +44,7 @@ export function writability({ pool, log, wake }: WritabilityParts): Writability 
       return state !== 'refused'
     },
     failed(error) {
+      if (poolClosed(error)) return
       if (refusesWrites(error)) refuse(error)
       else if (!isUnreachable(error)) return
       // one connection may break while all others go on
@@ -59,6 +60,7 @@ export function writability({ pool, log, wake }: WritabilityParts): Writability 
         try {
           await probe(pool)
         } catch (error) {
+          if (poolClosed(error)) throw error
           // another failure says nothing about the storage: a role that may make no such table, for example
           if (refusesWrites(error) || isUnreachable(error) || wasCancelled(error)) {
             refuse(error)
