@@ -132,8 +132,8 @@ test('an answer that is not read in its time is ended, whether it is whole or st
 
   await clock.advance(59_000)
   assert.equal(await open(), 3)
-  // a period of the stream begins anew with what was taken last
-  for (let rounds = 0; rounds < 4; rounds++) {
+  // a period of the stream begins anew with what was taken last, which for who reads nothing is what the system still took for them: on a busy machine that comes late
+  for (let rounds = 0; rounds < 4 || (rounds < 20 && (await open()) > 1); rounds++) {
     const before = received
     await until(
       'the reader to get on',
