@@ -23,15 +23,8 @@ export async function countReached(sql: Db, window: ReachWindow): Promise<number
 }
 
 /** Those of these recipients who were reached. */
-export async function reachedAmong(
-  sql: Db,
-  { account_id, mode, channel_id, since_ms }: ReachWindow,
-  recipients: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function reachedAmong(sql: Db, window: ReachWindow, recipients: readonly string[]): Promise<ReadonlySet<string>> {
   if (recipients.length === 0) return new Set()
-  const rows = await sql<{ to: string }[]>`
-    select distinct "to" from messages
-    where account_id = ${account_id} and mode = ${mode} and "to" = any (${[...recipients]}::text[]) and channel_id = ${channel_id} and direction = 'outbound'
-      and id >= ${idFloor('msg', since_ms)} and type = 'template' and status <> 'failed'`
+  const rows = await sql<{ to: string }[]>`select "to" from (${reachedRecipients(sql, window)}) r where "to" = any (${[...recipients]}::text[])`
   return new Set(rows.map(({ to }) => to))
 }
