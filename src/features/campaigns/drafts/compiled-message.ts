@@ -29,7 +29,6 @@ type Node =
   | { readonly kind: 'object'; readonly base: object; readonly changed: ReadonlyMap<string, Node> }
 
 interface CompiledMessage {
-  readonly message: unknown
   /** null: it has no tags. */
   readonly root: Node | null
   /** Names of tags, each once, with how often it stands in the message. */
@@ -105,7 +104,7 @@ function compile(message: object): CompiledMessage {
     return index
   }
   const root = nodeOf(message, 'message', indexOf)
-  return { message, root, names: [...indexes.keys()], counts }
+  return { root, names: [...indexes.keys()], counts }
 }
 
 function nodeOf(value: unknown, path: string, indexOf: (name: string) => number): Node | null {
