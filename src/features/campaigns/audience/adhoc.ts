@@ -1,9 +1,9 @@
 /** The recipients of an ad-hoc audience: who of them can be written to, and who not and why. Told alike by the snapshot and by a rehearsal. */
-import type { Tenant } from '../../../contract/caller.ts'
 import type { SkipReason } from '../../../contract/resources/campaign.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { addressKeyOf, fullName } from '../../contacts/service.ts'
 import { checkRecipient } from '../../messages/service.ts'
+import { contactsById } from '../contacts-by-id.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { recipientEligibility } from '../eligibility.ts'
 import { givenNames } from '../names.ts'
@@ -27,8 +27,7 @@ export async function adhocRecipients(
 ): Promise<NewRecipient[]> {
   const to = given.map((recipient) => recipient.to)
   const found = await recipientEligibility(deps, sql, row, to, marketing)
-  const ids = found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-  const known = new Map((await deps.contacts.rows(sql, row as Tenant, ids)).map((contact) => [contact.id, contact]))
+  const known = await contactsById(deps, sql, row, found)
   const seen = new Set(before)
   return given.map((recipient, i): NewRecipient => {
     const { to, first_name = null, last_name = null, variables = null } = recipient

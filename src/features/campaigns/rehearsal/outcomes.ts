@@ -7,6 +7,7 @@ import type { Turns } from '../../../lib/turns.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import { isUp, type ChannelRow } from '../../channels/service.ts'
 import type { ContactRow } from '../../contacts/service.ts'
+import { contactsById } from '../contacts-by-id.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { hasTags } from '../drafts/compiled-message.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -29,7 +30,7 @@ export interface Judge {
 }
 
 export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: ChannelRow | null): Judge {
-  const { channels, contacts } = deps
+  const { channels } = deps
   const tagged = hasTags(campaign.message)
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
 
@@ -59,8 +60,7 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
     varies: tagged || refuses !== undefined,
     async outcomes(sql, candidates, turns) {
       const wanted = tagged ? candidates.filter(({ skip_reason, submitted }) => skip_reason === null && !submitted) : []
-      const ids = wanted.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-      const known = new Map((await contacts.rows(sql, campaign, ids)).map((row) => [row.id, row]))
+      const known = await contactsById(deps, sql, campaign, wanted)
       const outcomes: Outcome[] = []
       for (const candidate of candidates) {
         outcomes.push(outcomeOf(candidate, known.get(candidate.contact_id ?? '')))

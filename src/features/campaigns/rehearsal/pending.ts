@@ -1,6 +1,7 @@
 /** Recipients of a snapshot who still wait, looked at as each is again just before it is sent to: whether the contact is still there and may still be written to. */
 import type { SkipReason } from '../../../contract/resources/campaign.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
+import { contactsById } from '../contacts-by-id.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { recipientEligibility } from '../eligibility.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -20,8 +21,7 @@ export async function pendingRecipients(
   const to = unsent.map((recipient) => recipient.to)
   const eligibility = await recipientEligibility(deps, sql, row, to, marketing)
   const blocked = new Set(unsent.filter((_, i) => eligibility[i]!.blocked).map(({ n }) => n))
-  const ids = unsent.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-  const contacts = new Map((await deps.contacts.rows(sql, row, ids)).map((contact) => [contact.id, contact]))
+  const contacts = await contactsById(deps, sql, row, unsent)
   return waiting.map((recipient) => {
     const { n, contact_id, submitted } = recipient
     if (submitted) return recipient

@@ -2,6 +2,7 @@
 import { tenantOf } from '../../../contract/caller.ts'
 import type { Fragment } from '../../../platform/database/sql.ts'
 import type { ContactRow } from '../../contacts/service.ts'
+import { contactsById } from '../contacts-by-id.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { listUnsent, listUnsentAmong, type UnsentRow, type WantedRecipients } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
@@ -40,11 +41,10 @@ export class Recipients {
 
   /** As `next`, of those alone who are in `among`, a select of "to". */
   async nextAmong(campaign: CampaignRow, wanted: WantedRecipients, among: Fragment): Promise<readonly NextRecipient[]> {
-    const { platform, contacts } = this.#deps
+    const { platform } = this.#deps
     const { account_id, mode, id } = campaign
     const found = await listUnsentAmong(platform.pool, { account_id, mode, id, ...wanted }, among)
-    const ids = found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-    const known = new Map((await contacts.rows(platform.pool, campaign, ids)).map((row) => [row.id, row]))
+    const known = await contactsById(this.#deps, platform.pool, campaign, found)
     return found.map((recipient) => withContact(recipient, known))
   }
 
@@ -74,15 +74,16 @@ async function answerTogether(deps: Deps, asked: readonly Asked[]): Promise<void
   }
 }
 
-async function readNext({ platform, contacts }: Deps, asked: readonly Pick<Asked, 'campaign' | 'wanted'>[]): Promise<NextRecipient[][]> {
+async function readNext(deps: Deps, asked: readonly Pick<Asked, 'campaign' | 'wanted'>[]): Promise<NextRecipient[][]> {
+  const { pool } = deps.platform
   const found = await listUnsent(
-    platform.pool,
+    pool,
     asked.map(({ campaign: { account_id, mode, id }, wanted }) => ({ account_id, mode, id, ...wanted })),
   )
   const known = new Map<string, ContactRow>()
   for (const group of Map.groupBy(asked.keys(), (index) => `${asked[index]!.campaign.account_id} ${asked[index]!.campaign.mode}`).values()) {
-    const ids = group.flatMap((index) => found[index]!).flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
-    for (const row of await contacts.rows(platform.pool, tenantOf(asked[group[0]!]!.campaign), [...new Set(ids)])) known.set(row.id, row)
+    const recipients = group.flatMap((index) => found[index]!)
+    for (const [id, contact] of await contactsById(deps, pool, tenantOf(asked[group[0]!]!.campaign), recipients)) known.set(id, contact)
   }
   return found.map((rows) => rows.map((recipient) => withContact(recipient, known)))
 }
