@@ -13,6 +13,26 @@ import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 /** The addresses by which duplicates are told. */
 export const addressesOf = (channel_type: string, given: AdhocRecipients): string[] => given.map(({ to }) => addressKeyOf(channel_type, to).address)
 
+/** Each of them is looked at here and not in the database: that many take some milliseconds. */
+const chunkRows = 250
+
+/** All of them, or those from number `from` on (counted from 0), as `adhocRecipients` tells them, some hundred at a time. */
+export async function* adhocChunks(
+  deps: CampaignDeps,
+  sql: Db,
+  row: CampaignRow,
+  given: AdhocRecipients,
+  marketing: boolean,
+  from = 0,
+): AsyncGenerator<NewRecipient[], undefined> {
+  const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
+  for (let at = from; at < given.length; at += chunkRows) {
+    const recipients = await adhocRecipients(deps, sql, row, given.slice(at, at + chunkRows), marketing, before)
+    for (const { address } of recipients) before.add(address)
+    yield recipients
+  }
+}
+
 /**
  * Each recipient as it is to be kept, in the order given. `marketing`: who has stopped marketing alone is unsubscribed too. `before`: the addresses of recipients that
  * stand before these.

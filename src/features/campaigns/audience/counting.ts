@@ -6,12 +6,10 @@ import { reachedAmong, reachedRecipients, type ReachWindow } from '../../message
 import type { CampaignDeps } from '../deps.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 import { findAdhocRecipients } from '../store.ts'
-import { addressesOf, adhocRecipients } from './adhoc.ts'
+import { adhocChunks } from './adhoc.ts'
 import { countMeant, countNewContacts, countNewPending } from './count-store.ts'
 import { isMarketing, sourceOf } from './source.ts'
 
-/** Each of them is looked at here and not in the database: that many take some milliseconds. */
-const adhocChunkRows = 250
 /** The longest that a request waits for a count. */
 const countingMs = 2000
 
@@ -51,14 +49,11 @@ interface Given {
 /** At most some thousand, looked at some hundred at a time. */
 async function countNewAdhoc(deps: CampaignDeps, sql: Db, row: CampaignRow, window: ReachWindow, { given, marketing }: Given): Promise<number> {
   const turns = new Turns()
-  const before = new Set<string>()
   let count = 0
-  for (let from = 0; from < given.length; from += adhocChunkRows) {
-    const chunk = given.slice(from, from + adhocChunkRows)
-    const sent = (await adhocRecipients(deps, sql, row, chunk, marketing, before)).filter(({ skip_reason }) => skip_reason === null).map(({ to }) => to)
+  for await (const recipients of adhocChunks(deps, sql, row, given, marketing)) {
+    const sent = recipients.filter(({ skip_reason }) => skip_reason === null).map(({ to }) => to)
     const reached = await reachedAmong(sql, window, sent)
     count += sent.filter((to) => !reached.has(to)).length
-    for (const address of addressesOf(row.channel_type, chunk)) before.add(address)
     await turns.next()
   }
   return count

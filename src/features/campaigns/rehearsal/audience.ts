@@ -2,7 +2,7 @@
 import type { Turns } from '../../../lib/turns.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { AudienceSource } from '../../contacts/service.ts'
-import { addressesOf, adhocRecipients } from '../audience/adhoc.ts'
+import { adhocChunks } from '../audience/adhoc.ts'
 import { sourceOf } from '../audience/source.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { goneAudience } from '../drafts/audience.ts'
@@ -13,8 +13,6 @@ import { countContacts, countPending, listContacts, type Candidate, type Counted
 
 /** Recipients looked at in one go. */
 const chunkRows = 1000
-/** Each of them is looked at here and not in the database: that many take some milliseconds. */
-const adhocChunkRows = 250
 /** Contacts among whom they are looked for, where few of many are meant. */
 const contactsMax = 100_000
 
@@ -57,32 +55,28 @@ function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: 
 }
 
 function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean): RehearsedAudience {
-  let given: AdhocRecipients | undefined
-  const chunk = async (sql: Transaction, after: string): Promise<Chunk> => {
-    given ??= (await findAdhocRecipients(sql, row, row.id)) ?? []
-    const from = Number(after)
-    const before = new Set(addressesOf(row.channel_type, given.slice(0, from)))
-    const some = await adhocRecipients(deps, sql, row, given.slice(from, from + adhocChunkRows), marketing, before)
-    const next = from + some.length
-    return { rows: some.map((recipient) => ({ ...recipient, submitted: false })), after: next < given.length ? String(next) : null }
-  }
+  let stored: AdhocRecipients | undefined
+  const givenIn = async (sql: Transaction): Promise<AdhocRecipients> => (stored ??= (await findAdhocRecipients(sql, row, row.id)) ?? [])
   return {
     async count(sql, turns) {
       const groups = new Map<string, { -readonly [K in keyof Counted]: Counted[K] }>()
-      for (let after: string | null = ''; after !== null;) {
-        const { rows, after: next } = await chunk(sql, after)
-        for (const { skip_reason, timezone } of rows) {
+      for await (const recipients of adhocChunks(deps, sql, row, await givenIn(sql), marketing)) {
+        for (const { skip_reason, timezone } of recipients) {
           const key = `${skip_reason} ${timezone}`
           const group = groups.get(key)
           if (group === undefined) groups.set(key, { skip_reason, timezone, submitted: false, count: 1 })
           else group.count++
         }
         await turns.next()
-        after = next
       }
       return [...groups.values()]
     },
-    chunk,
+    async chunk(sql, after) {
+      const [given, from] = [await givenIn(sql), Number(after)]
+      const { value: recipients = [] } = await adhocChunks(deps, sql, row, given, marketing, from).next()
+      const next = from + recipients.length
+      return { rows: recipients.map((recipient) => ({ ...recipient, submitted: false })), after: next < given.length ? String(next) : null }
+    },
   }
 }
 
