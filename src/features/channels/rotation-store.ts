@@ -1,10 +1,8 @@
 /** SQL of a rotation of the secret key: the sealed credentials of every account's channels, in pages. */
 import type { Db } from '../../platform/database/sql.ts'
+import type { ChannelRow } from './store.ts'
 
-export interface SealedChannel {
-  readonly id: string
-  readonly credentials: string
-}
+type SealedChannel = Readonly<Pick<ChannelRow, 'id' | 'credentials'>>
 
 /** Sealed credentials by id; deleted channels have none. */
 export async function listSealed(sql: Db, after: string, rows_max: number): Promise<SealedChannel[]> {
@@ -13,6 +11,6 @@ export async function listSealed(sql: Db, after: string, rows_max: number): Prom
 }
 
 /** Writes the credentials sealed anew, unless they have changed meanwhile. */
-export async function reseal(sql: Db, channel: SealedChannel, credentials: string): Promise<void> {
-  await sql`update channels set credentials = ${credentials} where id = ${channel.id} and credentials = ${channel.credentials}`
+export async function reseal(sql: Db, old: SealedChannel, { id, credentials }: SealedChannel): Promise<void> {
+  await sql`update channels set credentials = ${credentials} where id = ${id} and credentials = ${old.credentials}`
 }

@@ -2,6 +2,7 @@
 import { tenantOf } from '../../contract/caller.ts'
 import type { Lane } from '../../lib/loop.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
+import { resealAll } from '../../platform/resealing.ts'
 import { listSealed, reseal } from './rotation-store.ts'
 import type { ChannelService } from './service.ts'
 import { countLinks, listDisconnected, type ChannelRow } from './store.ts'
@@ -16,7 +17,7 @@ const triedAtOnce = 20
 const steadyMs = 5 * 60_000
 
 export const channelChores = (platform: Platform): Chore[] => [
-  { name: 'channel credentials', every_ms: 60_000, run: () => resealAll(platform) },
+  { name: 'channel credentials', every_ms: 60_000, run: () => resealAll(platform, { what: 'channel', list: listSealed, reseal }) },
   { name: 'measure channels', every_ms: 15_000, run: () => measure(platform) },
 ]
 
@@ -28,24 +29,6 @@ async function measure({ pool, metrics }: Platform): Promise<number> {
 }
 
 export const channelLanes = (platform: Platform, channels: ChannelService): Lane[] => [reconnectLane(platform, channels), channels.templatesLane]
-
-/** So that the previous key can be dropped. Resolves to the number of channels changed. */
-async function resealAll({ pool, secrets, log }: Platform): Promise<number> {
-  let changed = 0
-  for (let after = ''; ;) {
-    const channels = await listSealed(pool, after, pageRows)
-    for (const channel of channels.filter(({ credentials }) => !secrets.isCurrent(credentials))) {
-      try {
-        await reseal(pool, channel, secrets.seal(secrets.open(channel.credentials)))
-        changed += 1
-      } catch (error) {
-        log.error({ err: error, channel_id: channel.id }, 'the credentials of a channel could not be sealed anew')
-      }
-    }
-    if (channels.length < pageRows) return changed
-    after = channels.at(-1)!.id
-  }
-}
 
 /** How often a link was tried in vain, or stood and was lost again soon. */
 interface Wait {

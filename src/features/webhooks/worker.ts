@@ -3,6 +3,7 @@ import { limits } from '../../contract/limits.ts'
 import { idFloor } from '../../lib/ids.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
+import { resealAll } from '../../platform/resealing.ts'
 import { Deliverer } from './dispatch/deliverer.ts'
 import { expireDeliveries } from './deliveries/store.ts'
 import { queueDepths } from './dispatch/queue-store.ts'
@@ -35,7 +36,7 @@ export const webhookChores = (platform: Platform): Chore[] => [
   },
   { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
   { name: 'webhook queue depths', every_ms: 5_000, run: () => measure(platform) },
-  { name: 'webhook secrets', every_ms: 3600_000, run: () => resealAll(platform) },
+  { name: 'webhook secrets', every_ms: 3600_000, run: () => resealAll(platform, { what: 'webhook endpoint', list: listSealed, reseal }) },
   ...noticeChores(platform),
 ]
 
@@ -55,22 +56,4 @@ async function measure(platform: Platform): Promise<number> {
   platform.metrics.queue_depth.set({ queue: 'webhook_due' }, depths.due)
   platform.metrics.queue_depth.set({ queue: 'webhook_retries' }, depths.waiting)
   return 0
-}
-
-/** After a rotation of the secret key every secret comes under the current one, so that the previous key can be dropped. */
-async function resealAll(platform: Platform): Promise<number> {
-  const { secrets, pool } = platform
-  const again = (sealed: string | null) => (sealed === null || secrets.isCurrent(sealed) ? sealed : secrets.seal(secrets.open(sealed)))
-  let changed = 0
-  for (let after = ''; ;) {
-    const rows = await listSealed(pool, after, 500)
-    for (const row of rows) {
-      const next = { secret: again(row.secret)!, previous_secret: again(row.previous_secret), verification_token: again(row.verification_token) }
-      if (next.secret === row.secret && next.previous_secret === row.previous_secret && next.verification_token === row.verification_token) continue
-      await reseal(pool, row.id, row.secret, next)
-      changed += 1
-    }
-    if (rows.length < 500) return changed
-    after = rows.at(-1)!.id
-  }
 }

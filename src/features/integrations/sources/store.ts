@@ -105,12 +105,14 @@ export async function deleteSource(sql: Db, { account_id, mode }: Tenant, id: st
     where account_id = ${account_id} and mode = ${mode} and id = ${id}`
 }
 
+type SealedSource = Readonly<Pick<SourceRow, 'id' | 'signing_secret'>>
+
 /** Sources of which the secret may be under a previous key, by slices of the primary key. */
-export async function listSealedSources(sql: Db, after: string, limit: number): Promise<Pick<SourceRow, 'id' | 'signing_secret'>[]> {
-  return await sql<SourceRow[]>`select id, signing_secret from integration_sources where id > ${after} and deleted_at is null order by id limit ${limit}`
+export async function listSealedSources(sql: Db, after: string, limit: number): Promise<SealedSource[]> {
+  return await sql<SealedSource[]>`select id, signing_secret from integration_sources where id > ${after} and deleted_at is null order by id limit ${limit}`
 }
 
 /** Writes the secret sealed anew, unless the source has changed meanwhile. */
-export async function resealSource(sql: Db, id: string, old: string, signing_secret: string): Promise<void> {
-  await sql`update integration_sources set signing_secret = ${signing_secret} where id = ${id} and signing_secret = ${old}`
+export async function resealSource(sql: Db, old: SealedSource, { id, signing_secret }: SealedSource): Promise<void> {
+  await sql`update integration_sources set signing_secret = ${signing_secret} where id = ${id} and signing_secret = ${old.signing_secret}`
 }

@@ -117,19 +117,17 @@ function setFilters(filters: EndpointFilters): string | null {
   return set.length === 0 ? null : JSON.stringify(Object.fromEntries(set))
 }
 
+type SealedEndpoint = Readonly<Pick<EndpointRow, 'id' | 'secret' | 'previous_secret' | 'verification_token'>>
+
 /** Endpoints of which a secret may be under a previous key, by slices of the primary key. */
-export async function listSealed(
-  sql: Db,
-  after: string,
-  limit: number,
-): Promise<Pick<EndpointRow, 'id' | 'secret' | 'previous_secret' | 'verification_token'>[]> {
-  return await sql<EndpointRow[]>`
+export async function listSealed(sql: Db, after: string, limit: number): Promise<SealedEndpoint[]> {
+  return await sql<SealedEndpoint[]>`
     select id, secret, previous_secret, verification_token from webhook_endpoints where id > ${after} and deleted_at is null order by id limit ${limit}`
 }
 
 /** Writes the secrets sealed anew, unless the endpoint has changed meanwhile. */
-export async function reseal(sql: Db, id: string, old: string, row: Pick<EndpointRow, 'secret' | 'previous_secret' | 'verification_token'>): Promise<void> {
+export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint): Promise<void> {
   await sql`
     update webhook_endpoints set secret = ${row.secret}, previous_secret = ${row.previous_secret}, verification_token = ${row.verification_token}, version = version + 1
-    where id = ${id} and secret = ${old}`
+    where id = ${row.id} and secret = ${old.secret}`
 }
