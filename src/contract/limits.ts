@@ -21,6 +21,9 @@ export const limits = {
   batch_messages_max: 100,
   idempotency_key_length_max: 255,
   idempotency_window_ms: 24 * 3600_000,
+  /** Characters of the JSON of a message with merge tags, and of that of its fallbacks. */
+  tagged_message_length_max: 100_000,
+  message_tags_max: 1000,
   metadata_bytes_max: 16 * 1024,
   reference_length_max: 255,
   send_at_ahead_ms_max: 35 * 24 * 3600_000,

@@ -32,9 +32,6 @@ export const campaignLimits = {
   to_length_max: 255,
   name_part_length_max: 100,
   audience_tags_max: 20,
-  /** Of `message`, and of `merge_fallbacks`, as JSON. */
-  message_length_max: 100_000,
-  message_tags_max: 1000,
   throttle_max: 100,
   throttle_default: 20,
 } as const

@@ -40,6 +40,10 @@ export { sendErrors, type RequestKey, type Sent } from './requests.ts'
 export { acceptedObject, messageObject } from './present.ts'
 export { rankOf, stamps } from './states.ts'
 export { checkRecipient } from './ingest/check.ts'
+export { hasTags, render } from './merging/compiled-message.ts'
+export { isVariableTag, mergeValues, type MergeValues } from './merging/merge-tags.ts'
+export { requireTemplate } from './merging/required-template.ts'
+export { keptMessage, messageFailures, tooLarge, type TaggedMessage } from './merging/saved-message.ts'
 
 export interface MessageDeps extends Withdrawing {
   readonly platform: Platform

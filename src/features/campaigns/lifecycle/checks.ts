@@ -9,7 +9,7 @@ import { segmentSize } from '../audience/counting.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { audienceSize } from '../drafts/audience.ts'
 import { covers, estimateOf, type Estimate } from '../drafts/estimates.ts'
-import { requireTemplate } from '../drafts/templates.ts'
+import { requireTemplate } from '../../messages/service.ts'
 import { requireWithinLimit } from '../messaging-limit.ts'
 import type { AdhocRecipients, CampaignRow } from '../rows.ts'
 

@@ -1,5 +1,5 @@
 /**
- * A campaign's message taken apart once, so that what each recipient costs hangs on its tags alone: their texts are measured before anything is put together (behaviour:
+ * A message with merge tags taken apart once, so that what each recipient costs hangs on its tags alone: their texts are measured before anything is put together (behaviour:
  * campaigns 5). What is filled in is text and nothing else: it changes no structure, and brings in no other tag.
  */
 import type { Detail } from '../../../contract/errors.ts'

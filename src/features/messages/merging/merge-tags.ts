@@ -1,5 +1,5 @@
 /**
- * Merge tags, `{{name}}` in any string of a campaign's message: found when it is saved, looked up for each recipient (behaviour: campaigns 3).
+ * Merge tags, `{{name}}` in any string of a campaign's or an automation's message: found when it is saved, looked up for each recipient (behaviour: campaigns 3).
  */
 import type { Detail } from '../../../contract/errors.ts'
 import { join } from '../../../contract/validation.ts'
@@ -38,32 +38,31 @@ export function countTags(value: unknown): number {
   return Object.values(value).reduce((sum: number, item) => sum + countTags(item), 0)
 }
 
-/** What a campaign's tags may name: fields of contacts, defined attributes, and the variables of its ad-hoc recipients, bare or as attributes. */
-export interface KnownTags {
-  readonly attributes: ReadonlySet<string>
-  readonly variables: ReadonlySet<string>
-}
-
-function isKnownTag(name: string, { attributes, variables }: KnownTags): boolean {
-  if ((contactTags as readonly string[]).includes(name) || variables.has(name)) return true
+/** Whether a tag names a field of contacts, or one of these attributes. */
+export function isContactTag(name: string, attributes: ReadonlySet<string>): boolean {
   const key = attributeKeyOf(name)
-  return key !== null && (attributes.has(key) || variables.has(key))
+  return (contactTags as readonly string[]).includes(name) || (key !== null && attributes.has(key))
 }
 
-const names = contactTags.map((name) => `{{${name}}}`).join(', ')
+/** Whether a tag names one of the variables that recipients bring along, bare or as an attribute. */
+export function isVariableTag(name: string, variables: ReadonlySet<string>): boolean {
+  return variables.has(name) || variables.has(attributeKeyOf(name) ?? name)
+}
 
-/** A failure for each tag that names nothing, of the message and of its fallbacks. */
-export function unknownTags(message: unknown, fallbacks: Readonly<Record<string, string>>, known: KnownTags): Detail[] {
-  const inMessage = tagsOf(message, 'message').filter(({ name }) => !isKnownTag(name, known))
-  const inFallbacks = Object.keys(fallbacks).filter((name) => !isKnownTag(name, known))
+/** The tags of contacts, for the sentences of refusals. */
+const contactTagNames = `${contactTags.map((name) => `{{${name}}}`).join(', ')} or {{attributes.<key>}} with a key that some contact has`
+
+/** A failure for each tag that names nothing, of the message and of its fallbacks. `told` ends the sentence about a tag: what it does not name, and what it may. */
+export function unknownTags(
+  message: unknown,
+  fallbacks: Readonly<Record<string, string>>,
+  isKnown: (name: string) => boolean,
+  told = `names no contact field and no attribute. Use ${contactTagNames}.`,
+): Detail[] {
+  const inMessage = tagsOf(message, 'message').filter(({ name }) => !isKnown(name))
+  const inFallbacks = Object.keys(fallbacks).filter((name) => !isKnown(name))
   return [
-    ...inMessage.map(({ name, param }): Detail => {
-      return {
-        param,
-        code: 'unknown_merge_tag',
-        message: `\`{{${name}}}\` names no contact field and no attribute. Use ${names} or {{attributes.<key>}} with a key that some contact has.`,
-      }
-    }),
+    ...inMessage.map(({ name, param }): Detail => ({ param, code: 'unknown_merge_tag', message: `\`{{${name}}}\` ${told}` })),
     ...inFallbacks.map((name): Detail => {
       return {
         param: join('merge_fallbacks', name),
