@@ -1,5 +1,5 @@
 /** Finds the messages that receipts mean. Any session of an account at a provider may get the receipts of all its channels, so that they are looked for on each of them. */
-import { areOtherNumbers, areSameNumber } from '../../../lib/same-number.ts'
+import { areOfAnother } from '../../../lib/same-number.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Receipt } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
@@ -19,9 +19,9 @@ interface Names {
 /** After so many looks, about a minute, the one message that the id names on the channel that was told is taken although the receipt names another number. */
 const oddNumberAttempts = 9
 
-/** Whether a receipt tells of another recipient than this. A provider may write sender and recipient the wrong way round. */
+/** Whether a receipt tells of another recipient than this. */
 export const isOfAnother = ({ addresses }: Pick<Receipt, 'addresses'>, recipient: string): boolean =>
-  addresses !== undefined && areOtherNumbers(addresses.from, recipient) && !areSameNumber(addresses.to, recipient)
+  addresses !== undefined && areOfAnother(addresses, recipient)
 
 /** The references that receipts mean, by the ids of their reports; those that mean none that is known are left out. */
 export async function referencesOf(deps: FindingDeps, tx: Db, rows: readonly ReportRow[]): Promise<Map<string, ReferenceRow>> {

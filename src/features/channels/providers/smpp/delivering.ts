@@ -1,6 +1,6 @@
 /** What an SMSC delivers: receipts and messages from recipients, answered once they are stored. */
 import type { Clock } from '../../../../lib/clock.ts'
-import { areOtherNumbers, areSameNumber } from '../../../../lib/same-number.ts'
+import { areOfAnother } from '../../../../lib/same-number.ts'
 import type { Report, Tell } from '../../adapter.ts'
 import { contentOf, idOf, readInbound } from './inbound.ts'
 import type { Link } from './link.ts'
@@ -142,7 +142,7 @@ function readReceiptOf({ options, memory }: State, pdu: Pdu): Read {
   const [likeliest, ...others] = answeredIds(told.id, options.receipt_ids)
   const addresses = { from: textOf(pdu, 'source_addr'), to: textOf(pdu, 'destination_addr') }
   const recipient = memory.ids.get(likeliest)
-  const isOurs = recipient !== undefined && (!areOtherNumbers(addresses.from, recipient) || areSameNumber(addresses.to, recipient))
+  const isOurs = recipient !== undefined && !areOfAnother(addresses, recipient)
   const receipt = receiptOf(told, { provider_id: likeliest, ...(isOurs ? {} : { also_known_as: others, addresses }) })
   return receipt === null ? { reports: [], ignored: 'a receipt with a state that changes nothing' } : { reports: [receipt] }
 }
