@@ -5,6 +5,7 @@ import { isoTime, pause } from '../../../lib/clock.ts'
 import { mayPass } from '../../../platform/database/failures.ts'
 import { sqlState, transact, type Db } from '../../../platform/database/sql.ts'
 import type { ChannelService } from '../../channels/service.ts'
+import { insertAnswered, keepReferences } from '../references-store.ts'
 import { lockMessages } from '../reports/parts-store.ts'
 import { storeReports } from '../reports/store.ts'
 import { reportWakes, type ReportWakes } from '../reports/wakes.ts'
@@ -259,8 +260,8 @@ async function writeInTransaction(deps: WriteDeps, written: readonly Completion[
     // what a provider within this process took left nothing behind: cancelled meanwhile, the message was never handed over
     const sent = completions.filter((completion) => !(wasHandedOver(completion) && completion.instant) || rows.has(completion.job.row.id))
     const [found, answered] = [sent.filter(wasAsked), sent.filter((completion) => !wasAsked(completion))]
-    await store.insertReferences(tx, answered.flatMap(referencesOf), 'answered')
-    await store.insertReferences(tx, found.flatMap(referencesOf), 'found')
+    await insertAnswered(tx, answered.flatMap(referencesOf))
+    await keepReferences(tx, found.flatMap(referencesOf))
     await refuseOthersIds(tx, found)
     await storeReports(
       tx,

@@ -4,11 +4,12 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
 import type { Outcome, Receipt, Report } from '../../channels/adapter.ts'
 import { providerCodeOf } from '../provider-code.ts'
+import type { NewReference } from '../references-store.ts'
 import type { NewReport } from '../reports/store.ts'
 import type { MessageRow } from '../rows.ts'
 import type { TransitionRequest } from '../transitions/transitions.ts'
 import { type Job } from './job.ts'
-import type { NewAttempt, NewReference, ReturnedJob } from './store.ts'
+import type { NewAttempt, ReturnedJob } from './store.ts'
 
 /** A job that was handed over, or asked about, and the provider's answer. */
 export interface HandedOver {
@@ -173,11 +174,11 @@ function immediateReceipts({ outcome, instant }: HandedOver): Receipt[] {
 export function referencesOf(completion: Completion): NewReference[] {
   if (!wasHandedOver(completion)) return []
   const { job, outcome, at_ms } = completion
-  const { channel_id, account_id, mode, id: message_id } = job.row
+  const { channel_id, id: message_id } = job.row
   const whole = outcome.kind === 'accepted'
   const provider_ids = whole ? outcome.provider_ids : takenOf(completion)
   const parts = provider_ids.length + (whole ? 0 : 1)
-  return provider_ids.map((provider_id, part) => ({ channel_id, provider_id, account_id, mode, message_id, part, parts, created_at: isoTime(at_ms) }))
+  return provider_ids.map((provider_id, part) => ({ ...tenantOf(job.row), channel_id, provider_id, message_id, part, parts, created_at: isoTime(at_ms) }))
 }
 
 /** The reports that came with the answer and are applied later. */

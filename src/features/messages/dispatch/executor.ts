@@ -4,6 +4,7 @@ import { isoTime, withDeadline } from '../../../lib/clock.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
+import { findProviderId } from '../references-store.ts'
 import { listToldOf } from '../reports/store.ts'
 import { applyTransitions, type TransitionDeps } from '../transitions/transitions.ts'
 import { ask } from './asking.ts'
@@ -22,7 +23,7 @@ import type { ChannelRates } from './rates.ts'
 import { giveBack, isOurs } from './scheduler.ts'
 import { jobsNotBefore, type SendTimes } from './send-times.ts'
 import type { Sessions } from './sessions.ts'
-import { findProviderId, listHeld } from './store.ts'
+import { listHeld } from './store.ts'
 
 export interface ExecutorDeps extends TransitionDeps {
   readonly channels: ChannelService

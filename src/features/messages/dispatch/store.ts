@@ -1,5 +1,4 @@
 /** SQL of the dispatch lane: claims, take-overs, leases on channels, and what becomes of jobs that were handed over. Lanes work across tenants. */
-import type { Tenant } from '../../../contract/caller.ts'
 import type { MessageRow } from '../rows.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import { isAlive } from '../../../platform/processes-store.ts'
@@ -232,16 +231,6 @@ export async function releaseChannels(sql: Db, process_id: string): Promise<void
   await sql`delete from channel_leases where process_id = ${process_id}`
 }
 
-/** The provider's id of a message on this channel, sent or received; null where it has none. */
-export async function findProviderId(sql: Db, { account_id, mode }: Tenant, channel_id: string, message_id: string): Promise<string | null> {
-  const [row] = await sql<{ provider_id: string }[]>`
-    select provider_id from provider_references where account_id = ${account_id} and mode = ${mode} and channel_id = ${channel_id} and message_id = ${message_id} and part = 0
-    union all
-    select provider_id from inbound_references where account_id = ${account_id} and channel_id = ${channel_id} and message_id = ${message_id}
-    limit 1`
-  return row?.provider_id ?? null
-}
-
 /** Those of these queues in which messages wait that no process has in hand, whenever they are due. */
 export async function listWaiting(sql: Db, queues: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ queue: string }[]>`
@@ -270,39 +259,6 @@ export async function measureDepths(sql: Db, at: string): Promise<Depths> {
       (select count(*) from provider_reports) as reports
     from dispatch_jobs`
   return row!
-}
-
-/** Receipts of SMS come within a message's validity, three days at most with nearly all operators; read receipts later, but their providers use no id twice. */
-const referenceReusedAfter = '4 days'
-
-/** By which name a provider knows a message, or one of its parts. */
-export interface NewReference {
-  readonly channel_id: string
-  readonly provider_id: string
-  readonly account_id: string
-  readonly mode: string
-  readonly message_id: string
-  readonly part: number
-  readonly parts: number
-  readonly created_at: string
-}
-
-/**
- * A reference that is there already stays as it is, unless nothing more is to come of its message: it is over, or so old that no provider tells of it any more. Then the provider counts
- * its ids anew, and the name is the newer message's (behaviour: messages 7.3). `found`: the provider told them of an earlier hand-over, so that they are no newer than what is there.
- */
-export async function insertReferences(tx: Db, references: readonly NewReference[], origin: 'answered' | 'found'): Promise<void> {
-  if (references.length === 0) return
-  await tx`
-    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-    select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part, parts, created_at
-    from json_to_recordset(${jsonRows(references)}::text::json) as t(channel_id text, provider_id text, account_id text, mode text, message_id text, part smallint, parts smallint, created_at timestamptz)
-    order by channel_id, provider_id, message_id, part
-    on conflict (channel_id, provider_id) do update set account_id = excluded.account_id, mode = excluded.mode, message_id = excluded.message_id, part = excluded.part,
-      parts = excluded.parts, status = null, created_at = excluded.created_at
-    where ${origin === 'answered'} and provider_references.message_id <> excluded.message_id and (provider_references.created_at < excluded.created_at - ${referenceReusedAfter}::interval
-      or exists (select from messages m where m.account_id = provider_references.account_id and m.mode = provider_references.mode
-        and m.id = provider_references.message_id and m.status in ('delivered', 'read', 'failed')))`
 }
 
 /** One hand-over and its outcome. */

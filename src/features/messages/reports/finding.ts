@@ -3,7 +3,8 @@ import { areOfAnother } from '../../../lib/same-number.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Receipt } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
-import { findRecipients, findReferences, type ReferenceRow, type ReportRow } from './store.ts'
+import { findReferences, referenceKey, type Reference } from '../references-store.ts'
+import { findRecipients, type ReportRow } from './store.ts'
 
 interface FindingDeps {
   readonly channels: Pick<ChannelService, 'find' | 'listOfProviderAccount'>
@@ -24,7 +25,7 @@ export const isOfAnother = ({ addresses }: Pick<Receipt, 'addresses'>, recipient
   addresses !== undefined && areOfAnother(addresses, recipient)
 
 /** The references that receipts mean, by the ids of their reports; those that mean none that is known are left out. */
-export async function referencesOf(deps: FindingDeps, tx: Db, rows: readonly ReportRow[]): Promise<Map<string, ReferenceRow>> {
+export async function referencesOf(deps: FindingDeps, tx: Db, rows: readonly ReportRow[]): Promise<Map<string, Reference>> {
   const channels = await channelsOf(deps, tx, rows)
   const names = rows.map((row) => namesOf(row, channels.get(row.channel_id) ?? []))
   const references = new Map(
@@ -33,30 +34,28 @@ export async function referencesOf(deps: FindingDeps, tx: Db, rows: readonly Rep
         tx,
         names.flatMap(({ candidates }) => candidates),
       )
-    ).map((one) => [keyOf(one), one]),
+    ).map((one) => [referenceKey(one), one]),
   )
   const addressed = names.filter(({ row }) => (row.report as Receipt).addresses !== undefined)
   const recipients = await findRecipients(
     tx,
-    addressed.flatMap(({ candidates }) => candidates.flatMap((one) => references.get(keyOf(one)) ?? [])),
+    addressed.flatMap(({ candidates }) => candidates.flatMap((one) => references.get(referenceKey(one)) ?? [])),
   )
   return new Map(
     names.flatMap((one) => {
-      const found = one.candidates.flatMap((candidate) => references.get(keyOf(candidate)) ?? [])
+      const found = one.candidates.flatMap((candidate) => references.get(referenceKey(candidate)) ?? [])
       const meant = chosen(one, found, recipients)
       return meant === undefined ? [] : [[one.row.id, meant] as const]
     }),
   )
 }
 
-function chosen({ row, sibling }: Names, found: readonly ReferenceRow[], recipients: ReadonlyMap<string, string>): ReferenceRow | undefined {
+function chosen({ row, sibling }: Names, found: readonly Reference[], recipients: ReadonlyMap<string, string>): Reference | undefined {
   const receipt = row.report as Receipt
   const fitting = found.find(({ message_id }) => !isOfAnother(receipt, recipients.get(message_id) ?? ''))
   if (fitting !== undefined || sibling || row.attempts < oddNumberAttempts) return fitting
-  return found.find((one) => keyOf(one) === keyOf(row))
+  return found.find((one) => referenceKey(one) === referenceKey(row))
 }
-
-const keyOf = ({ channel_id, provider_id }: Pick<ReportRow, 'channel_id' | 'provider_id'>): string => `${channel_id} ${provider_id}`
 
 /** The channels of the accounts at providers whose sessions told receipts that may be of any of them, by the channel that was told. */
 async function channelsOf({ channels }: FindingDeps, tx: Db, rows: readonly ReportRow[]): Promise<Map<string, readonly ChannelRow[]>> {

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import type { Receipt } from '../../channels/adapter.ts'
-import type { ReferenceRow } from './store.ts'
+import type { Reference } from '../references-store.ts'
 
 /** What is told of the parts of a message, from the least. */
 export const partSteps = ['accept', 'deliver', 'open'] as const
@@ -14,7 +14,7 @@ export type PartStep = (typeof partSteps)[number]
  */
 export async function raisePart(
   tx: Db,
-  { channel_id, provider_id, message_id }: ReferenceRow,
+  { channel_id, provider_id, message_id }: Reference,
   reported: Exclude<Receipt['transition'], 'fail'>,
 ): Promise<(PartStep | null)[]> {
   const steps = [...partSteps]
@@ -29,7 +29,7 @@ export async function raisePart(
 }
 
 /** Notes that one part of a message failed; resolves to whether it went out once more, and that has not failed. */
-export async function failPart(tx: Db, { channel_id, provider_id, message_id, part }: ReferenceRow): Promise<boolean> {
+export async function failPart(tx: Db, { channel_id, provider_id, message_id, part }: Reference): Promise<boolean> {
   await tx`
     update provider_references set status = 'fail' where channel_id = ${channel_id} and provider_id = ${provider_id} and (status is null or status = 'accept')`
   const rows = await tx`
@@ -39,28 +39,6 @@ export async function failPart(tx: Db, { channel_id, provider_id, message_id, pa
       and not exists (select from provider_references r where r.channel_id = j.channel_id and r.provider_id = j.accepted_ids[${part + 1}::int])
     limit 1`
   return rows.length > 0
-}
-
-/** By which id the provider knows a part of a message; `part` from 0. */
-export interface NewPart extends Tenant {
-  readonly channel_id: string
-  readonly provider_id: string
-  readonly message_id: string
-  readonly part: number
-  readonly parts: number
-}
-
-/** Keeps by which ids the provider names parts; resolves to those that nobody had kept before, as `channel_id provider_id`. */
-export async function keepParts(tx: Db, parts: readonly NewPart[], at: string): Promise<Set<string>> {
-  if (parts.length === 0) return new Set()
-  const kept = await tx<{ channel_id: string; provider_id: string }[]>`
-    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-    select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, part, parts, ${at}::timestamptz
-    from json_to_recordset(${jsonRows(parts)}::text::json) as t(account_id text, mode text, channel_id text, provider_id text, message_id text, part smallint, parts smallint)
-    order by channel_id, provider_id
-    on conflict (channel_id, provider_id) do nothing
-    returning channel_id, provider_id`
-  return new Set(kept.map(({ channel_id, provider_id }) => `${channel_id} ${provider_id}`))
 }
 
 /** Locks messages in the order of their ids, as whoever changes several does. */

@@ -3,13 +3,14 @@ import type { Db } from '../../../platform/database/sql.ts'
 import type { Receipt } from '../../channels/adapter.ts'
 import { endJobs } from '../dispatch/store.ts'
 import { lockAccepted, raiseAccepted } from '../dispatch/parts-store.ts'
+import { keepReferences, referenceKey, type NewReference, type Reference } from '../references-store.ts'
 import type { TransitionRequest } from '../transitions/transitions.ts'
-import { failPart, keepParts, partSteps, raisePart, type NewPart } from './parts-store.ts'
-import type { NamedReport, ReferenceRow } from './store.ts'
+import { failPart, partSteps, raisePart } from './parts-store.ts'
+import type { NamedReport } from './store.ts'
 
 /** A receipt, and the message that it is about. */
 export const requestOf = (
-  reference: Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>,
+  reference: Pick<Reference, 'account_id' | 'mode' | 'message_id'>,
   receipt: Receipt,
   transition: TransitionRequest['transition'],
   at: string,
@@ -23,7 +24,7 @@ export const requestOf = (
 })
 
 /** A message of several parts is as far as the least advanced of them, and failed when one is: of one that went out more than once, when all of these are. */
-export async function requestsOfParts(tx: Db, receipts: readonly { reference: ReferenceRow; receipt: Receipt }[], at: string): Promise<TransitionRequest[]> {
+export async function requestsOfParts(tx: Db, receipts: readonly { reference: Reference; receipt: Receipt }[], at: string): Promise<TransitionRequest[]> {
   const requests: TransitionRequest[] = []
   for (const { reference, receipt } of receipts) {
     if (receipt.transition === 'fail') {
@@ -73,17 +74,19 @@ export async function settleParts(tx: Db, named: readonly NamedPart[], at: strin
     named.map(({ message_id }) => message_id),
   )
   const known = named.filter((one) => follows(one, jobs.get(one.message_id), named))
-  const kept = await keepParts(tx, known.map(partOf), at)
-  const settled = known.filter(({ channel_id, provider_id }) => kept.has(`${channel_id} ${provider_id}`))
+  const kept = await keepReferences(
+    tx,
+    known.map((one) => partOf(one, at)),
+  )
+  const settled = known.filter((one) => kept.has(referenceKey(one)))
   const grown = [...Map.groupBy(settled, ({ message_id }) => message_id)].flatMap(([message_id, told]) => {
     const before = jobs.get(message_id)
     const accepted_ids = before === undefined ? [] : withProved(before, told)
     return before === undefined || accepted_ids.length === before.length ? [] : [{ message_id, accepted_ids, told: told[0]! }]
   })
-  await keepParts(
+  await keepReferences(
     tx,
-    grown.flatMap(({ accepted_ids, told }) => accepted_ids.map((provider_id, part) => ({ ...partOf(told), provider_id, part }))),
-    at,
+    grown.flatMap(({ accepted_ids, told }) => accepted_ids.map((provider_id, part) => ({ ...partOf(told, at), provider_id, part }))),
   )
   const whole = grown.filter(({ accepted_ids, told }) => accepted_ids.length >= told.part.total)
   const rest = grown.filter((one) => !whole.includes(one))
@@ -97,7 +100,7 @@ export async function settleParts(tx: Db, named: readonly NamedPart[], at: strin
     ...whole.map(({ told }) => requestOf(told, acceptance, 'accept', at)),
     ...(await requestsOfParts(
       tx,
-      settled.map((one) => ({ reference: partOf(one), receipt: one.receipt })),
+      settled.map((one) => ({ reference: partOf(one, at), receipt: one.receipt })),
       at,
     )),
   ]
@@ -106,7 +109,7 @@ export async function settleParts(tx: Db, named: readonly NamedPart[], at: strin
 
 const acceptance = { kind: 'receipt', provider_id: '', transition: 'accept' } as const
 
-const partOf = ({ account_id, mode, channel_id, provider_id, message_id, part }: NamedPart): NewPart => ({
+const partOf = ({ account_id, mode, channel_id, provider_id, message_id, part }: NamedPart, created_at: string): NewReference => ({
   account_id,
   mode,
   channel_id,
@@ -114,6 +117,7 @@ const partOf = ({ account_id, mode, channel_id, provider_id, message_id, part }:
   message_id,
   part: part.number - 1,
   parts: part.total,
+  created_at,
 })
 
 /** What was taken of a message, with the parts that receipts prove: each after the one before it. */

@@ -14,13 +14,12 @@ import { withTappedButton } from '../inbound/tapped-button.ts'
 import type { MessageRow } from '../rows.ts'
 import { writeReceipts, type ReceiptWrite } from '../transitions/store.ts'
 import { applyTransitions, stepOf, writeOf, type TransitionDeps, type TransitionRequest } from '../transitions/transitions.ts'
+import { findMessageId, keepReferences, referenceKey } from '../references-store.ts'
 import { isOfAnother, referencesOf } from './finding.ts'
 import { lockMessages } from './parts-store.ts'
 import { isPart, requestOf, requestsOfParts, settleParts } from './parts.ts'
 import {
-  findMessageId,
   findNamed,
-  keepReferences,
   listDueOfOthers,
   listDueReports,
   listOvertaking,
@@ -273,8 +272,11 @@ const requestOfNamed = (named: NamedReport & { receipt: Receipt }, at: string): 
  * settled by it; the others are applied in a moment, by the reference that was written meanwhile.
  */
 async function settleNamed(tx: Db, named: readonly NamedReport[], at: string): Promise<Set<string>> {
-  const kept = await keepReferences(tx, named, at)
-  const settled = named.filter(({ channel_id, provider_id }) => kept.has(`${channel_id} ${provider_id}`))
+  const kept = await keepReferences(
+    tx,
+    named.map((one) => ({ ...one, part: 0, parts: 1, created_at: at })),
+  )
+  const settled = named.filter((one) => kept.has(referenceKey(one)))
   await endJobs(
     tx,
     settled.map(({ message_id }) => message_id),
@@ -303,7 +305,7 @@ async function applyInbound(deps: ReportDeps, tx: Db, rows: readonly ReportRow[]
     const said = report as InboundMessage
     const { from, profile_name, type, provider_id, media, part } = said
     if (channel === null) continue
-    const reply_to = said.reply_to === null ? null : await findMessageId(tx, channel_id, said.reply_to)
+    const reply_to = said.reply_to === null ? null : await findMessageId(tx, row, channel_id, said.reply_to)
     const inbound: NewInbound = {
       account_id,
       mode,

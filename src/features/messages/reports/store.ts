@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import type { Tenant } from '../../../contract/caller.ts'
 import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import type { Report } from '../../channels/adapter.ts'
+import type { Reference } from '../references-store.ts'
 
 export interface NewCallback {
   readonly id: string
@@ -169,29 +170,8 @@ export async function postponeReports(tx: Db, times: readonly { readonly place: 
     from json_to_recordset(${jsonRows(times)}::text::json) as t(place tid, due_at timestamptz) where r.ctid = t.place`
 }
 
-export interface ReferenceRow {
-  channel_id: string
-  provider_id: string
-  account_id: Tenant['account_id']
-  mode: Tenant['mode']
-  message_id: string
-  /** From 0. */
-  part: number
-  parts: number
-}
-
-/** The messages that these reports name, by the channel and the provider's id. */
-export async function findReferences(tx: Db, rows: readonly Pick<ReportRow, 'channel_id' | 'provider_id'>[]): Promise<ReferenceRow[]> {
-  if (rows.length === 0) return []
-  const wanted = rows.map(({ channel_id, provider_id }) => ({ channel_id, provider_id }))
-  return await tx<ReferenceRow[]>`
-    select r.channel_id, r.provider_id, r.account_id, r.mode, r.message_id, r.part, r.parts
-    from json_to_recordset(${jsonRows(wanted)}::text::json) as t(channel_id text, provider_id text)
-    join provider_references r on r.channel_id = t.channel_id and r.provider_id = t.provider_id`
-}
-
 /** To whom these messages went, by their ids. */
-export async function findRecipients(tx: Db, rows: readonly Pick<ReferenceRow, 'account_id' | 'mode' | 'message_id'>[]): Promise<Map<string, string>> {
+export async function findRecipients(tx: Db, rows: readonly Pick<Reference, 'account_id' | 'mode' | 'message_id'>[]): Promise<Map<string, string>> {
   if (rows.length === 0) return new Map()
   const wanted = rows.map(({ account_id, mode, message_id }) => ({ account_id, mode, message_id }))
   const found = await tx<{ id: string; to: string }[]>`
@@ -215,26 +195,6 @@ export async function findNamed<T extends NamedReport>(tx: Db, named: readonly T
     join messages m on m.account_id = t.account_id and m.mode = t.mode and m.id = t.message_id and m.channel_id = t.channel_id and m.direction = 'outbound'`
   const ids = new Set(found.map(({ id }) => id))
   return named.filter(({ id }) => ids.has(id))
-}
-
-/** Keeps by which ids the provider names messages; resolves to those ids that nobody had kept before. */
-export async function keepReferences(tx: Db, named: readonly NamedReport[], at: string): Promise<Set<string>> {
-  if (named.length === 0) return new Set()
-  const rows = named.map(({ account_id, mode, channel_id, provider_id, message_id }) => ({ account_id, mode, channel_id, provider_id, message_id }))
-  const kept = await tx<{ channel_id: string; provider_id: string }[]>`
-    insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-    select distinct on (channel_id, provider_id) channel_id, provider_id, account_id, mode, message_id, 0, 1, ${at}::timestamptz
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, channel_id text, provider_id text, message_id text)
-    order by channel_id, provider_id
-    on conflict (channel_id, provider_id) do nothing
-    returning channel_id, provider_id`
-  return new Set(kept.map(({ channel_id, provider_id }) => `${channel_id} ${provider_id}`))
-}
-
-/** The message that a provider knows by this id; null where it is none of ours. */
-export async function findMessageId(tx: Db, channel_id: string, provider_id: string): Promise<string | null> {
-  const [row] = await tx<{ message_id: string }[]>`select message_id from provider_references where channel_id = ${channel_id} and provider_id = ${provider_id}`
-  return row?.message_id ?? null
 }
 
 /** Forgets what providers told, and the references to it, before `cutoff`; at most `rows_max` of each. */

@@ -4,6 +4,7 @@ import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts
 import type { EventRow } from '../../../platform/outbox.ts'
 import type { MessageRow } from '../rows.ts'
 import { eventsFrom } from '../../../platform/outbox.ts'
+import { referencesOfAccepted } from '../references-store.ts'
 import { stamps } from '../states.ts'
 import { transitionsFrom } from './follower-store.ts'
 import type { Followers } from './followers.ts'
@@ -179,10 +180,7 @@ export async function writeAcceptances(sql: Db, followers: Followers, acceptance
         t.report_id, t.report, t.report_due_at${columns}
     ),
     emitted as (${emittedEvents(sql)}),
-    reference as (
-      insert into provider_references (channel_id, provider_id, account_id, mode, message_id, part, parts, created_at)
-      select channel_id, provider_id, account_id, mode, id, 0, 1, at from changed
-    ),
+    reference as (${referencesOfAccepted(sql)}),
     kept as (
       insert into provider_reports (id, account_id, mode, channel_id, provider_id, report, due_at, created_at)
       select report_id, account_id, mode, channel_id, provider_id, report::json, report_due_at, at from changed where report_id is not null
