@@ -63,28 +63,33 @@ create table automation_runs (
   automation_id text collate "C" not null,
   automation_event_id text collate "C" not null,
   contact_id text collate "C",
-  customer_key text,
+  customer_keys text[] not null,
+  "to" text,
+  address text,
   status text not null,
   reason text,
   scheduled_for timestamp with time zone not null,
   message_id text collate "C",
   due_at timestamp with time zone,
-  process_id text collate "C",
-  lease_until timestamp with time zone,
   failures smallint default 0 not null,
   cancel_on text[] not null,
   event_type text not null,
   created_at timestamp with time zone not null,
   constraint automation_runs_pkey PRIMARY KEY (id),
+  constraint automation_runs_check CHECK (((due_at IS NOT NULL) = (status = 'scheduled'::text))),
+  constraint automation_runs_check1 CHECK (((message_id IS NOT NULL) = (status = 'sent'::text))),
   constraint automation_runs_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint automation_runs_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'sent'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
 );
+CREATE INDEX automation_runs_by_status ON public.automation_runs USING btree (account_id, mode, status, id);
 CREATE INDEX automation_runs_due ON public.automation_runs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX automation_runs_due_of_source ON public.automation_runs USING btree (source_id, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX automation_runs_listed ON public.automation_runs USING btree (account_id, mode, id);
+CREATE INDEX automation_runs_of_address ON public.automation_runs USING btree (account_id, mode, address) WHERE (status = 'scheduled'::text);
 CREATE INDEX automation_runs_of_automation ON public.automation_runs USING btree (automation_id, id);
 CREATE INDEX automation_runs_of_contact ON public.automation_runs USING btree (contact_id) WHERE (status = 'scheduled'::text);
 CREATE INDEX automation_runs_of_event ON public.automation_runs USING btree (automation_event_id);
-CREATE INDEX automation_runs_waiting ON public.automation_runs USING btree (source_id, customer_key) WHERE (status = 'scheduled'::text);
+CREATE INDEX automation_runs_waiting ON public.automation_runs USING gin (customer_keys) WHERE ((status = 'scheduled'::text) AND ((cancel_on <> '{}'::text[]) OR (event_type ~~ 'cart.%'::text) OR (event_type ~~ 'checkout.%'::text)));
 
 create table automations (
   account_id text collate "C" not null,

@@ -90,27 +90,34 @@ create table automation_runs (
   automation_id text collate "C" not null,
   automation_event_id text collate "C" not null,
   contact_id text collate "C",
-  -- the customer within the source, by what the event tells of him; null where it tells nothing
-  customer_key text,
+  -- the customer within the source, by everything that the event tells of him: a later event is of the same customer where one of them is the same
+  customer_keys text[] not null,
+  -- whom it goes to, as written, and the address of that in contact_addresses; null where nobody can be reached on the automation's channel
+  "to" text,
+  address text,
   status text not null check (status in ('scheduled', 'sent', 'skipped', 'cancelled', 'failed')),
   reason text,
   scheduled_for timestamptz not null,
   message_id text collate "C",
-  -- when a process may take it up again; null once it is not scheduled any more
+  -- when a process may take it up: whoever does moves this on, to when another one may; null once it is not scheduled any more
   due_at timestamptz,
-  -- who is at work on it, and until when nobody else is
-  process_id text collate "C",
-  lease_until timestamptz,
+  -- attempts in a row after which it was put off
   failures smallint not null default 0,
   -- event types of the same customer that cancel it
   cancel_on text[] not null,
   event_type text not null,
   created_at timestamptz not null,
-  primary key (id)
+  primary key (id),
+  check ((due_at is not null) = (status = 'scheduled')),
+  check ((message_id is not null) = (status = 'sent'))
 );
 create index automation_runs_due on automation_runs (due_at) where due_at is not null;
-create index automation_runs_waiting on automation_runs (source_id, customer_key) where status = 'scheduled';
+create index automation_runs_due_of_source on automation_runs (source_id, due_at) where due_at is not null;
+-- those alone that another event of the same customer may cancel
+create index automation_runs_waiting on automation_runs using gin (customer_keys) where status = 'scheduled' and (cancel_on <> '{}' or event_type like 'cart.%' or event_type like 'checkout.%');
 create index automation_runs_of_event on automation_runs (automation_event_id);
 create index automation_runs_of_automation on automation_runs (automation_id, id);
 create index automation_runs_listed on automation_runs (account_id, mode, id);
+create index automation_runs_by_status on automation_runs (account_id, mode, status, id);
+create index automation_runs_of_address on automation_runs (account_id, mode, address) where status = 'scheduled';
 create index automation_runs_of_contact on automation_runs (contact_id) where status = 'scheduled';

@@ -62,6 +62,8 @@ const exempt: Record<string, string> = {
   'src/features/integrations/sources/store.ts findSourceByKeyHash': 'a source key tells whose it is',
   'src/features/integrations/sources/store.ts listSealedSources': 'a rotation of the secret key seals everything anew',
   'src/features/integrations/sources/store.ts resealSource': 'as above',
+  'src/features/integrations/runs/store.ts cancelled': 'the end of statements that have found runs by both',
+  'src/features/integrations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
   'src/features/contacts/imports/store.ts': 'the imports lane and its chores work for every account, by the ids of jobs',
   'src/features/webhooks/notices/store.ts': 'e-mails to the owners of all accounts',
   'src/features/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',

@@ -1,13 +1,160 @@
-/** SQL of `automation_runs`. */
+/** SQL of `automation_runs`: made, read, and ended before they become messages. What takes those that are due is in due-store.ts. */
 import type { Tenant } from '../../../contract/caller.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import type { RunOfEvent, RunStatus } from '../../../contract/resources/automation-run.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { Page } from '../../../platform/http/paging.ts'
+import { addressKeyOf } from '../../contacts/service.ts'
 
-/** Why a run was cancelled before its message was made. */
-export type CancelReason = 'source_disabled' | 'source_deleted'
+export interface RunRow extends Tenant {
+  readonly id: string
+  readonly source_id: string
+  readonly automation_id: string
+  readonly automation_event_id: string
+  readonly contact_id: string | null
+  readonly status: RunStatus
+  readonly reason: string | null
+  /** ISO 8601. */
+  readonly scheduled_for: string
+  readonly message_id: string | null
+  readonly created_at: string
+}
 
-/** Cancels what waits of a source: runs that have no message yet. */
+export interface NewRun extends Omit<RunRow, 'status' | 'message_id'> {
+  readonly status: 'scheduled' | 'skipped'
+  /** The customer within the source, by everything that the event tells of him. */
+  readonly customer_keys: readonly string[]
+  /** Whom it goes to on a channel of this type, as messages write it; null where the event and the contact name nobody. */
+  readonly channel_type: string
+  readonly to: string | null
+  /** Event types of the same customer that cancel it. */
+  readonly cancel_on: readonly string[]
+  readonly event_type: string
+}
+
+const columns = (sql: Db) =>
+  sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r.status, r.reason, r.scheduled_for, r.message_id, r.created_at`
+
+/** Runs of any tenants. Those that are scheduled are taken up when they are due. */
+export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void> {
+  if (runs.length === 0) return
+  const rows = runs.map((run) => ({ ...run, address: run.to === null ? null : addressKeyOf(run.channel_type, run.to).address }))
+  await sql`
+    insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, due_at,
+      cancel_on, event_type, created_at)
+    select account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for,
+      case when status = 'scheduled' then scheduled_for end, cancel_on, event_type, created_at
+    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, source_id text, automation_id text, automation_event_id text, contact_id text,
+      customer_keys text[], "to" text, address text, status text, reason text, scheduled_for timestamptz, cancel_on text[], event_type text, created_at timestamptz)`
+}
+
+/** A new event of a customer. */
+export interface CustomerEvent extends Tenant {
+  /** Of its receipt. */
+  readonly id: string
+  readonly source_id: string
+  readonly customer_keys: readonly string[]
+}
+
+/**
+ * Cancels waiting runs of the same customers whose `cancel_on` names the type of an event. Events that are reported together may be given with the runs that they made: each cancels what came
+ * of those before it. Whoever calls this holds no wallet.
+ */
+export async function cancelWaiting(sql: Db, events: readonly (CustomerEvent & { readonly type: string })[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`
+    with e as materialized (
+      select * from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text, id text, source_id text, customer_keys text[], type text)
+    ),
+    found as materialized (
+      select distinct r.id from e cross join lateral (
+        select w.id, w.automation_event_id from automation_runs w
+        where w.customer_keys && e.customer_keys and w.status = 'scheduled' and w.cancel_on <> '{}' and w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode
+          and e.type = any (w.cancel_on)
+      ) r where ${isBefore(sql)}
+    )
+    ${cancelled(sql, 'cancel_on')}`
+}
+
+/**
+ * Lets the delay of an automation begin anew: its new run waits, and older ones of the same customer and automation are cancelled. For events of carts and checkouts alone. As `cancelWaiting`
+ * with those that are reported together.
+ */
+export async function restartDelays(sql: Db, events: readonly (CustomerEvent & { readonly automation_id: string })[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`
+    with e as materialized (
+      select * from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text, id text, source_id text, customer_keys text[], automation_id text)
+    ),
+    found as materialized (
+      select distinct r.id from e cross join lateral (
+        select w.id, w.automation_event_id from automation_runs w
+        where w.customer_keys && e.customer_keys and w.status = 'scheduled' and (w.event_type like 'cart.%' or w.event_type like 'checkout.%') and w.source_id = e.source_id
+          and w.account_id = e.account_id and w.mode = e.mode and w.automation_id = e.automation_id
+      ) r where ${isBefore(sql)}
+    )
+    ${cancelled(sql, 'restarted')}`
+}
+
+/** The event `e` came after that of the run `r`: it is another one, and of those that are reported together a later one. */
+const isBefore = (sql: Db) =>
+  sql`r.automation_event_id <> e.id and (r.automation_event_id < e.id collate "C" or not exists (select from e other where other.id = r.automation_event_id))`
+
+/** Cancels the runs `found` that are waiting still, locked in the order of their ids; what is becoming a message is waited for. */
+const cancelled = (sql: Db, reason: string) => sql`
+    , held as materialized (select r.id from automation_runs r where r.id in (select id from found) and r.status = 'scheduled' order by r.id for update)
+    update automation_runs r set status = 'cancelled', reason = ${reason}, due_at = null from held h where r.id = h.id`
+
+/** Why what waits of a source or an automation is cancelled. */
+export type CancelReason = 'source_disabled' | 'source_deleted' | 'automation_paused' | 'automation_deleted'
+
+/** Cancels what waits of a source. */
 export async function cancelRunsOfSource(sql: Db, { account_id, mode }: Tenant, source_id: string, reason: CancelReason): Promise<void> {
   await sql`
-    update automation_runs set status = 'cancelled', reason = ${reason}, due_at = null
-    where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and message_id is null`
+    with found as materialized (
+      select id from automation_runs where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and due_at is not null
+    )
+    ${cancelled(sql, reason)}`
+}
+
+/** Cancels what waits of an automation. */
+export async function cancelRunsOfAutomation(sql: Db, { account_id, mode }: Tenant, automation_id: string, reason: CancelReason): Promise<void> {
+  await sql`
+    with found as materialized (
+      select id from automation_runs where account_id = ${account_id} and mode = ${mode} and automation_id = ${automation_id} and status = 'scheduled'
+    )
+    ${cancelled(sql, reason)}`
+}
+
+/** 404 is the caller's. */
+export async function findRun(sql: Db, { account_id, mode }: Tenant, id: string): Promise<RunRow | null> {
+  const [row] = await sql<RunRow[]>`select ${columns(sql)} from automation_runs r where r.account_id = ${account_id} and r.mode = ${mode} and r.id = ${id}`
+  return row ?? null
+}
+
+export interface RunFilters {
+  readonly automation: string | undefined
+  readonly status: RunStatus | undefined
+}
+
+/** Up to `limit + 1`, newest first. */
+export async function listRuns(sql: Db, { account_id, mode }: Tenant, { automation, status }: RunFilters, page: Page): Promise<RunRow[]> {
+  return await sql<RunRow[]>`
+    select ${columns(sql)} from automation_runs r
+    where r.account_id = ${account_id} and r.mode = ${mode} ${automation === undefined ? sql`` : sql`and r.automation_id = ${automation}`}
+      ${status === undefined ? sql`` : sql`and r.status = ${status}`} ${page.starting_after === undefined ? sql`` : sql`and r.id < ${page.starting_after}`}
+    order by r.id desc limit ${page.limit + 1}`
+}
+
+/** What automations do about events, by the id of the event's receipt, each in the order in which they were made. The receipts are of one tenant, as their reader has seen. */
+export async function listRunsOfEvents(sql: Db, automation_event_ids: readonly string[]): Promise<Map<string, RunOfEvent[]>> {
+  const rows = await sql<(RunOfEvent & { automation_event_id: string })[]>`
+    select r.automation_event_id, r.id, r.automation_id, r.status, r.scheduled_for, r.message_id, r.reason from automation_runs r
+    where r.automation_event_id = any (${automation_event_ids as string[]}::text[]) order by r.id`
+  const runs = new Map<string, RunOfEvent[]>()
+  for (const { automation_event_id, ...run } of rows) {
+    const known = runs.get(automation_event_id)
+    if (known === undefined) runs.set(automation_event_id, [run])
+    else known.push(run)
+  }
+  return runs
 }

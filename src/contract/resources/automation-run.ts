@@ -1,0 +1,33 @@
+/** Runs: what an automation does about one event (behaviour: integrations 6). */
+import { Type, type Static } from 'typebox'
+import { NullableString, Timestamp } from './nullable.ts'
+
+export const runStatuses = ['scheduled', 'sent', 'skipped', 'cancelled', 'failed'] as const
+export type RunStatus = (typeof runStatuses)[number]
+
+const fields = {
+  id: Type.String({ description: 'Prefix `run_`.' }),
+  automation_id: Type.String(),
+  status: Type.Unsafe<RunStatus>({ type: 'string', enum: [...runStatuses], description: '`sent`: its message was accepted, and tells the rest itself.' }),
+  scheduled_for: Timestamp(),
+  message_id: NullableString(),
+  reason: NullableString({ description: 'Why it was skipped or cancelled, or failed.' }),
+}
+
+/** As a receipt lists it. */
+export const RunOfEvent = Type.Object(fields)
+export type RunOfEvent = Static<typeof RunOfEvent>
+
+export const AutomationRun = Type.Object(
+  {
+    ...fields,
+    object: Type.Literal('automation_run'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    source_id: Type.String(),
+    automation_event_id: Type.String(),
+    contact_id: NullableString(),
+    created_at: Timestamp(),
+  },
+  { $id: 'AutomationRun', description: 'What an automation does about one event.' },
+)
+export type AutomationRun = Static<typeof AutomationRun>

@@ -1,0 +1,39 @@
+/** What can be asked about runs (behaviour: integrations 6). */
+import { Type } from 'typebox'
+import { AutomationRun, runStatuses, type RunStatus } from '../../../contract/resources/automation-run.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../../platform/http/route.ts'
+import { getRun, listRuns } from './reading.ts'
+
+const tag = 'Automations'
+
+export const runRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/automation_runs',
+    scope: 'integrations:read',
+    tag,
+    summary: 'List automation runs',
+    query: listQuery({
+      automation: Type.Optional(Type.String({ minLength: 1, description: 'Of this automation (`aut_`).' })),
+      status: Type.Optional(Type.String({ enum: [...runStatuses] })),
+    }),
+    replies: { 200: listOf(AutomationRun) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      const filters = { automation: query.automation, status: query.status as RunStatus | undefined }
+      return reply(200, pageReply(await listRuns(sql, caller, filters, page), page.limit))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/automation_runs/{id}',
+    scope: 'integrations:read',
+    tag,
+    summary: 'Retrieve an automation run',
+    replies: { 200: AutomationRun },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await getRun(sql, caller, params['id']!)),
+  }),
+]
