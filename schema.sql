@@ -37,6 +37,7 @@ create table automation_events (
   source_id text collate "C" not null,
   type text not null,
   event_id text not null,
+  once_key text,
   origin text not null,
   status text not null,
   reason text,
@@ -54,6 +55,7 @@ create table automation_events (
 CREATE INDEX automation_events_listed ON public.automation_events USING btree (account_id, mode, id);
 CREATE INDEX automation_events_of_source ON public.automation_events USING btree (source_id, id);
 CREATE UNIQUE INDEX automation_events_once ON public.automation_events USING btree (source_id, event_id);
+CREATE UNIQUE INDEX automation_events_once_key ON public.automation_events USING btree (source_id, once_key) WHERE (once_key IS NOT NULL);
 
 create table automation_runs (
   account_id text collate "C" not null,
@@ -646,7 +648,6 @@ create table integration_sources (
   config_version integer default 1 not null,
   key_hash text not null,
   signing_secret text not null,
-  last_event_at timestamp with time zone,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   constraint integration_sources_pkey PRIMARY KEY (id),

@@ -22,7 +22,6 @@ create table integration_sources (
   key_hash text not null,
   -- encrypted: what native webhooks are signed with
   signing_secret text not null,
-  last_event_at timestamptz,
   created_at timestamptz not null,
   -- kept without its secrets, for cursors do not expire
   deleted_at timestamptz,
@@ -65,6 +64,8 @@ create table automation_events (
   type text not null,
   -- the source's own id of the event
   event_id text not null,
+  -- a status of one order, which counts once however many topics of a platform tell it
+  once_key text,
   origin text not null check (origin in ('api', 'native_webhook')),
   status text not null check (status in ('accepted', 'ignored', 'skipped', 'failed')),
   reason text,
@@ -78,6 +79,7 @@ create table automation_events (
   primary key (id)
 );
 create unique index automation_events_once on automation_events (source_id, event_id);
+create unique index automation_events_once_key on automation_events (source_id, once_key) where once_key is not null;
 create index automation_events_listed on automation_events (account_id, mode, id);
 create index automation_events_of_source on automation_events (source_id, id);
 

@@ -357,6 +357,7 @@ function working(
     },
     async stop(platform: Platform, closeRequests: () => Promise<void>): Promise<void> {
       await Promise.all([closeRequests(), dispatch.stop(), deliver.stop()])
+      await services.integrations.reporting.stop()
       await ingest.stop()
       // what was being accepted for the memory of this process meanwhile is given back too
       await dispatch.stop()

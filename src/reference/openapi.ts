@@ -66,6 +66,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Events: 'The feed of events, for polling and catching up.',
   Campaigns: 'One message to many, on time, once each.',
   'Integration sources': 'Shops and sites that report what happened there.',
+  'Automation events': 'What shops and sites report, and the receipts of it.',
   Automations: 'Which message follows what a source reports, and what came of it.',
   [eventsTag]: 'What webhook endpoints receive.',
 }

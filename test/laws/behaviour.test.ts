@@ -8,6 +8,7 @@ import { detailCodes } from '../../src/contract/errors.ts'
 import { eventTypes } from '../../src/contract/events.ts'
 import { idPrefixes } from '../../src/contract/ids.ts'
 import { limits } from '../../src/contract/limits.ts'
+import { automationEventTypes, receiptReasons, receiptStatuses } from '../../src/contract/resources/automation-event.ts'
 import { transactionTypes } from '../../src/contract/resources/balance-transaction.ts'
 import { campaignStatuses, failureReasons, pauseReasons, skipReasons } from '../../src/contract/resources/campaign.ts'
 import { channelTypes, reservedChannelTypes } from '../../src/contract/resources/channel.ts'
@@ -35,6 +36,7 @@ test('every word of a catalogue stands on its page', () => {
     ...marked('contacts', consentSources),
     ...marked('consent', consentStatuses),
     ...marked('segments', operators),
+    ...marked('integrations', [...automationEventTypes, ...receiptStatuses, ...receiptReasons]),
     ...marked('campaigns', [...campaignStatuses, ...pauseReasons, ...failureReasons, ...skipReasons]),
   ]
 

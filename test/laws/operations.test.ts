@@ -94,6 +94,13 @@ const makers: Readonly<Record<string, { readonly mode: 'live' | 'test'; make(wor
     mode: 'test',
     make: async (_world, { api }) => [(await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'S' })).body.id],
   },
+  '/v1/automation_events/{id}': {
+    mode: 'test',
+    async make(_world, { api }) {
+      const source = await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'S' })
+      return [(await api.post('/v1/automation_events', { source: source.body.id, type: 'order.paid', event_id: 'E' })).body.id]
+    },
+  },
   '/v1/contact_imports/{id}': {
     mode: 'test',
     make: async (_world, { api }) => [

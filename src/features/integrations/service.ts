@@ -4,6 +4,7 @@ import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
 import { deleteAutomationsOfSource } from './automations/store.ts'
+import { reportingOf, type Reporting } from './reporting/reporting.ts'
 import { cancelRunsOfSource } from './runs/store.ts'
 import { SourceService } from './sources/service.ts'
 import { sourceKeys } from './sources/source-keys.ts'
@@ -15,6 +16,8 @@ export interface IntegrationDeps {
 
 export interface IntegrationService {
   readonly sources: SourceService
+  /** Accepts what sources report. */
+  readonly reporting: Reporting
   /** Finds a source key. */
   readonly findKey: FindKey
   /** Forgets the source keys held in memory. */
@@ -34,5 +37,5 @@ export function integrationService({ platform, accounts }: IntegrationDeps): Int
       await deleteAutomationsOfSource(sql, tenant, source_id, isoTime(platform.clock.now()))
     },
   })
-  return { sources, findKey: (text) => keys.find(text), forgetKeys: () => keys.forget() }
+  return { sources, reporting: reportingOf({ platform }), findKey: (text) => keys.find(text), forgetKeys: () => keys.forget() }
 }

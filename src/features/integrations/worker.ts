@@ -1,7 +1,11 @@
 /** What happens to integrations by themselves: the chores. */
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/resealing.ts'
+import { deleteOrphanedReceipts } from './reporting/store.ts'
 import { listSealedSources, resealSource } from './sources/store.ts'
+
+/** Receipts deleted at a time. */
+const receiptRows = 2000
 
 export const integrationChores = (platform: Platform): Chore[] => [
   {
@@ -9,4 +13,5 @@ export const integrationChores = (platform: Platform): Chore[] => [
     every_ms: 3600_000,
     run: () => resealAll(platform, { what: 'integration source', list: listSealedSources, reseal: resealSource }),
   },
+  { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteOrphanedReceipts(platform.pool, receiptRows) },
 ]

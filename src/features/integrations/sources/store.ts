@@ -25,9 +25,13 @@ export interface SourceRow extends Tenant {
   readonly created_at: string
 }
 
+/** When the newest receipt was made: read where it is asked for, so that no event writes to the row of its source. */
+const lastEventAt = (sql: Db) =>
+  sql`(select e.created_at from automation_events e where e.source_id = s.id and e.account_id = s.account_id and e.mode = s.mode order by e.id desc limit 1)`
+
 const columns = (sql: Db) =>
   sql`s.account_id, s.mode, s.id, s.platform, s.external_id, s.name, s.url, s.status, s.plugin_version, s.platform_version, s.emits, s.contact_sync, s.consent_mode,
-    s.store_all_events, s.config_version, s.key_hash, s.signing_secret, s.last_event_at, s.created_at`
+    s.store_all_events, s.config_version, s.key_hash, s.signing_secret, s.created_at, ${lastEventAt(sql)} as last_event_at`
 
 /** Holds other upserts of this tenant off until the transaction ends: the cap is exact, and a source is made once. */
 export async function lockSources(sql: Db, { account_id, mode }: Tenant): Promise<void> {
@@ -66,6 +70,16 @@ export async function lockSource(sql: Db, { account_id, mode }: Tenant, id: stri
     select ${columns(sql)} from integration_sources s
     where s.account_id = ${account_id} and s.mode = ${mode} and s.id = ${id} and s.deleted_at is null for no key update`
   return row ?? null
+}
+
+/** What reporting asks of a source. */
+export type ReportingSource = Pick<SourceRow, 'account_id' | 'mode' | 'id' | 'status' | 'platform' | 'contact_sync' | 'consent_mode'>
+
+/** Sources, in the order of their ids, none of which changes until the transaction ends; those that are gone are left out. */
+export async function shareSources(sql: Db, ids: readonly string[]): Promise<ReportingSource[]> {
+  return await sql<ReportingSource[]>`
+    select s.account_id, s.mode, s.id, s.status, s.platform, s.contact_sync, s.consent_mode from integration_sources s
+    where s.id = any (${ids as string[]}::text[]) and s.deleted_at is null order by s.id for share`
 }
 
 /** That of a platform's own id, locked. */

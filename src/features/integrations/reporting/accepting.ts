@@ -1,0 +1,148 @@
+/** One transaction of reporting: which of its events are new, what follows from them, and their receipts. */
+import { isId } from '../../../contract/ids.ts'
+import { Problem, missing } from '../../../contract/problem.ts'
+import type { AutomationEvent } from '../../../contract/resources/automation-event.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { listRunsOfEvents } from '../runs/store.ts'
+import { shareSources, type ReportingSource } from '../sources/store.ts'
+import { receiptObject } from './present.ts'
+import type { ReportedBySource } from './reported.ts'
+import { findReceipts, findReported, insertReceipts, type EventKey, type NewReceipt } from './store.ts'
+
+/** What a report comes to. */
+export interface Reported {
+  readonly receipt: AutomationEvent
+  /** The event had been reported before: this is the first receipt. */
+  readonly duplicate: boolean
+}
+
+/** What keeps the answer of a request beside its effect; may throw the Problem that refuses the request. */
+export type KeepReported = (tx: Transaction, reported: Reported) => Promise<void>
+
+/** One that waits to be accepted. */
+export interface Report {
+  readonly event: ReportedBySource
+  /** The id that its receipt gets, and the moment that it came at. */
+  readonly id: string
+  readonly at: string
+  readonly keep: KeepReported | undefined
+}
+
+/** Of each report what it comes to, or the Problem that refuses it. */
+export type Outcomes = Map<Report, Reported | Problem>
+
+/** Somebody else wrote one of the receipts first: everything is looked at again. */
+export class LostRace extends Error {}
+
+/** The answer of one report could not be kept, for `problem`: the others are accepted without it. */
+export class NotKept extends Error {
+  readonly report: Report
+  readonly problem: Problem
+  constructor(report: Report, problem: Problem) {
+    super(problem.message)
+    this.report = report
+    this.problem = problem
+  }
+}
+
+export interface AcceptDeps {
+  readonly platform: Platform
+}
+
+/** Accepts reports in `tx`, in their order. Throws `LostRace` and `NotKept`; nothing of what it did counts then. */
+export async function acceptReports(tx: Transaction, reports: readonly Report[]): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map()
+  const sources = new Map((await shareSources(tx, [...new Set(reports.map(({ event }) => event.source.id))])).map((row) => [row.id, row]))
+  const reporting = reports.filter((report) => {
+    const refusal = refusalOf(report, sources.get(report.event.source.id))
+    if (refusal !== null) outcomes.set(report, refusal)
+    return refusal === null
+  })
+  const { fresh, again } = await sort(tx, reporting)
+  const receipts = fresh.map((report) => receiptOf(report))
+  if ((await insertReceipts(tx, receipts)) < receipts.length) throw new LostRace()
+  for (const [index, report] of fresh.entries()) outcomes.set(report, { receipt: receiptObject(receipts[index]!, []), duplicate: false })
+  await answerAgain(tx, again, outcomes)
+  for (const report of reports) {
+    const outcome = outcomes.get(report)!
+    if (report.keep === undefined || outcome instanceof Problem) continue
+    await report.keep(tx, outcome).catch((error: unknown) => {
+      throw error instanceof Problem ? new NotKept(report, error) : error
+    })
+  }
+  return outcomes
+}
+
+function refusalOf({ event: { source } }: Report, row: ReportingSource | undefined): Problem | null {
+  if (!isId('src', source.id) || row?.account_id !== source.account_id || row.mode !== source.mode) return missing('integration source', source.id, 'source')
+  return row.status === 'disabled'
+    ? new Problem(
+        'source_disabled',
+        `The integration source ${source.id} is disabled. Set its \`status\` to \`active\` with PATCH /v1/integration_sources/${source.id}.`,
+      )
+    : null
+}
+
+const keyOf = ({ event: { source, event_id, once_key } }: Report): EventKey => ({ source_id: source.id, event_id, once_key: once_key ?? null })
+
+/** The names under which an event is known; no text that a source gives can pass for the other kind. */
+const namesOf = ({ source_id, event_id, once_key }: EventKey): string[] => [
+  `${source_id}|id|${event_id}`,
+  ...(once_key === null ? [] : [`${source_id}|once|${once_key}`]),
+]
+
+/** Those that are new, and those that were reported before, each with the id of its first receipt. */
+async function sort(tx: Transaction, reports: readonly Report[]): Promise<{ fresh: Report[]; again: Map<Report, string> }> {
+  const known = new Map<string, string>()
+  if (reports.length > 0) for (const found of await findReported(tx, reports.map(keyOf))) for (const name of namesOf(found)) known.set(name, found.id)
+  const fresh: Report[] = []
+  const again = new Map<Report, string>()
+  for (const report of reports) {
+    const names = namesOf(keyOf(report))
+    const first = names.map((name) => known.get(name)).find((id) => id !== undefined)
+    if (first !== undefined) again.set(report, first)
+    else {
+      fresh.push(report)
+      for (const name of names) known.set(name, report.id)
+    }
+  }
+  return { fresh, again }
+}
+
+function receiptOf({ event, id, at }: Report): NewReceipt {
+  const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at, unmapped } = event
+  const { account_id, mode } = source
+  return {
+    account_id,
+    mode,
+    id,
+    source_id: source.id,
+    type,
+    event_id,
+    once_key: once_key ?? null,
+    origin,
+    status: 'ignored',
+    reason: unmapped === true ? 'unmapped_topic' : 'no_automation',
+    contact_id: null,
+    customer,
+    consent,
+    data,
+    occurred_at,
+    created_at: at,
+  }
+}
+
+/** Answers what was reported before with the first receipt. One that this process wrote itself, before it lost the connection, is no duplicate. */
+async function answerAgain(tx: Transaction, again: ReadonlyMap<Report, string>, outcomes: Outcomes): Promise<void> {
+  if (again.size === 0) return
+  const ids = [...new Set(again.values())]
+  const rows = new Map((await findReceipts(tx, ids)).map((row) => [row.id, row]))
+  const runs = await listRunsOfEvents(tx, ids)
+  for (const [report, id] of again) {
+    const row = rows.get(id)
+    if (row === undefined) throw new LostRace()
+    const duplicate = id !== report.id
+    outcomes.set(report, { receipt: receiptObject(row, runs.get(id) ?? [], duplicate), duplicate })
+  }
+}

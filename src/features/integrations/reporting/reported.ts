@@ -1,0 +1,56 @@
+/** An event as a source reports it, whichever way it came: what receivers make of a webhook, and `POST /v1/automation_events` of its body. */
+import type { Tenant } from '../../../contract/caller.ts'
+import { invalid } from '../../../contract/problem.ts'
+import { isAutomationEventType, type EventCustomer, type ReportedEvent, type ReportOrigin } from '../../../contract/resources/automation-event.ts'
+import { parseStrictDateTime } from '../../../contract/times.ts'
+import { isoTime } from '../../../lib/clock.ts'
+
+/** What the customer has agreed to; null where the source does not say. */
+export interface EventConsent {
+  readonly transactional: boolean | null
+  readonly marketing: boolean | null
+}
+
+/** What happened, without the source that tells it. */
+export interface EventFacts {
+  readonly type: string
+  /** The source's own id of the event, 1 to 255 characters: the same one again is a duplicate. */
+  readonly event_id: string
+  /** ISO 8601. */
+  readonly occurred_at: string
+  readonly customer: EventCustomer
+  readonly consent: EventConsent
+  readonly data: Record<string, unknown>
+}
+
+export interface ReportedBySource extends EventFacts {
+  /** A row of a source, or what is known of it before it is read. */
+  readonly source: Tenant & { readonly id: string }
+  readonly origin: ReportOrigin
+  /**
+   * What else makes it the same event, whatever its id: a status of one order, such as `order.shipped 1001`, which several topics of a platform
+   * tell (behaviour: integrations 3.4). At most 300 characters.
+   */
+  readonly once_key?: string
+  /** Its topic stands for no event: the receipt is `ignored`, `unmapped_topic`. */
+  readonly unmapped?: true
+}
+
+/** The facts of a body whose schema has passed, at `now` (milliseconds). Throws parameter_invalid for a type that nobody knows. */
+export function factsOf(body: ReportedEvent, now: number): EventFacts {
+  if (!isAutomationEventType(body.type)) {
+    throw invalid(
+      'type',
+      'invalid_value',
+      `${JSON.stringify(body.type)} is no type of event. Use one of the catalogue, such as order.paid, or custom.<name> with a name of your own.`,
+    )
+  }
+  return {
+    type: body.type,
+    event_id: body.event_id,
+    occurred_at: (typeof body.occurred_at === 'string' ? parseStrictDateTime(body.occurred_at) : null) ?? isoTime(now),
+    customer: body.customer ?? {},
+    consent: { transactional: body.consent?.transactional ?? null, marketing: body.consent?.marketing ?? null },
+    data: body.data ?? {},
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * What sources report, accepted in groups: events that arrive while a transaction is under way form the next one, as messages do
+ * (docs/decisions/group-commit.md). One transaction at a time: two would wait for each other at the contacts.
+ */
+import { Problem, retrySoon } from '../../../contract/problem.ts'
+import { isoTime, pause } from '../../../lib/clock.ts'
+import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
+import { sqlState, transact } from '../../../platform/database/sql.ts'
+import { acceptReports, LostRace, NotKept, type AcceptDeps, type KeepReported, type Outcomes, type Report, type Reported } from './accepting.ts'
+import type { ReportedBySource } from './reported.ts'
+
+export interface Reporting {
+  /**
+   * Accepts an event once, and resolves when that is committed: to its receipt, or to the first one where it was reported before. `keep` is called in the same
+   * transaction. Refusals: resource_missing, source_disabled, and upstream_unavailable where too much waits.
+   */
+  report(event: ReportedBySource, keep?: KeepReported): Promise<Reported>
+  /** Events that wait at this moment. */
+  load(): number
+  /** Resolves when nothing is in hand. */
+  stop(): Promise<void>
+}
+
+/** What may wait. */
+const waitingMax = 10_000
+const waitingCharactersMax = 64_000_000
+/** The part of that which one source may take. */
+const sourceShare = 4
+/** One transaction: it holds up everybody's next event. */
+const groupMax = 200
+const groupCharactersMax = 2_000_000
+/** After a group of `busyGroup` the next one fills, while events keep coming, to `fullGroup` or until `spacingMs` after that one began. */
+const busyGroup = 8
+const fullGroup = 24
+const spacingMs = 6
+const repeatsMax = 8
+const repeatAfterMs = 250
+
+interface Waiting extends Report {
+  readonly characters: number
+  readonly resolve: (reported: Reported) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Load {
+  events: number
+  characters: number
+}
+
+interface Queue {
+  readonly deps: AcceptDeps
+  waiting: Waiting[]
+  readonly load: Load
+  /** Of each source that has events in it. */
+  readonly ofSource: Map<string, Load>
+  running: boolean
+  readonly idle: (() => void)[]
+}
+
+export function reportingOf(deps: AcceptDeps): Reporting {
+  const queue: Queue = { deps, waiting: [], load: { events: 0, characters: 0 }, ofSource: new Map(), running: false, idle: [] }
+  return {
+    report: (event, keep) => report(queue, event, keep),
+    load: () => queue.load.events,
+    async stop() {
+      if (queue.running) await new Promise<void>((resolve) => queue.idle.push(resolve))
+    },
+  }
+}
+
+function report(queue: Queue, event: ReportedBySource, keep: KeepReported | undefined): Promise<Reported> {
+  const { platform } = queue.deps
+  const characters = JSON.stringify(event.data).length
+  if (!hasRoomFor(queue, event.source.id, characters))
+    return Promise.reject(
+      new Problem('upstream_unavailable', 'Too many events wait to be stored right now. Report this one again in a moment.', { headers: retrySoon }),
+    )
+  const { promise, resolve, reject } = Promise.withResolvers<Reported>()
+  queue.waiting.push({ event, id: platform.ids('aev'), at: isoTime(platform.clock.now()), keep, characters, resolve, reject })
+  count(queue, event.source.id, 1, characters)
+  if (!queue.running) {
+    queue.running = true
+    setImmediate(() => void run(queue))
+  }
+  return promise
+}
+
+function hasRoomFor({ load, ofSource }: Queue, source_id: string, characters: number): boolean {
+  const own = ofSource.get(source_id)
+  const fits = (one: Load, part: number) => one.events < waitingMax / part && one.characters + characters <= waitingCharactersMax / part
+  return fits(load, 1) && (own === undefined || fits(own, sourceShare))
+}
+
+function count({ load, ofSource }: Queue, source_id: string, events: number, characters: number): void {
+  const own = ofSource.get(source_id) ?? { events: 0, characters: 0 }
+  for (const one of [load, own]) {
+    one.events += events
+    one.characters += characters
+  }
+  if (own.events === 0) ofSource.delete(source_id)
+  else ofSource.set(source_id, own)
+}
+
+async function run(queue: Queue): Promise<void> {
+  while (queue.waiting.length > 0) {
+    const began = performance.now()
+    const group = take(queue)
+    await accept(queue.deps, group)
+    if (group.length >= busyGroup) await filled(queue, began + spacingMs)
+  }
+  queue.running = false
+  for (const resolve of queue.idle.splice(0)) resolve()
+}
+
+/** Resolves when a group is worth its commit: full, due, or nothing has come for a turn. */
+async function filled(queue: Queue, due: number): Promise<void> {
+  let waiting = -1
+  while (queue.waiting.length < fullGroup && queue.waiting.length > waiting && performance.now() < due) {
+    waiting = queue.waiting.length
+    await pause(1)
+  }
+}
+
+/** The next events, one of each source in turn, each source's in their order: one with much to tell takes the room that the others leave. */
+function take(queue: Queue): Waiting[] {
+  const group: Waiting[] = []
+  let characters = 0
+  for (const next of inTurn(queue)) {
+    if (group.length === groupMax || (group.length > 0 && characters + next.characters > groupCharactersMax)) break
+    group.push(next)
+    characters += next.characters
+  }
+  const taken = new Set(group)
+  queue.waiting = queue.waiting.filter((one) => !taken.has(one))
+  for (const { event, characters: own } of group) count(queue, event.source.id, -1, -own)
+  return group
+}
+
+function inTurn({ waiting, ofSource }: Queue): readonly Waiting[] {
+  if (ofSource.size < 2) return waiting
+  const ordered: Waiting[] = []
+  let queues = [...Map.groupBy(waiting, ({ event }) => event.source.id).values()]
+  for (let turn = 0; queues.length > 0 && ordered.length < groupMax; turn++) {
+    for (const own of queues) ordered.push(own[turn]!)
+    queues = queues.filter(({ length }) => length > turn + 1)
+  }
+  return ordered
+}
+
+/** Accepts a group, and answers each of its events. */
+async function accept(deps: AcceptDeps, group: readonly Waiting[]): Promise<void> {
+  let open = group
+  for (let repeat = 0; open.length > 0; repeat++) {
+    try {
+      const reports = open
+      answer(open, await transact(deps.platform.pool, (tx) => acceptReports(tx, reports)))
+      return
+    } catch (error) {
+      if (error instanceof NotKept) {
+        open.find((one) => one === error.report)!.reject(error.problem)
+        open = open.filter((one) => one !== error.report)
+        continue
+      }
+      if (repeat < repeatsMax && (await mayRepeat(deps, error))) continue
+      if (open.length === 1 || !isOfOne(error)) return refuse(deps, open, error)
+      const half = Math.ceil(open.length / 2)
+      await accept(deps, open.slice(0, half))
+      open = open.slice(half)
+      repeat = -1
+    }
+  }
+}
+
+function answer(group: readonly Waiting[], outcomes: Outcomes): void {
+  for (const one of group) {
+    const outcome = outcomes.get(one)!
+    if (outcome instanceof Problem) one.reject(outcome)
+    else one.resolve(outcome)
+  }
+}
+
+const raced = (error: unknown): boolean => error instanceof LostRace || sqlState(error)?.startsWith('40') === true
+
+/** After a lost race, and after a lost connection: what was committed all the same is found by its own id. */
+async function mayRepeat({ platform }: AcceptDeps, error: unknown): Promise<boolean> {
+  if (raced(error)) return true
+  platform.storage.failed(error)
+  if (!connectionLost(error) || neverSent(error)) return false
+  await platform.clock.sleep(repeatAfterMs)
+  return true
+}
+
+/** One event of a group may be what the database refuses, or what loses every race. */
+const isOfOne = (error: unknown): boolean => raced(error) || /^2[23]/.test(sqlState(error) ?? '')
+
+function refuse({ platform }: AcceptDeps, group: readonly Waiting[], error: unknown): void {
+  if (group.length > 1) platform.log.error({ err: error }, 'a group of reported events failed as a whole; the next one goes on')
+  for (const { reject } of group) reject(error)
+}
