@@ -34,12 +34,12 @@ test('recipients are answered as CSV in the order of the snapshot, with the filt
   assert.deepEqual(all.body.split('\r\n'), [
     header,
     `1,,+4915112345678,'=Ada,pending,,,,,,"{""code"":""A,1""}",,,,`,
-    '2,,nobody,,skipped,invalid_identifier,,,,,,,,,',
-    '3,,+4915112345679,,pending,,,,,,,,,,',
+    '2,,nobody,,skipped,invalid_identifier,,,,,{},,,,',
+    '3,,+4915112345679,,pending,,,,,,{},,,,',
     '',
   ])
-  assert.deepEqual(skipped.body.split('\r\n').slice(1), ['2,,nobody,,skipped,invalid_identifier,,,,,,,,,', ''])
-  assert.deepEqual(one.body.split('\r\n').slice(1), ['3,,+4915112345679,,pending,,,,,,,,,,', ''])
+  assert.deepEqual(skipped.body.split('\r\n').slice(1), ['2,,nobody,,skipped,invalid_identifier,,,,,{},,,,', ''])
+  assert.deepEqual(one.body.split('\r\n').slice(1), ['3,,+4915112345679,,pending,,,,,,{},,,,', ''])
 })
 
 test('recipients as CSV are all of them, however many pages they fill, and none before the snapshot', async (t) => {

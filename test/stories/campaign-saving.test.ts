@@ -239,6 +239,23 @@ test('a draft is checked as a whole when it is changed: what is gone meanwhile i
   assert.deepEqual([ignored.status, ignored.body.status, ignored.headers['service-ignored-fields']], [200, 'draft', 'launch, status'])
 })
 
+test('what a message of a campaign holds beside its type and content is named as ignored', async (t) => {
+  const { api, save } = await startTest(t)
+  const message = { type: 'text', text: { body: 'Hello' }, button: {}, reference: 'spring', metadata: { season: 'spring' } }
+  const created = await save({ message, colour: 'red' })
+  const patched = await api.patch(`/v1/campaigns/${created.body.id}`, { message })
+  const clean = await api.patch(`/v1/campaigns/${created.body.id}`, { message: { type: 'text', text: { body: 'Hello' } } })
+
+  assert.deepEqual(
+    [created, patched, clean].map(({ status, headers, body }) => [status, headers['service-ignored-fields'], body.message]),
+    [
+      [201, 'colour, message.reference, message.metadata', { type: 'text', text: { body: 'Hello' } }],
+      [200, 'message.reference, message.metadata', { type: 'text', text: { body: 'Hello' } }],
+      [200, undefined, { type: 'text', text: { body: 'Hello' } }],
+    ],
+  )
+})
+
 test('of two changes of a draft at once neither undoes the other', async (t) => {
   const { api, save } = await startTest(t)
   const { id } = (await save({})).body

@@ -40,6 +40,6 @@ const columns: readonly CsvColumn<RecipientRow>[] = [
   { name: 'error_code', cell: (row) => row.error?.code ?? '' },
   { name: 'error_message', cell: (row) => row.error?.message ?? '' },
   { name: 'provider_code', cell: (row) => row.error?.provider_code ?? '' },
-  { name: 'variables', cell: (row) => (row.variables === null ? '' : JSON.stringify(row.variables)) },
+  { name: 'variables', cell: (row) => JSON.stringify(row.variables ?? {}) },
   ...times.map((name): CsvColumn<RecipientRow> => ({ name, cell: (row) => row[name] ?? '' })),
 ]

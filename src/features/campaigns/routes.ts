@@ -18,7 +18,7 @@ import {
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type KeepReply, type Route } from '../../platform/http/route.ts'
 import { canonicalFingerprint, replayedHeaders } from '../../platform/http/idempotency.ts'
-import { acceptedObject, messageObject, sendErrors } from '../messages/service.ts'
+import { acceptedObject, ignoredOfMessage, messageObject, sendErrors } from '../messages/service.ts'
 import { Message } from '../../contract/resources/message.ts'
 import { campaignFailures } from './drafts/saving.ts'
 import type { RecipientFilters } from './recipient-store.ts'
@@ -62,6 +62,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       schedule: { timezone: 'Europe/Vienna', send_window: { start: '09:00', end: '20:00' } },
     },
     inspect: campaignFailures,
+    ignored_within: ignoredOfMessage,
     idempotent: 'lease',
     replies: { 201: Campaign },
     errors: ['resource_missing', 'unsupported_message_type', ...launchErrors],
@@ -101,6 +102,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       'Absent fields stay; objects are replaced whole. The draft is checked as a whole: a list, segment or channel that is gone is to be replaced with it.',
     body: CampaignUpdate,
     inspect: campaignFailures,
+    ignored_within: ignoredOfMessage,
     replies: { 200: Campaign },
     errors: ['resource_missing', 'parameter_missing', 'campaign_state_invalid', 'unsupported_message_type', 'template_not_approved', 'upstream_unavailable'],
     handler: async ({ caller, params, body, sql }) => reply(200, await campaigns.update(sql, caller, params['id']!, body)),

@@ -43,7 +43,7 @@ export { checkRecipient } from './ingest/check.ts'
 export { hasTags, render } from './merging/compiled-message.ts'
 export { isVariableTag, mergeValues, type MergeValues } from './merging/merge-tags.ts'
 export { requireTemplate } from './merging/required-template.ts'
-export { keptMessage, messageFailures, tooLarge, type TaggedMessage } from './merging/saved-message.ts'
+export { ignoredOfMessage, keptMessage, messageFailures, tooLarge, type TaggedMessage } from './merging/saved-message.ts'
 
 export interface MessageDeps extends Withdrawing {
   readonly platform: Platform

@@ -313,11 +313,12 @@ const namedMax = 20
 
 /** Names the fields that no schema knows in `Service-Ignored-Fields`, and takes them out where the schema is closed. */
 function ignoreUnknown(prepared: PreparedRoute, body: Record<string, unknown>, reply: FastifyReply): Record<string, unknown> {
-  const { known } = prepared
+  const { known, route } = prepared
   if (known === undefined) return body
   let unknown: string[] | undefined
   for (const field of Object.keys(body)) if (!known.has(field)) (unknown ??= []).push(field)
-  if (unknown === undefined) return body
+  if (route.ignored_within !== undefined) unknown = [...(unknown ?? []), ...route.ignored_within(body)]
+  if (unknown === undefined || unknown.length === 0) return body
   const named = unknown.slice(0, namedMax).map((field) => encodeURIComponent(field.slice(0, 64).toWellFormed()))
   reply.header('service-ignored-fields', (unknown.length > namedMax ? [...named, `and-${unknown.length - namedMax}-more`] : named).join(', '))
   return prepared.open ? body : Object.fromEntries(Object.entries(body).filter(([field]) => known.has(field)))

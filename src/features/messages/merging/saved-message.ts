@@ -4,6 +4,7 @@ import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { limits } from '../../../contract/limits.ts'
 import { Problem } from '../../../contract/problem.ts'
+import { messageTypes } from '../../../contract/resources/channel.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
@@ -17,6 +18,15 @@ export const keptMessage = (message: TaggedMessage): TaggedMessage => ({
   type: message.type,
   ...(Object.hasOwn(message, message.type) && message.type !== 'type' ? { [message.type]: message[message.type] } : {}),
 })
+
+/** What a body's `message` holds that is for neither to say, by paths; content of other types is left out unnamed, as that of a message is (behaviour: conventions 4.4). */
+export function ignoredOfMessage({ message }: Readonly<Record<string, unknown>>): string[] {
+  if (typeof message !== 'object' || message === null) return []
+  const { type, ...rest } = message as TaggedMessage
+  return Object.keys(rest)
+    .filter((field) => field !== type && !(messageTypes as readonly string[]).includes(field))
+    .map((field) => `message.${field}`)
+}
 
 /** What every recipient's message is made of is bounded, so that making it never takes long. */
 export function tooLarge(message: TaggedMessage, fallbacks: Readonly<Record<string, string>>): Detail[] {
