@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../src/contract/caller.ts'
-import { campaignTo, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
+import { campaignTo, eventsOf, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -63,10 +63,10 @@ test('a launch or a resume beside a suspension is refused, or its campaign fails
 
   const [launchedBeside, resumedBeside] = await Promise.all([
     codeOf(launch(beside)),
-    codeOf(campaigns.resume(world.pool, tenant, paused)),
+    codeOf(campaigns.resume(world.pool, tenant, paused, keep)),
     accounts.suspend(account.id),
   ])
-  const [launchedAfter, resumedAfter] = [await codeOf(launch(after)), await codeOf(campaigns.resume(world.pool, tenant, paused))]
+  const [launchedAfter, resumedAfter] = [await codeOf(launch(after)), await codeOf(campaigns.resume(world.pool, tenant, paused, keep))]
   await passFor(world, 3000)
   await accounts.reinstate(account.id)
 
@@ -131,5 +131,24 @@ test('cancels beside opt-outs and deleted contacts in any order all come to thei
     assert.deepEqual([status, counters.total, counters.queued, counters.cancelled + counters.skipped], ['cancelled', 60, 0, 60])
     assert.ok((await outcomesOf(api, id)).every((outcome) => /^(cancelled|skipped .*)$/.test(outcome)))
   }
+  await world.invariants()
+})
+
+test('the feed tells pauses and resumes in the order in which they happened, however many are asked for at once', async (t) => {
+  const { world, api, channel } = await liveWorld(t)
+  const closed = { timezone: 'UTC', send_window: { start: '20:00', end: '21:00' } }
+  const { id } = await launched(api, campaignTo(numbers(5), { channel, schedule: closed }))
+  await world.settle('campaign-snapshots')
+  const ask = async (action: string, n: number) => (await api.post(`/v1/campaigns/${id}/${action}`, undefined, { 'idempotency-key': `${action} ${n}` })).status
+
+  const statuses = await Promise.all(Array.from({ length: 96 }, (_, n) => ask(n % 3 === 0 ? 'pause' : 'resume', n)))
+  const types = (await eventsOf(world, api, id)).map(({ type }: { type: string }) => type)
+
+  assert.ok(statuses.every((status) => status === 200 || status === 409))
+  assert.equal(types.length, 1 + statuses.filter((status) => status === 200).length)
+  assert.deepEqual(
+    types,
+    types.map((_: string, i: number) => (i % 2 === 0 ? 'campaign.started' : 'campaign.paused')),
+  )
   await world.invariants()
 })

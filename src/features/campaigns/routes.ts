@@ -217,20 +217,13 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     ],
     handler: async ({ caller, params, body, sql, keep }) => reply(201, await campaigns.duplicate(sql, caller, params['id']!, body, keeping(keep, 201))),
   }),
-  ...(['pause', 'resume'] as const).map((action) =>
+  ...(['pause', 'resume', 'cancel'] as const).map((action) =>
     route({
       ...statusRoute(action),
       errors: ['resource_missing', 'campaign_state_invalid', ...(action === 'resume' ? (['insufficient_balance'] as const) : [])],
-      handler: async ({ caller, params, sql }) => reply(200, await campaigns[action](sql, caller, params['id']!)),
+      handler: async ({ caller, params, sql, keep }) => reply(200, await campaigns[action](sql, caller, params['id']!, keeping(keep, 200))),
     }),
   ),
-  route({
-    ...statusRoute('cancel'),
-    // recipients are cancelled in many transactions
-    idempotent: 'lease',
-    errors: ['resource_missing', 'campaign_state_invalid'],
-    handler: async ({ caller, params, sql, keep }) => reply(200, await campaigns.cancel(sql, caller, params['id']!, keeping(keep, 200))),
-  }),
 ]
 
 /** Keeps the campaign as the body of a reply with this status. */
@@ -247,6 +240,8 @@ const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
     tag,
     summary: `${action[0]!.toUpperCase()}${action.slice(1)} a campaign`,
     description: told[action],
+    // a key in the transaction of the change would be written before the campaign is locked; and recipients are cancelled in many transactions
+    idempotent: 'lease',
     replies: { 200: Campaign },
   }) as const
 

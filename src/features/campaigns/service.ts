@@ -55,8 +55,8 @@ export function campaignService(deps: CampaignDeps) {
     rehearse: (caller: Caller, id: string, gone: AbortSignal): Promise<CampaignRehearsal> => rehearse(deps, caller, id, gone),
     /** Each recipient with its outcome. */
     rehearsalCsv: (caller: Caller, id: string, gone: AbortSignal): Promise<Readable> => rehearsalCsv(deps, caller, id, gone),
-    pause: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id),
-    resume: (sql: Db, tenant: Tenant, id: string): Promise<Campaign> => resumeCampaign(deps, sql, tenant, id),
+    pause: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id, keep),
+    resume: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => resumeCampaign(deps, sql, tenant, id, keep),
     cancel: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id, keep),
     /** In the order of the snapshot; none before it is complete. */
     recipients: listRecipients,

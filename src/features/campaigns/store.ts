@@ -77,8 +77,12 @@ export async function findCampaigns(sql: Db, wanted: readonly (Tenant & { readon
     where (account_id, mode, id) in (select * from unnest(${accounts}::text[], ${modes}::text[], ${ids}::text[]))`
 }
 
-/** As `findCampaign`, locked until the transaction ends. */
+/**
+ * As `findCampaign`, locked until the transaction ends; for transactions that have written nothing yet. They get their ids, by which events stand in the feed, in the order in which
+ * they get the campaign: of several that wait for a row PostgreSQL may give an id to one and the row to another first, so that they wait for another lock before it.
+ */
 export async function lockCampaign(sql: Transaction, { account_id, mode }: Tenant, id: string): Promise<CampaignRow | null> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`campaign ${id}`}, 0))`
   const [row] = await sql<CampaignRow[]>`select ${columns(sql)} from campaigns where account_id = ${account_id} and mode = ${mode} and id = ${id} for update`
   return row ?? null
 }
