@@ -62,6 +62,29 @@ export function checkedContact(body: ContactBody, options: ReadOptions): Contact
   return change
 }
 
+/**
+ * The change of what of a body can be kept, for those who cannot be asked to correct it: names that are too long are cut, what breaks a rule is left out, and so
+ * is what is null or blank, which says nothing.
+ */
+export function keepableContact(body: ContactBody, options: ReadOptions): ContactChange {
+  const kept: Record<string, unknown> = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined && !isBlank(value)))
+  for (const field of ['first_name', 'last_name'] as const)
+    if (typeof kept[field] === 'string') kept[field] = [...kept[field].trim()].slice(0, contactLimits.name_length_max).join('')
+  const { tags, attributes, ...fields } = kept as ContactBody
+  const { failures } = readContact(fields, options)
+  const wrong = new Set(failures.map(({ param }) => param.split(/[.[]/, 1)[0]!))
+  const sound: Record<string, unknown> = Object.fromEntries(Object.entries(fields).filter(([field]) => !wrong.has(field)))
+  const tagged = (tags ?? []).filter((tag) => readContact({ tags: [tag] }, options).failures.length === 0).slice(0, contactLimits.tags_max)
+  if (tagged.length > 0) sound['tags'] = tagged
+  const fitting = Object.entries(attributes ?? {}).filter(
+    ([key, value]) => value !== null && readContact({ attributes: { [key]: value } }, options).failures.length === 0,
+  )
+  if (fitting.length > 0) sound['attributes'] = Object.fromEntries(fitting.slice(0, contactLimits.attributes_max))
+  return readContact(sound, options).change
+}
+
+const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
+
 /** Tags of a body by the rules of contacts; failures are added to `failures`. */
 export function readTags(param: string, tags: readonly string[], failures: Detail[]): string[] {
   const reader = new Failures()

@@ -4,7 +4,7 @@ import { contactLimits } from '../../contract/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
 import { violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { addressesOf, applyChange, newContact, statusOf, type ContactChange } from './contact.ts'
+import { addressesOf, applyChange, marketingType, newContact, statusOf, type ConsentWrite, type ContactChange } from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
 import { acquireLockSet, keyText, LostRace, matchKey, type LockedContact, type LockSet } from './lock-set.ts'
 import type { AddressKey } from './recipients.ts'
@@ -80,10 +80,22 @@ function allowedChange(item: SaveItem, held: LockedContact | undefined, context:
     if (phone === undefined || phone === null || held.row.phone_key === phoneKey(phone)) change = others
   }
   if (held !== undefined && context.keep_opt_outs === true && change.consent !== undefined) {
-    const kept = Object.entries(change.consent).filter(([type, write]) => statusOf(held.row.consent, type) !== 'opted_out' || write?.status === 'opted_out')
+    const kept = Object.entries(change.consent).flatMap(([type, write]) => {
+      const left = liftingNothing(held.row.consent, type, write)
+      return left === undefined ? [] : [[type, left] as const]
+    })
     change = { ...change, consent: Object.fromEntries(kept) }
   }
   return change
+}
+
+/** What of a write of consent lifts no opt-out, of the channel type or of marketing on it; undefined where nothing is left. */
+function liftingNothing(consent: ContactRow['consent'], type: string, write: ConsentWrite | null): ConsentWrite | null | undefined {
+  if (statusOf(consent, type) === 'opted_out' && write?.status !== 'opted_out') return undefined
+  if (statusOf(consent, marketingType(type)) !== 'opted_out' || write?.marketing === 'opted_out') return write
+  if (write?.status === undefined) return undefined
+  const { marketing: _, ...rest } = write
+  return rest
 }
 
 /** An address of a contact, and its key in `owners`. */

@@ -8,7 +8,7 @@ import type { Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
 import { activity } from './activity.ts'
-import { readContact, type ContactBody } from './contact-input.ts'
+import { keepableContact, readContact, type ContactBody } from './contact-input.ts'
 import { foldCounters } from './counter-store.ts'
 import type { ContactQuery } from './filters.ts'
 import { inboundPart } from './inbound.ts'
@@ -33,6 +33,7 @@ export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-strea
 export { readTags } from './contact-input.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export type { ProviderConsent, Received } from './inbound.ts'
+import type { ContactChange } from './contact.ts'
 export { marketingType, type ContactChange } from './contact.ts'
 export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
@@ -55,6 +56,8 @@ export function contactService(platform: Platform) {
 
     /** Everything that is wrong with what a body says of a contact. */
     failuresOf: (body: ContactBody): readonly Detail[] => readContact(body, { at: isoTime(platform.clock.now()) }).failures,
+    /** What of a body can be kept, by its own `at` (ISO 8601); its tags are added. For those who cannot be asked to correct it. */
+    keepable: (body: ContactBody, at: string): ContactChange => keepableContact(body, { at, add_tags: true }),
     create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> => createContact(platform, sql, caller, body),
     /** By `phone`; tags are added, everything else is as in `update`. */
     upsert: (sql: Db, caller: Caller, body: ContactBody): Promise<{ created: boolean; contact: Contact }> => upsertContact(platform, sql, caller, body),
@@ -82,6 +85,16 @@ export function contactService(platform: Platform) {
     async ofAddress(sql: Db, tenant: Tenant, channel_type: string, to: string): Promise<ContactRow | undefined> {
       const [found] = await store.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
       return found === undefined ? undefined : (await store.findContacts(sql, tenant, [found.contact_id]))[0]
+    },
+    /** Contacts by their phones (E.164), under the key of each phone. */
+    async ofPhones(sql: Db, tenant: Tenant, phones: readonly string[]): Promise<Map<string, ContactRow>> {
+      const found = await store.findAddresses(
+        sql,
+        tenant,
+        phones.map((phone) => addressKeyOf('sms', phone)),
+      )
+      const rows = new Map((await store.findContacts(sql, tenant, [...new Set(found.map(({ contact_id }) => contact_id))])).map((row) => [row.id, row]))
+      return new Map(found.flatMap(({ address, contact_id }) => (rows.has(contact_id) ? [[address, rows.get(contact_id)!]] : [])))
     },
     audienceRows,
     chunkEnd,

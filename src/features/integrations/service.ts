@@ -3,6 +3,7 @@ import type { FindKey } from '../../platform/http/auth.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
+import type { ContactService } from '../contacts/service.ts'
 import { deleteAutomationsOfSource } from './automations/store.ts'
 import { reportingOf, type Reporting } from './reporting/reporting.ts'
 import { cancelRunsOfSource } from './runs/store.ts'
@@ -12,6 +13,7 @@ import { sourceKeys } from './sources/source-keys.ts'
 export interface IntegrationDeps {
   readonly platform: Platform
   readonly accounts: AccountService
+  readonly contacts: ContactService
 }
 
 export interface IntegrationService {
@@ -24,7 +26,7 @@ export interface IntegrationService {
   forgetKeys(): void
 }
 
-export function integrationService({ platform, accounts }: IntegrationDeps): IntegrationService {
+export function integrationService({ platform, accounts, contacts }: IntegrationDeps): IntegrationService {
   const keys = sourceKeys(platform, accounts)
   const sources = new SourceService(platform, {
     forgetKeys() {
@@ -37,5 +39,5 @@ export function integrationService({ platform, accounts }: IntegrationDeps): Int
       await deleteAutomationsOfSource(sql, tenant, source_id, isoTime(platform.clock.now()))
     },
   })
-  return { sources, reporting: reportingOf({ platform }), findKey: (text) => keys.find(text), forgetKeys: () => keys.forget() }
+  return { sources, reporting: reportingOf({ platform, contacts }), findKey: (text) => keys.find(text), forgetKeys: () => keys.forget() }
 }

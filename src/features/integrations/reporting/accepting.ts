@@ -1,33 +1,15 @@
 /** One transaction of reporting: which of its events are new, what follows from them, and their receipts. */
 import { isId } from '../../../contract/ids.ts'
 import { Problem, missing } from '../../../contract/problem.ts'
-import type { AutomationEvent } from '../../../contract/resources/automation-event.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { ContactRow, ContactService } from '../../contacts/service.ts'
 import { listRunsOfEvents } from '../runs/store.ts'
 import { shareSources, type ReportingSource } from '../sources/store.ts'
 import { receiptObject } from './present.ts'
-import type { ReportedBySource } from './reported.ts'
+import { contactsOf } from './contact-sync.ts'
+import type { Report, Reported } from './reported.ts'
 import { findReceipts, findReported, insertReceipts, type EventKey, type NewReceipt } from './store.ts'
-
-/** What a report comes to. */
-export interface Reported {
-  readonly receipt: AutomationEvent
-  /** The event had been reported before: this is the first receipt. */
-  readonly duplicate: boolean
-}
-
-/** What keeps the answer of a request beside its effect; may throw the Problem that refuses the request. */
-export type KeepReported = (tx: Transaction, reported: Reported) => Promise<void>
-
-/** One that waits to be accepted. */
-export interface Report {
-  readonly event: ReportedBySource
-  /** The id that its receipt gets, and the moment that it came at. */
-  readonly id: string
-  readonly at: string
-  readonly keep: KeepReported | undefined
-}
 
 /** Of each report what it comes to, or the Problem that refuses it. */
 export type Outcomes = Map<Report, Reported | Problem>
@@ -48,10 +30,11 @@ export class NotKept extends Error {
 
 export interface AcceptDeps {
   readonly platform: Platform
+  readonly contacts: ContactService
 }
 
 /** Accepts reports in `tx`, in their order. Throws `LostRace` and `NotKept`; nothing of what it did counts then. */
-export async function acceptReports(tx: Transaction, reports: readonly Report[]): Promise<Outcomes> {
+export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: readonly Report[]): Promise<Outcomes> {
   const outcomes: Outcomes = new Map()
   const sources = new Map((await shareSources(tx, [...new Set(reports.map(({ event }) => event.source.id))])).map((row) => [row.id, row]))
   const reporting = reports.filter((report) => {
@@ -60,7 +43,8 @@ export async function acceptReports(tx: Transaction, reports: readonly Report[])
     return refusal === null
   })
   const { fresh, again } = await sort(tx, reporting)
-  const receipts = fresh.map((report) => receiptOf(report))
+  const contacts = await contactsOf(deps.contacts, tx, fresh, sources)
+  const receipts = fresh.map((report) => receiptOf(report, contacts.get(report)))
   if ((await insertReceipts(tx, receipts)) < receipts.length) throw new LostRace()
   for (const [index, report] of fresh.entries()) outcomes.set(report, { receipt: receiptObject(receipts[index]!, []), duplicate: false })
   await answerAgain(tx, again, outcomes)
@@ -110,7 +94,7 @@ async function sort(tx: Transaction, reports: readonly Report[]): Promise<{ fres
   return { fresh, again }
 }
 
-function receiptOf({ event, id, at }: Report): NewReceipt {
+function receiptOf({ event, id, at }: Report, contact: ContactRow | undefined): NewReceipt {
   const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at, unmapped } = event
   const { account_id, mode } = source
   return {
@@ -124,7 +108,7 @@ function receiptOf({ event, id, at }: Report): NewReceipt {
     origin,
     status: 'ignored',
     reason: unmapped === true ? 'unmapped_topic' : 'no_automation',
-    contact_id: null,
+    contact_id: contact?.id ?? null,
     customer,
     consent,
     data,

@@ -1,9 +1,16 @@
 /** An event as a source reports it, whichever way it came: what receivers make of a webhook, and `POST /v1/automation_events` of its body. */
 import type { Tenant } from '../../../contract/caller.ts'
 import { invalid } from '../../../contract/problem.ts'
-import { isAutomationEventType, type EventCustomer, type ReportedEvent, type ReportOrigin } from '../../../contract/resources/automation-event.ts'
+import {
+  isAutomationEventType,
+  type AutomationEvent,
+  type EventCustomer,
+  type ReportedEvent,
+  type ReportOrigin,
+} from '../../../contract/resources/automation-event.ts'
 import { parseStrictDateTime } from '../../../contract/times.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
 
 /** What the customer has agreed to; null where the source does not say. */
 export interface EventConsent {
@@ -34,6 +41,25 @@ export interface ReportedBySource extends EventFacts {
   readonly once_key?: string
   /** Its topic stands for no event: the receipt is `ignored`, `unmapped_topic`. */
   readonly unmapped?: true
+}
+
+/** What a report comes to. */
+export interface Reported {
+  readonly receipt: AutomationEvent
+  /** The event had been reported before: this is the first receipt. */
+  readonly duplicate: boolean
+}
+
+/** What keeps the answer of a request beside its effect; may throw the Problem that refuses the request. */
+export type KeepReported = (tx: Transaction, reported: Reported) => Promise<void>
+
+/** One that waits to be accepted. */
+export interface Report {
+  readonly event: ReportedBySource
+  /** The id that its receipt gets, and the moment that it came at (ISO 8601). */
+  readonly id: string
+  readonly at: string
+  readonly keep: KeepReported | undefined
 }
 
 /** The facts of a body whose schema has passed, at `now` (milliseconds). Throws parameter_invalid for a type that nobody knows. */

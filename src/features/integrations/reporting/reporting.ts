@@ -6,8 +6,8 @@ import { Problem, retrySoon } from '../../../contract/problem.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
-import { acceptReports, LostRace, NotKept, type AcceptDeps, type KeepReported, type Outcomes, type Report, type Reported } from './accepting.ts'
-import type { ReportedBySource } from './reported.ts'
+import { acceptReports, LostRace, NotKept, type AcceptDeps, type Outcomes } from './accepting.ts'
+import type { KeepReported, Report, Reported, ReportedBySource } from './reported.ts'
 
 export interface Reporting {
   /**
@@ -153,7 +153,7 @@ async function accept(deps: AcceptDeps, group: readonly Waiting[]): Promise<void
   for (let repeat = 0; open.length > 0; repeat++) {
     try {
       const reports = open
-      answer(open, await transact(deps.platform.pool, (tx) => acceptReports(tx, reports)))
+      answer(open, await transact(deps.platform.pool, (tx) => acceptReports(deps, tx, reports)))
       return
     } catch (error) {
       if (error instanceof NotKept) {

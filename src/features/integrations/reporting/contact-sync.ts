@@ -1,0 +1,119 @@
+/** The contacts that customers of reported events are: saved where their source is set so, else found (behaviour: integrations 3.9, 3.10). */
+import { tenantOf, type Tenant } from '../../../contract/caller.ts'
+import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
+import type { Transaction } from '../../../platform/database/sql.ts'
+import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem, SaveResult } from '../../contacts/service.ts'
+import type { ReportingSource } from '../sources/store.ts'
+import type { Report } from './reported.ts'
+
+/** The channel type on which a contact can agree to marketing, or stop it, apart from everything else. */
+const marketingOn = 'whatsapp'
+
+type Contacts = Pick<ContactService, 'keepable' | 'save' | 'ofPhones'>
+
+/** The contact of each report whose customer has a phone; in the order of tenants, which is the same for every process, since contacts stay locked until the transaction ends. */
+export async function contactsOf(
+  contacts: Contacts,
+  tx: Transaction,
+  reports: readonly Report[],
+  sources: ReadonlyMap<string, ReportingSource>,
+): Promise<Map<Report, ContactRow>> {
+  const found = new Map<Report, ContactRow>()
+  const reachable = reports.filter(({ event }) => event.unmapped !== true && phoneOf(event.customer) !== null)
+  const ofTenants = Map.groupBy(reachable, ({ event }) => `${event.source.account_id} ${event.source.mode}`)
+  for (const [, own] of [...ofTenants].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const tenant = tenantOf(own[0]!.event.source)
+    const saving = own.filter(({ event }) => sources.get(event.source.id)!.contact_sync)
+    for (const [report, row] of await saved(contacts, tx, tenant, saving)) found.set(report, row)
+    const rest = own.filter((report) => !found.has(report))
+    if (rest.length === 0) continue
+    const rows = await contacts.ofPhones(
+      tx,
+      tenant,
+      rest.map(({ event }) => phoneOf(event.customer)!),
+    )
+    for (const report of rest) {
+      const row = rows.get(phoneKey(phoneOf(report.event.customer)!))
+      if (row !== undefined) found.set(report, row)
+    }
+  }
+  return found
+}
+
+/** E.164, where the customer has a phone that can be read. */
+export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null => (phone ? normalisePhone(phone) : null)
+
+/** Saves contacts by what events tell; one that may not be saved, at the cap say, has none. */
+async function saved(contacts: Contacts, tx: Transaction, tenant: Tenant, reports: readonly Report[]): Promise<[Report, ContactRow][]> {
+  if (reports.length === 0) return []
+  const at = reports.at(-1)!.at
+  const context: SaveContext = { at, source: 'integration', keep_opt_outs: true }
+  const changes = reports.map((report) => changeOf(contacts, report))
+  const results = await contacts.save(
+    tx,
+    tenant,
+    changes.map((change) => ({ kind: 'upsert', change })),
+    context,
+  )
+  // tags and attributes beyond what a contact holds do not keep the rest from being saved
+  const crowded = results.flatMap((result, index) => (isCrowded(result) ? [index] : []))
+  if (crowded.length > 0) {
+    const again = await contacts.save(
+      tx,
+      tenant,
+      crowded.map((index) => ({ kind: 'upsert', change: withoutLabels(changes[index]!) })),
+      context,
+    )
+    for (const [n, index] of crowded.entries()) results[index] = again[n]!
+  }
+  const rows = reports.flatMap((report, index): [Report, ContactRow][] => {
+    const result = results[index]!
+    return result.outcome === 'refused' ? [] : [[report, result.row]]
+  })
+  return await withdrawn(contacts, tx, tenant, rows, context)
+}
+
+const isCrowded = (result: SaveResult): boolean =>
+  result.outcome === 'refused' && (result.reason === 'too_many_tags' || result.reason === 'too_many_attributes')
+
+function withoutLabels({ add_tags: _tags, attributes: _attributes, ...rest }: ContactChange): ContactChange {
+  return rest
+}
+
+function changeOf(contacts: Contacts, { event: { customer, consent }, at }: Report): ContactChange {
+  const { external_id, phone, email, first_name, last_name, locale, tags, attributes } = customer
+  const change = contacts.keepable(
+    Object.fromEntries(
+      Object.entries({ external_id, phone, email, first_name, last_name, locale, tags, attributes }).filter(([, value]) => value !== undefined),
+    ),
+    at,
+  )
+  return consent.marketing === true ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } } : change
+}
+
+/**
+ * A customer who agreed to marketing and whose source says now that he does not has withdrawn it. One who never agreed has refused nothing: his source may
+ * say that he does later on.
+ */
+async function withdrawn(
+  contacts: Contacts,
+  tx: Transaction,
+  tenant: Tenant,
+  rows: [Report, ContactRow][],
+  context: SaveContext,
+): Promise<[Report, ContactRow][]> {
+  const last = new Map<string, boolean>()
+  for (const [{ event }, { id }] of rows) if (event.consent.marketing !== null) last.set(id, event.consent.marketing)
+  const agreed = new Map(rows.map(([, row]) => [row.id, row.consent[marketingOn]?.marketing === 'opted_in']))
+  const ids = [...last].flatMap(([id, marketing]) => (!marketing && agreed.get(id) === true ? [id] : []))
+  if (ids.length === 0) return rows
+  const change: ContactChange = { consent: { [marketingOn]: { marketing: 'opted_out' } } }
+  const results = await contacts.save(
+    tx,
+    tenant,
+    ids.map((id): SaveItem => ({ kind: 'update', id, change })),
+    context,
+  )
+  const changed = new Map(results.flatMap((result) => (result.outcome === 'refused' ? [] : [[result.row.id, result.row]])))
+  return rows.map(([report, row]) => [report, changed.get(row.id) ?? row])
+}
