@@ -33,7 +33,7 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
     )
     assert.deepEqual(
       await messagesOf(world),
-      rows.map(({ key, message_id }) => ({ submission_key: key, id: message_id, origin_type: 'automation', origin_id: 'aut_test' })),
+      rows.map(({ key, message_id }) => ({ submission_key: key, id: message_id, origin_type: 'console', origin_id: 'usr_test' })),
     )
     await world.invariants()
   })
@@ -113,7 +113,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
   const message = await messages.check(tenant, { channel: sent.channel, to: '+19995550006', type: 'text', text: { body: 'Once' } })
   const submit = (keys: readonly string[]) =>
     messages.submit({
-      origin: { type: 'automation', id: 'aut_test' },
+      origin: { type: 'console', id: 'usr_test' },
       traffic: 'bulk',
       items: keys.map((submission_key) => ({ message, submission_key })),
       alongside: { kind: 'test' },
@@ -261,7 +261,7 @@ test('who stops marketing while a message of a submitter waits for its commit do
   // as long as somebody's opt-out lets the whole account be asked again, and longer
   await world.clock.advance(10_000)
   const [outcome] = await world.services.messages.submit({
-    origin: { type: 'automation', id: 'aut_test' },
+    origin: { type: 'console', id: 'usr_test' },
     traffic: 'bulk',
     items: [{ message, submission_key: key! }],
     alongside: { kind: 'test' },

@@ -1,11 +1,15 @@
 /** What integrations mean: sources and their keys, what they report, and the automations that act on it. */
 import type { FindKey } from '../../platform/http/auth.ts'
 import { isoTime } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
+import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
+import type { MessageService } from '../messages/service.ts'
 import { deleteAutomationsOfSource } from './automations/store.ts'
 import { reportingOf, type Reporting } from './reporting/reporting.ts'
+import { runsLane } from './runs/lane.ts'
 import { cancelRunsOfSource } from './runs/store.ts'
 import { SourceService } from './sources/service.ts'
 import { sourceKeys } from './sources/source-keys.ts'
@@ -13,10 +17,13 @@ import { sourceKeys } from './sources/source-keys.ts'
 export interface IntegrationDeps {
   readonly platform: Platform
   readonly accounts: AccountService
+  readonly channels: ChannelService
   readonly contacts: ContactService
+  readonly messages: MessageService
 }
 
 export interface IntegrationService {
+  readonly lanes: readonly Lane[]
   readonly sources: SourceService
   /** Accepts what sources report. */
   readonly reporting: Reporting
@@ -26,7 +33,8 @@ export interface IntegrationService {
   forgetKeys(): void
 }
 
-export function integrationService({ platform, accounts, contacts }: IntegrationDeps): IntegrationService {
+export function integrationService(deps: IntegrationDeps): IntegrationService {
+  const { platform, accounts } = deps
   const keys = sourceKeys(platform, accounts)
   const sources = new SourceService(platform, {
     forgetKeys() {
@@ -39,5 +47,11 @@ export function integrationService({ platform, accounts, contacts }: Integration
       await deleteAutomationsOfSource(sql, tenant, source_id, isoTime(platform.clock.now()))
     },
   })
-  return { sources, reporting: reportingOf({ platform, contacts }), findKey: (text) => keys.find(text), forgetKeys: () => keys.forget() }
+  return {
+    lanes: [runsLane(deps)],
+    sources,
+    reporting: reportingOf(deps),
+    findKey: (text) => keys.find(text),
+    forgetKeys: () => keys.forget(),
+  }
 }
