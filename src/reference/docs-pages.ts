@@ -76,11 +76,13 @@ function guide(): string {
 
 function operation(route: Route, base_url: string): string {
   const scope =
-    route.source_key === true
-      ? 'Needs the key of an integration source.'
-      : route.scope === null
-        ? 'Every accepted key may call it.'
-        : `Needs the scope <code>${route.scope}</code>.`
+    route.take !== undefined
+      ? 'Needs no key: a signature made with the signing secret of the source stands in for it.'
+      : route.source_key === true
+        ? 'Needs the key of an integration source.'
+        : route.scope === null
+          ? 'Every accepted key may call it.'
+          : `Needs the scope <code>${route.scope}</code>.`
   const mode = route.mode === undefined ? '' : ` Exists in ${route.mode} mode only.`
   const parts = [
     `<h3 id="${anchor(route)}">${escape(route.summary)}</h3>`,
@@ -171,10 +173,11 @@ function curl(route: Route, base_url: string): string {
   const where = route.example_query === undefined ? `${base_url}${route.path}` : `'${base_url}${route.path}?${route.example_query}'`
   const lines = [
     `curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${where}`,
-    `-H 'Authorization: Bearer svc_${route.mode ?? 'test'}_…'`,
+    route.take === undefined ? `-H 'Authorization: Bearer svc_${route.mode ?? 'test'}_…'` : `-H 'Service-Signature: t=…,v1=…'`,
   ]
   if (route.body !== undefined && route.streamed !== true) lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(requestExample(route))}'`)
-  else if (route.uploads !== undefined) lines.push(`-H 'Content-Type: ${Object.keys(route.uploads)[0]}'`, '--data-binary @file.csv')
+  else if (route.uploads !== undefined)
+    lines.push(`-H 'Content-Type: ${Object.keys(route.uploads)[0]}'`, route.take === undefined ? '--data-binary @file.csv' : '--data-binary @event.json')
   else if (route.method === 'POST') lines.push('-X POST')
   return lines.join(' \\\n  ')
 }

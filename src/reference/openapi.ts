@@ -97,19 +97,20 @@ function hoister(components: Map<string, Json>): Hoist {
 }
 
 function operation(route: Route, hoist: Hoist): Json {
-  const isPost = route.method === 'POST'
+  const takesKey = route.method === 'POST' && route.take === undefined
   return {
     operationId: operationId(route),
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.source_key === true ? { security: [{ source_key: [] }] } : {}),
+    ...(route.take === undefined ? {} : { security: [] }),
     'x-scopes': route.scope === null ? [] : [route.scope],
     ...(route.mode === undefined ? {} : { 'x-mode': route.mode }),
     parameters: [
       ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
       ...queryParameters(route, hoist),
-      ...(isPost
+      ...(takesKey
         ? [
             {
               name: 'Idempotency-Key',
@@ -178,6 +179,7 @@ const always: readonly ErrorCode[] = [
 
 /** Every code that a route can answer, those of the conventions included. */
 export function codesOf(route: Route): ErrorCode[] {
+  if (route.take !== undefined) return byStatus(new Set<ErrorCode>(['internal_error', 'upstream_unavailable', ...route.errors]))
   const codes = new Set<ErrorCode>([...always, ...route.errors])
   if (route.scope !== null) codes.add('scope_missing')
   if (route.mode !== undefined) codes.add(route.mode === 'live' ? 'live_mode_required' : 'test_mode_required')
@@ -186,8 +188,11 @@ export function codesOf(route: Route): ErrorCode[] {
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true)
     for (const code of ['invalid_json', 'payload_too_large'] as const) codes.add(code)
   if (((route.body as { required?: string[] } | undefined)?.required ?? []).length > 0) codes.add('parameter_missing')
-  return [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
+  return byStatus(codes)
 }
+
+const byStatus = (codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
+  [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
 
 function responses(route: Route, hoist: Hoist): Json {
   const answers: Json = {}
@@ -245,8 +250,10 @@ const headerComponents: Json = {
 }
 
 function headers(status: number, route: Route): Json {
-  const names = ['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
+  const signed = route.take !== undefined
+  const names = ['X-Request-Id', ...(status === 401 || signed ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])]
   if (status === 429 || status === 503) names.push('Retry-After')
+  if (signed) return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
   if (route.method === 'POST' && (status < 400 || [402, 404, 409, 422].includes(status))) names.push('Idempotent-Replayed')
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true && ![401, 413, 429].includes(status))
     names.push('Service-Ignored-Fields')

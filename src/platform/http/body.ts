@@ -6,6 +6,7 @@ import { limits } from '../../contract/limits.ts'
 import { invalid, Problem, throwFailures } from '../../contract/problem.ts'
 import { cutPath } from '../../contract/refusal-size.ts'
 import { join } from '../../contract/validation.ts'
+import { replaceLongIntegers } from '../../lib/long-integers.ts'
 import type { BodyPlace, BodyRoom } from './body-room.ts'
 
 const empty = Buffer.alloc(0)
@@ -156,16 +157,7 @@ const digitsInDoubt = new Error('an integer may have lost digits')
 const lostDigits = '\0lost digits'
 const lostDigitsAsJson = JSON.stringify(lostDigits)
 
-/** Of JSON: texts, so that nothing is found within them, and numbers that may have lost digits. */
-const textOrLongNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"|(?<![\d.eE+-])-?\d{16}[\d.eE+-]*/g
-
-const withLostDigitsMarked = (text: string): string => text.replaceAll(textOrLongNumber, (token) => (losesDigits(token) ? lostDigitsAsJson : token))
-
-function losesDigits(token: string): boolean {
-  if (token.startsWith('"') || !/^-?\d+$/.test(token)) return false
-  const value = Number(token)
-  return Number.isFinite(value) && BigInt(token) !== BigInt(value)
-}
+const withLostDigitsMarked = (text: string): string => replaceLongIntegers(text, () => lostDigitsAsJson)
 
 function judged(body: Record<string, unknown>, reading: Reading, apart: ItemsApart | undefined): Record<string, unknown> {
   const items = apart === undefined ? undefined : body[apart.field]

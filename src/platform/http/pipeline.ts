@@ -233,6 +233,17 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
   }
 }
 
+/** The handler of a signed route: what comes after its path is for the route itself to check. */
+export function performSigned(pipeline: Pipeline, route: Route, take: NonNullable<Route['take']>) {
+  const bytesMax = route.body_bytes_max ?? limits.body_bytes
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { raw, arrived_at } = request
+    const readWhole = (sender: string) => readBody(raw, bytesMax, pipeline.bodies, sender)
+    const params = request.params as Record<string, string>
+    send(route, reply, await take({ params, raw, arrived_at, readBody: readWhole }))
+  }
+}
+
 /** What the schema refuses, and with it what the handler would refuse of the rest: of a value of the wrong type nothing else can be said. */
 function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }: Route): Detail[] {
   if (found.length === 0 || inspect === undefined) return found

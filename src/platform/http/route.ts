@@ -43,6 +43,17 @@ export interface RouteRequest<Q, B> {
   readonly signal: AbortSignal
 }
 
+/** What `take` of a signed route is given: nobody has been asked for a key. */
+export interface SignedRequest {
+  readonly params: Readonly<Record<string, string>>
+  /** Its body unread. */
+  readonly raw: IncomingMessage
+  /** As of `RouteRequest`. */
+  readonly arrived_at: number
+  /** The whole body, once it is known that somebody waits for it; takes room of `sender` while it arrives. Refusals: payload_too_large, invalid_json for one that breaks off. */
+  readBody(sender: string): Promise<Buffer>
+}
+
 /** The settings that are rates of requests. */
 type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
 
@@ -120,6 +131,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   /** Codes beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]
   readonly handler: (request: RouteRequest<Static<Q>, Static<B>>) => Promise<Reply>
+  /** Of a signed route, which `signedRoute` declares. */
+  readonly take?: (request: SignedRequest) => Promise<Reply>
 }
 
 export type Route = RouteDefinition<TObject, TSchema>
@@ -128,6 +141,19 @@ export type Route = RouteDefinition<TObject, TSchema>
 export function route<Q extends TObject, B extends TSchema>(definition: RouteDefinition<Q, B>): Route {
   return definition as unknown as Route
 }
+
+type SignedDefinition = Omit<RouteDefinition<TObject, TSchema>, 'handler' | 'scope' | 'take'> & Required<Pick<RouteDefinition<TObject, TSchema>, 'take'>>
+
+/**
+ * Declares a route that takes no key: a signature over the raw body stands in for it, which `take` checks, as everything else. It has no rate limit; a query and an
+ * Idempotency-Key mean nothing to it.
+ */
+export const signedRoute = (definition: SignedDefinition): Route => ({
+  ...definition,
+  scope: null,
+  streamed: true,
+  handler: () => Promise.reject(new Error(`${definition.method} ${definition.path} has no caller`)),
+})
 
 /** A reply with this status and body. */
 export const reply = (status: number, body: unknown, headers?: Record<string, string>): Reply =>

@@ -15,7 +15,7 @@ import type { Connections } from './connections.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
-import { guard, perform, prepare, unknownRoute, type Pipeline } from './pipeline.ts'
+import { guard, perform, performSigned, prepare, unknownRoute, type Pipeline, type PreparedRoute } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import { requestLog } from './request-log.ts'
@@ -128,11 +128,19 @@ function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index:
   server.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    onRequest: guard(pipeline, prepared),
-    handler: perform(pipeline, prepared),
+    onRequest: route.take === undefined ? guard(pipeline, prepared) : named(prepared),
+    handler: route.take === undefined ? perform(pipeline, prepared) : performSigned(pipeline, route, route.take),
     schema: { response: responses(route) },
   })
 }
+
+/** The hook before a signed route: figures and log name the route, nothing is asked. */
+const named =
+  (prepared: PreparedRoute) =>
+  (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    request.prepared = prepared
+    done()
+  }
 
 /** The white lists of a route's replies; errors have one of their own. */
 function responses(route: Route): Record<string, unknown> {

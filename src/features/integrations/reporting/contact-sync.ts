@@ -80,7 +80,7 @@ function withoutLabels({ add_tags: _tags, attributes: _attributes, ...rest }: Co
   return rest
 }
 
-function changeOf(contacts: Contacts, { event: { customer, consent }, at }: Report): ContactChange {
+function changeOf(contacts: Contacts, { event: { customer, consent, consent_passing }, at }: Report): ContactChange {
   const { external_id, phone, email, first_name, last_name, locale, tags, attributes } = customer
   const change = contacts.keepable(
     Object.fromEntries(
@@ -88,7 +88,7 @@ function changeOf(contacts: Contacts, { event: { customer, consent }, at }: Repo
     ),
     at,
   )
-  return consent.marketing === true ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } } : change
+  return consent.marketing === true && consent_passing !== true ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } } : change
 }
 
 /**
@@ -103,7 +103,7 @@ async function withdrawn(
   context: SaveContext,
 ): Promise<[Report, ContactRow][]> {
   const last = new Map<string, boolean>()
-  for (const [{ event }, { id }] of rows) if (event.consent.marketing !== null) last.set(id, event.consent.marketing)
+  for (const [{ event }, { id }] of rows) if (event.consent.marketing !== null && event.consent_passing !== true) last.set(id, event.consent.marketing)
   const agreed = new Map(rows.map(([, row]) => [row.id, row.consent[marketingOn]?.marketing === 'opted_in']))
   const ids = [...last].flatMap(([id, marketing]) => (!marketing && agreed.get(id) === true ? [id] : []))
   if (ids.length === 0) return rows

@@ -39,6 +39,8 @@ export interface ReportedBySource extends EventFacts {
    * tell (behaviour: integrations 3.4). At most 300 characters.
    */
   readonly once_key?: string
+  /** What its consent says of marketing holds for this event alone, and changes nothing of the contact. */
+  readonly consent_passing?: true
   /** Its topic stands for no event: the receipt is `ignored`, `unmapped_topic`. */
   readonly unmapped?: true
 }

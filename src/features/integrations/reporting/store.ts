@@ -75,6 +75,43 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
   return result.count
 }
 
+/** What the first event that told one of these statuses of an order says of whose it is. */
+export async function findFirstOfStatuses(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  source_id: string,
+  once_keys: readonly string[],
+): Promise<Pick<ReceiptRow, 'customer' | 'consent'> | null> {
+  const [row] = await sql<Pick<ReceiptRow, 'customer' | 'consent'>[]>`
+    select e.customer, e.consent from automation_events e
+    where e.source_id = ${source_id} and e.once_key = any (${once_keys as string[]}::text[]) and e.account_id = ${account_id} and e.mode = ${mode} and e.customer::text <> '{}'
+    order by e.id limit 1`
+  return row ?? null
+}
+
+/** What a person is called by in receipts; null where nothing is known. */
+export interface NamesOfPerson {
+  readonly external_id: string | null
+  readonly phone: string | null
+  readonly email: string | null
+  readonly once_keys: readonly string[]
+}
+
+/** Empties the receipts of a source that tell of a person; they stay as marks of what was told. Resolves to the contacts that they were of. */
+export async function redactReceipts(sql: Db, { account_id, mode }: Tenant, source_id: string, names: NamesOfPerson): Promise<string[]> {
+  const rows = await sql<{ contact_id: string | null }[]>`
+    with found as materialized (
+      select e.id, e.contact_id from automation_events e
+      where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode}
+        and (e.customer ->> 'external_id' = ${names.external_id} or e.customer ->> 'phone' = ${names.phone} or lower(e.customer ->> 'email') = lower(${names.email}::text)
+          or e.once_key = any (${names.once_keys as string[]}::text[]))
+      order by e.id for update
+    ),
+    emptied as (update automation_events e set customer = '{}', data = '{}', contact_id = null from found f where e.id = f.id)
+    select distinct contact_id from found`
+  return rows.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
+}
+
 const columns = (sql: Db) =>
   sql`e.account_id, e.mode, e.id, e.source_id, e.type, e.event_id, e.origin, e.status, e.reason, e.contact_id, e.customer, e.consent, e.data, e.occurred_at, e.created_at`
 

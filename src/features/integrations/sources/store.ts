@@ -64,6 +64,15 @@ export async function findSourceByKeyHash(sql: Db, key_hash: string): Promise<So
   return row ?? null
 }
 
+/** What a webhook that comes for a source is judged by, whosever it is: its signature shows that its sender may. */
+export type WebhookSource = Pick<SourceRow, 'account_id' | 'mode' | 'platform' | 'status' | 'signing_secret'>
+
+export async function findSourceOfWebhook(sql: Db, id: string): Promise<WebhookSource | null> {
+  const [row] = await sql<WebhookSource[]>`
+    select s.account_id, s.mode, s.platform, s.status, s.signing_secret from integration_sources s where s.id = ${id} and s.deleted_at is null`
+  return row ?? null
+}
+
 /** As `findSource`, with the row locked until the transaction ends. */
 export async function lockSource(sql: Db, { account_id, mode }: Tenant, id: string): Promise<SourceRow | null> {
   const [row] = await sql<SourceRow[]>`

@@ -1,0 +1,32 @@
+/** Forgets a person, as Shopify's `customers/redact` wants it: his contact, and what receipts of the source say of him (behaviour: integrations 4.8). */
+import { Problem } from '../../../contract/problem.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ContactService } from '../../contacts/service.ts'
+import { redactReceipts } from '../reporting/store.ts'
+import type { KnownSource } from './known-sources.ts'
+import type { Redaction } from './native-event.ts'
+import { onceKeysOf } from './once-keys.ts'
+
+export interface RedactionDeps {
+  readonly platform: Platform
+  readonly contacts: ContactService
+}
+
+/** Contacts of one e-mail address that are looked for. */
+const sameEmailMax = 100
+
+/** A second time changes nothing: who was told no answer may ask again. */
+export async function redact({ platform, contacts }: RedactionDeps, source: KnownSource, { external_id, phone, email, order_ids }: Redaction): Promise<void> {
+  const { pool } = platform
+  const once_keys = order_ids.flatMap(onceKeysOf)
+  const ids = new Set(await transact(pool, (tx) => redactReceipts(tx, source, source.id, { external_id, phone, email, once_keys })))
+  const ofPhone = phone === null ? undefined : await contacts.ofAddress(pool, source, 'sms', phone)
+  if (ofPhone !== undefined) ids.add(ofPhone.id)
+  if (email !== null) for (const { id } of await contacts.list(pool, source, { email }, { limit: sameEmailMax, starting_after: undefined })) ids.add(id)
+  for (const id of ids) await contacts.remove(pool, source, id).catch(unlessGone)
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Problem && error.code === 'resource_missing')) throw error
+}
