@@ -1,6 +1,6 @@
 /** The page `/docs/content`: every content type with its fields, rules and a complete request, read off the schemas that validate it. */
 import { contentSchemaId } from '../contract/content/documented.ts'
-import { contentReference, type ContentReference, type FieldReference } from '../contract/content/reference.ts'
+import { contentReference, inboundWords, type ContentReference, type FieldReference } from '../contract/content/reference.ts'
 import { escape, inline, page, prose } from './page.ts'
 
 const typeById = new Map(contentReference().map(({ type }) => [contentSchemaId(type), type]))
@@ -23,12 +23,13 @@ const links = (title: string, references: readonly ContentReference[]): string =
   `<h2>${title}</h2><ul>${references.map(({ type }) => `<li><a href="#${type}"><code>${type}</code></a></li>`).join('')}</ul>`
 
 function entry(reference: ContentReference): string {
-  const { type, summary, fields, channels, rules, request, refusal } = reference
+  const { type, summary, fields, channels, inbound, rules, request, refusal } = reference
   return [
     `<h3 id="${type}"><code>${type}</code></h3>`,
     prose(summary),
     table(fields),
     ...channels.map((one) => `${prose(`On channels of type \`${one.channel_type}\`:`)}${table(one.fields)}`),
+    inbound.length === 0 ? '' : `${prose(inboundWords)}${table(inbound)}`,
     rules.length === 0 ? '' : `<ul>${rules.map((rule) => `<li>${inline(rule)}</li>`).join('')}</ul>`,
     `<h4>A complete request</h4><pre><code>${escape(`${request.method} ${request.path}\n\n${JSON.stringify(request.body, null, 2)}`)}</code></pre>`,
     refusal.length === 0

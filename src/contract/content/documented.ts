@@ -13,11 +13,12 @@ export const contentSchemaId = (type: string): string =>
 
 const fields: Record<string, TSchema> = Object.fromEntries(
   capabilities.map((type) => {
-    const { schema, summary, example } = contentTypes[type] as ContentType
+    const { schema, summary, example, inbound_schema } = contentTypes[type] as ContentType
+    const wider = inbound_schema === undefined ? '' : ' What comes in is not held to these limits.'
     return [
       type,
       Type.Optional(
-        Type.Unsafe<unknown>({ ...schema, $id: contentSchemaId(type), description: `Where \`type\` is \`${type}\`: ${summary}`, examples: [example] }),
+        Type.Unsafe<unknown>({ ...schema, $id: contentSchemaId(type), description: `Where \`type\` is \`${type}\`: ${summary}${wider}`, examples: [example] }),
       ),
     ]
   }),

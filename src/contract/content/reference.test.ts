@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DocumentedSendMessage } from './documented.ts'
 import { contentPages, contentReference } from './reference.ts'
 import { contentTypes } from './registry.ts'
 import { validateContent, validateInboundContent } from './validate.ts'
@@ -60,4 +61,19 @@ test('a channel type with a limit of its own is told apart', () => {
     text.channels.map((one) => [one.channel_type, one.fields.map((field) => field.holds)]),
     [['sms', ['a string of 1 to 1600 characters']]],
   )
+})
+
+test('what comes in is told apart where it is not held to the limits of what is sent', () => {
+  const wider = contentReference().filter(({ inbound }) => inbound.length > 0)
+
+  assert.deepEqual(
+    wider.map(({ type }) => type),
+    ['text', 'attachments', 'contacts'],
+  )
+  assert.deepEqual(
+    wider[0]!.inbound.map(({ holds }) => holds),
+    ['a string of at most 65536 characters'],
+  )
+  assert.match(contentPages()['docs/reference/content/text.md']!, /Of a message that comes in:/)
+  assert.match(JSON.stringify(DocumentedSendMessage.properties), /What comes in is not held to these limits/)
 })
