@@ -108,6 +108,7 @@ create table automations (
   channel_type text not null,
   category text not null,
   message json not null,
+  merge_fallbacks json not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,

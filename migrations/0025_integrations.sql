@@ -47,6 +47,8 @@ create table automations (
   channel_type text not null,
   category text not null check (category in ('transactional', 'marketing')),
   message json not null,
+  -- merge tag name to the text that stands where nothing is known
+  merge_fallbacks json not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   deleted_at timestamptz,

@@ -31,6 +31,9 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
+import { cancelRunsOfAccounts, cancelRunsOfChannels, skipRunsOfContacts, skipUnsubscribedRuns } from './features/integrations/runs/reactions-store.ts'
+import { runInvariants } from './features/integrations/runs/invariants.ts'
+import { automationSubmitter } from './features/integrations/runs/submitter.ts'
 import { integrationRoutes } from './features/integrations/routes.ts'
 import { integrationService } from './features/integrations/service.ts'
 import { integrationChores } from './features/integrations/worker.ts'
@@ -87,7 +90,7 @@ const documents: MarkdownPages = {
 }
 
 /** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/submitting.md). */
-const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter]
+const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter, automationSubmitter]
 
 /** Who counts or continues by what becomes of messages: a line each (docs/decisions/transitions.md). */
 const productFollowers: readonly Follower[] = [campaignFollower]
@@ -164,7 +167,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   })
   const webhooks = webhookService(platform)
   const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
-  const integrations = integrationService({ platform, accounts, contacts })
+  const integrations = integrationService({ platform, accounts, channels, contacts, messages })
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
   subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
@@ -186,6 +189,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
       deliver.lane,
       importsLane(platform),
       ...campaigns.lanes,
+      ...integrations.lanes,
       ...following.map((follower) => followerLane(platform, follower)),
     ],
   }
@@ -196,12 +200,16 @@ type Features = ReturnType<typeof compose>
 /** What one feature does about facts of another, in the order in which it is done. */
 function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOptOut>[0], 'platform'>): void {
   const { reactions } = platform
-  // before the messages of an opt-out are refunded: recipients are locked before wallets
+  // before messages are refunded: recipients and runs are locked before wallets
   reactions.on('opted_out', leaveOutUnsubscribed)
+  reactions.on('opted_out', skipUnsubscribedRuns)
   reactions.on('contact_deleted', leaveOutDeleted)
+  reactions.on('contact_deleted', skipRunsOfContacts)
+  reactions.on('channel_deleted', cancelRunsOfChannels)
   reactions.on('channel_deleted', failWaiting(platform))
   reactions.on('channel_deleted', failOfChannel(platform))
   reactions.on('account_suspended', failOfAccount(platform))
+  reactions.on('account_suspended', cancelRunsOfAccounts)
   reactions.on('opted_out', cancelForOptOut({ platform, ...parts }))
   reactions.freeze()
 }
@@ -246,6 +254,7 @@ const invariantsOf = (platform: Platform, followers: Followers, { media }: Servi
   ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
   ...webhookInvariants(platform),
   ...campaignInvariants,
+  ...runInvariants,
 ]
 
 export function buildApp(parts: AppParts): App {

@@ -63,6 +63,7 @@ export function makeMetrics(ofProcess = false) {
       registers,
     }),
     ...storageMetrics(registers),
+    ...automationMetrics(registers),
     lane_failures: new Counter({ name: 'posthorn_lane_failures_total', help: 'Failed passes of a lane.', labelNames: ['lane'], registers }),
   }
 }
@@ -111,6 +112,22 @@ const storageMetrics = (registers: Registry[]) => ({
   database_writable: new Gauge({
     name: 'posthorn_database_writable',
     help: '1 while the database takes writes; 0 after one that failed for want of room or of the database, until one succeeds.',
+    registers,
+  }),
+})
+
+/** Of what automations send. */
+const automationMetrics = (registers: Registry[]) => ({
+  automation_runs: new Counter({
+    name: 'posthorn_automation_runs_total',
+    help: 'Runs of automations that were due, by what they came to: sent, refused when they were to be accepted, skipped, cancelled, failed, or put_off to be tried again.',
+    labelNames: ['outcome'],
+    registers,
+  }),
+  automation_run_lag_seconds: new Histogram({
+    name: 'posthorn_automation_run_lag_seconds',
+    help: 'From the time a run of an automation was due to the acceptance of its message.',
+    buckets: lagBuckets,
     registers,
   }),
 })

@@ -1,4 +1,4 @@
-/** A submitter for tests, as campaigns are and automations will be: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
+/** A submitter for tests, as campaigns and automations are: rows of its own, each of which becomes one message at most, in a table that it makes in the test's database. */
 import type { Tenant } from '../../src/contract/caller.ts'
 import type { ItemOutcome, SubmitterFragment } from '../../src/features/messages/service.ts'
 import type { Traffic } from '../../src/features/messages/ingest/submission.ts'
@@ -87,7 +87,7 @@ export interface TestSubmission {
   readonly more?: (key: string) => object
 }
 
-/** Submits a message for each key, of one automation. */
+/** Submits a message for each key, of one origin. */
 export async function submitKeys(
   { services: { messages } }: App,
   { tenant, channel, keys, kind = 'test', traffic = 'bulk', more }: TestSubmission,
@@ -98,5 +98,5 @@ export async function submitKeys(
       submission_key: key,
     })),
   )
-  return await messages.submit({ origin: { type: 'automation', id: `aut_${kind}` }, traffic, items, alongside: { kind } })
+  return await messages.submit({ origin: { type: 'console', id: `usr_${kind}` }, traffic, items, alongside: { kind } })
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Tenant } from '../../src/contract/caller.ts'
 import { campaignTo, eventsOf, launched, numbers, outcomesOf, passFor, readCampaign } from '../kit/campaigns.ts'
+import type { Api } from '../kit/api.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -13,6 +14,11 @@ async function liveWorld(t: TestContext) {
   const made = await account.api.post('/v1/channels', body)
   assert.equal(made.status, 201, JSON.stringify(made.body))
   return { world, account, api: account.api, channel: made.body.id as string }
+}
+
+interface Asked {
+  readonly id: string
+  readonly channel: string
 }
 
 const messagesIn = async (world: World): Promise<number> => (await world.pool<{ count: number }[]>`select count(*)::int as count from messages`)[0]!.count
@@ -152,3 +158,33 @@ test('the feed tells pauses and resumes in the order in which they happened, how
   )
   await world.invariants()
 })
+
+for (const [what, ask, after] of [
+  ['a pause', (api: Api, { id }: Asked) => api.post(`/v1/campaigns/${id}/pause`), ['paused', 'user', 10]],
+  [
+    'a disabled channel',
+    (api: Api, { channel }: Asked) => api.patch(`/v1/channels/${channel}`, { status: 'disabled' }),
+    ['paused', 'channel_disconnected', 10],
+  ],
+  ['a deleted channel', (api: Api, { channel }: Asked) => api.delete(`/v1/channels/${channel}`), ['failed', null, 0]],
+] as const)
+  test(`after the answer to ${what} nothing is sent by a pass that has looked at the campaign before`, async (t) => {
+    const { world, api, channel } = await liveWorld(t)
+    const { id } = await launched(api, campaignTo(numbers(10), { channel, throttle_per_second: 10 }))
+    await world.settle('campaign-snapshots')
+
+    const { answer, pass } = await world.pool.begin(async (tx) => {
+      // the pass has the campaign in hand then, and none of its recipients
+      await tx`lock table campaign_recipients in access exclusive mode`
+      const begun = world.tick('campaigns')
+      await until('the pass to wait for its recipients', async () => (await waitingIn(world)) > 0)
+      return { answer: await ask(api, { id, channel }), pass: begun }
+    })
+    await pass
+    await passFor(world, 3000)
+
+    const { status, pause_reason, counters } = await readCampaign(api, id)
+    assert.deepEqual([answer.status, status, pause_reason, counters.queued, counters.sent], [200, ...after, 0])
+    assert.deepEqual(await world.pool`select from message_attempts`.then((rows) => rows.length), 0)
+    await world.invariants()
+  })

@@ -340,8 +340,8 @@ test('an account whose providers hang holds up nobody else', async (t) => {
   assert.equal(silent.requests.length, 6)
 })
 
-test('media that names no attachment is passed over, and the message is stored all the same', async (t) => {
-  const { tell } = await mailbox(t, [])
+test('media that names no attachment is passed over, and an attachment whose file cannot be fetched is left out', async (t) => {
+  const { world, tell } = await mailbox(t, [])
 
   const odd = await tell(
     [{ type: 'image' }],
@@ -355,9 +355,21 @@ test('media that names no attachment is passed over, and the message is stored a
     ],
   )
   const none = await tell([{ type: 'image' }], 'nonsense')
+  const one = await tell(
+    [{ type: 'image' }, { type: 'video', caption: 'Here' }],
+    [
+      { index: 0, reference: { url: 'x'.repeat(5000) } },
+      { index: 1, reference: { url: 'https://example.com/gone' } },
+    ],
+  )
 
-  assert.deepEqual([odd.status, odd.content.attachments], ['received', [{ type: 'image' }]])
-  assert.deepEqual([none.status, none.content.attachments], ['received', [{ type: 'image' }]])
+  for (const { status, type, content } of [odd, none])
+    assert.deepEqual([status, type, content], ['received', 'unsupported', { unsupported: { provider_type: 'image' } }])
+  assert.deepEqual(
+    one.content.attachments.map(({ url, ...item }: { url: string }) => [item, url.startsWith(world.platform.settings.base_url)]),
+    [[{ type: 'video', caption: 'Here' }, true]],
+  )
+  await world.invariants()
 })
 
 test('files are deleted with their retention, and what a killed process had begun as well', async (t) => {

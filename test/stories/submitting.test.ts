@@ -33,7 +33,7 @@ for (const [path, credit_micros] of Object.entries(wallets)) {
     )
     assert.deepEqual(
       await messagesOf(world),
-      rows.map(({ key, message_id }) => ({ submission_key: key, id: message_id, origin_type: 'automation', origin_id: 'aut_test' })),
+      rows.map(({ key, message_id }) => ({ submission_key: key, id: message_id, origin_type: 'console', origin_id: 'usr_test' })),
     )
     await world.invariants()
   })
@@ -113,7 +113,7 @@ test('a row that is submitted twice in one piece becomes one message, and the ro
   const message = await messages.check(tenant, { channel: sent.channel, to: '+19995550006', type: 'text', text: { body: 'Once' } })
   const submit = (keys: readonly string[]) =>
     messages.submit({
-      origin: { type: 'automation', id: 'aut_test' },
+      origin: { type: 'console', id: 'usr_test' },
       traffic: 'bulk',
       items: keys.map((submission_key) => ({ message, submission_key })),
       alongside: { kind: 'test' },
@@ -175,6 +175,46 @@ test('bulk waits at its bound instead of being refused, and what is interactive 
   await world.invariants()
 })
 
+test('a request is committed beside a piece of bulk, and waits for it at the wallet alone', async (t) => {
+  const { world, sent } = await shop(t, wallets.optimistic)
+  const other = await world.account({ mode: 'live', credit_micros: wallets.optimistic })
+  const channel = await smsChannel(other, '+15550101')
+  const held = await holdWallet(t, world, sent.account.id)
+
+  const bulk = sent.submit(sent.keys)
+  await until('the piece that waits for its wallet', held.isWantedBy(1))
+  const answer = await other.api.post('/v1/messages', { channel, to: '+19995550006', type: 'text', text: { body: 'Now' } })
+  await held.release()
+
+  assert.equal(answer.status, 202)
+  assert.deepEqual(kindsOf(await bulk), { accepted: sent.keys.length })
+  await world.invariants()
+})
+
+test('a batch of several accounts takes their wallets in one order, and holds none while it waits for an earlier one', async (t) => {
+  const { world, sent } = await shop(t, wallets.optimistic)
+  const accounts = [sent.account, await world.account({ mode: 'live', credit_micros: wallets.optimistic })].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const channels = await Promise.all(accounts.map(async (account) => (account === sent.account ? sent.channel : await smsChannel(account, '+15550101'))))
+  const [first, last] = accounts
+  // its row lies behind the other one from here on, which is where it would be locked otherwise
+  await world.services.billing.creditWallet(world.pool, first!.id, 1, null)
+  const held = await holdWallet(t, world, first!.id)
+
+  const submitted = [1, 0].map(async (at) => {
+    const tenant = { account_id: accounts[at]!.id as `acc_${string}`, mode: 'live' as const }
+    const message = await world.services.messages.check(tenant, { channel: channels[at], to: '+19995550006', type: 'text', text: { body: 'Both' } })
+    return { origin: { type: 'api', id: null }, traffic: 'interactive', items: [{ message }] } as const
+  })
+  const outcomes = (await Promise.all(submitted)).map((submission) => world.services.messages.submit(submission))
+  await until('the batch that waits for the first wallet', held.isWantedBy(1))
+  const free = await held.other`select account_id from wallets where account_id = ${last!.id} for update nowait`
+  await held.release()
+
+  assert.equal(free.length, 1)
+  assert.deepEqual(kindsOf((await Promise.all(outcomes)).flat()), { accepted: 2 })
+  await world.invariants()
+})
+
 test('a batch holds submissions of one submitter, and each settles rows of its own', async (t) => {
   const [one, two] = [testSubmitter('one'), testSubmitter('two')]
   const world = await startWorld(t, { submitters: [one.fragment, two.fragment] })
@@ -221,7 +261,7 @@ test('who stops marketing while a message of a submitter waits for its commit do
   // as long as somebody's opt-out lets the whole account be asked again, and longer
   await world.clock.advance(10_000)
   const [outcome] = await world.services.messages.submit({
-    origin: { type: 'automation', id: 'aut_test' },
+    origin: { type: 'console', id: 'usr_test' },
     traffic: 'bulk',
     items: [{ message, submission_key: key! }],
     alongside: { kind: 'test' },
@@ -247,8 +287,30 @@ async function shop(t: TestContext, credit_micros: number, count = 12) {
   return { world, submitter, sent: { account, channel, keys, submit } }
 }
 
-async function smsChannel({ api }: TestAccount): Promise<string> {
-  const { body } = await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+15550100', credentials: {} })
+/** Keeps everybody else from charging an account until it is released. */
+async function holdWallet(t: TestContext, { database_url }: { readonly database_url: string }, account_id: string) {
+  const other = openPool(database_url, { max: 2, application_name: 'other' })
+  closing(t, () => other.end({ timeout: 1 }))
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = other.begin(async (tx) => {
+    await tx`select 1 from wallets where account_id = ${account_id} for update`
+    locked.resolve()
+    await released.promise
+  })
+  await locked.promise
+  const waiting = () => other`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return {
+    other,
+    isWantedBy: (count: number) => async () => (await waiting()).length >= count,
+    async release() {
+      released.resolve()
+      await holding
+    },
+  }
+}
+
+async function smsChannel({ api }: TestAccount, identifier = '+15550100'): Promise<string> {
+  const { body } = await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier, credentials: {} })
   return body.id as string
 }
 

@@ -7,6 +7,8 @@ export interface ChargeMoment {
   readonly at: string
   /** Before it balance.low may be told again (ISO 8601). */
   readonly low_cutoff: string
+  /** The rows may be of several accounts. */
+  readonly several: boolean
 }
 
 /**
@@ -16,8 +18,10 @@ export interface ChargeMoment {
  *
  * Entries of a wallet are listed by their ids, and each tells the balance that it left. The ids (`txn`) were made before the wallet was in hand; where another
  * process has posted in between, they are moved behind its last entry, all by the same `shift_ms`, so that their order stays.
+ *
+ * Several wallets are locked in the order of their accounts, so that two statements never wait for each other in a circle.
  */
-export const fundsFor = (sql: Db, { at, low_cutoff }: ChargeMoment) => sql`
+export const fundsFor = (sql: Db, { at, low_cutoff, several }: ChargeMoment) => sql`
     source as materialized (
       select p.*, g.id as grant_id
       from (
@@ -35,7 +39,7 @@ export const fundsFor = (sql: Db, { at, low_cutoff }: ChargeMoment) => sql`
           else id_at(need.last_entry, id_ms(need.last_entry) + id_ms(w.last_entry_id) + 1 - id_ms(need.first_entry)) end
       from (
         select account_id, coalesce(sum(total) filter (where grant_id is null), 0)::bigint as total, min(first_entry) as first_entry, max(last_entry) as last_entry
-        from source group by account_id
+        from source ${several ? sql`join (${walletsOfSource(sql)}) held using (account_id)` : sql``} group by account_id
       ) need
       where w.account_id = need.account_id
         and (need.total = 0 or w.balance_micros >= need.total and (w.balance_micros - need.total >= w.low_balance_micros or w.low_balance_at > ${low_cutoff}))
@@ -57,6 +61,8 @@ export const fundsFor = (sql: Db, { at, low_cutoff }: ChargeMoment) => sql`
       left join debit d on d.account_id = s.account_id
       left join credit g on g.account_id = s.account_id and g.grant_id = s.grant_id
     )`
+
+const walletsOfSource = (sql: Db) => sql`select account_id from wallets where account_id in (select account_id from source) order by account_id for update`
 
 /**
  * The insert of entries for the rows of `decided` (n, account_id, id, txn, price, accepted, and of `fund` grant_id, balance_before and shift_ms). An entry is

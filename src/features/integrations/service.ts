@@ -1,14 +1,18 @@
 /** What integrations mean: sources and their keys, what they report, and the automations that act on it. */
 import type { FindKey } from '../../platform/http/auth.ts'
 import { isoTime } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
+import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
+import type { MessageService } from '../messages/service.ts'
 import { deleteAutomationsOfSource } from './automations/store.ts'
 import { knownSources } from './receivers/known-sources.ts'
 import { receiverOf, type Receiver } from './receivers/receiver.ts'
 import { redact } from './receivers/redaction.ts'
 import { reportingOf, type Reporting } from './reporting/reporting.ts'
+import { runsLane } from './runs/lane.ts'
 import { cancelRunsOfSource } from './runs/store.ts'
 import { SourceService } from './sources/service.ts'
 import { sourceKeys } from './sources/source-keys.ts'
@@ -16,10 +20,13 @@ import { sourceKeys } from './sources/source-keys.ts'
 export interface IntegrationDeps {
   readonly platform: Platform
   readonly accounts: AccountService
+  readonly channels: ChannelService
   readonly contacts: ContactService
+  readonly messages: MessageService
 }
 
 export interface IntegrationService {
+  readonly lanes: readonly Lane[]
   readonly sources: SourceService
   /** Accepts what sources report. */
   readonly reporting: Reporting
@@ -31,7 +38,8 @@ export interface IntegrationService {
   forgetKeys(): void
 }
 
-export function integrationService({ platform, accounts, contacts }: IntegrationDeps): IntegrationService {
+export function integrationService(deps: IntegrationDeps): IntegrationService {
+  const { platform, accounts } = deps
   const keys = sourceKeys(platform, accounts)
   const webhookSources = knownSources(platform, accounts)
   const forgetKeys = () => {
@@ -49,12 +57,7 @@ export function integrationService({ platform, accounts, contacts }: Integration
       await deleteAutomationsOfSource(sql, tenant, source_id, isoTime(platform.clock.now()))
     },
   })
-  const reporting = reportingOf({ platform, contacts })
-  const receiver = receiverOf({
-    platform,
-    sources: webhookSources,
-    reporting,
-    redact: (source, redaction) => redact({ platform, contacts }, source, redaction),
-  })
-  return { sources, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
+  const reporting = reportingOf(deps)
+  const receiver = receiverOf({ platform, sources: webhookSources, reporting, redact: (source, redaction) => redact(deps, source, redaction) })
+  return { lanes: [runsLane(deps)], sources, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
 }

@@ -41,7 +41,7 @@ export function mediaService(platform: Platform, channels: Pick<ChannelService, 
   const storageOf = (name: 'folder' | 's3') => (name === 'folder' ? folder : bucket)
   const copier = mediaCopier({ platform, channels, incoming, storage })
   return {
-    /** The content of a message that came in, with an address for each of its files; `rows` are to be stored with it. */
+    /** The type and content of a message that came in, with an address for each of its files; `rows` are to be stored with it. */
     announce: (tenant: Tenant, message: Announced) => announce(platform, addresses, tenant, message),
     /** The content of a message with addresses that are good for a day from now. */
     refreshed: (tenant: Tenant, content: unknown): unknown => refreshed(addresses, tenant, content, clock.now() + freshAddressMs),
@@ -69,10 +69,18 @@ export interface Announced extends Pick<InboundMessage, 'type' | 'content'> {
   readonly media: InboundMessage['media']
 }
 
-/** What providers write is data of any shape: what does not name one of the attachments is passed over. */
-function announce({ ids, clock }: Platform, addresses: Addresses, tenant: Tenant, message: Announced): { content: unknown; rows: NewMedia[] } {
-  const { type, content, media, channel_id, message_id } = message
-  if (type !== 'attachments' || !Array.isArray(content) || !Array.isArray(media)) return { content, rows: [] }
+interface Announcement extends Pick<InboundMessage, 'type' | 'content'> {
+  readonly rows: NewMedia[]
+}
+
+/**
+ * What providers write is data of any shape: what does not name one of the attachments is passed over. An attachment whose file cannot be fetched by what they wrote is left out, and a
+ * message without any other one is `unsupported` (behaviour: messages 10.2).
+ */
+function announce({ ids, clock }: Platform, addresses: Addresses, tenant: Tenant, message: Announced): Announcement {
+  const { type, content, channel_id, message_id } = message
+  if (type !== 'attachments' || !Array.isArray(content)) return { type, content, rows: [] }
+  const media: readonly unknown[] = Array.isArray(message.media) ? message.media : []
   const items: unknown[] = [...content]
   const rows = new Map<number, NewMedia>()
   const now = clock.now()
@@ -93,8 +101,13 @@ function announce({ ids, clock }: Platform, addresses: Addresses, tenant: Tenant
       created_at: isoTime(now),
     })
   }
-  return { content: items, rows: [...rows.values()] }
+  const fetchable = items.filter(hasAddress)
+  if (fetchable.length > 0) return { type, content: fetchable, rows: [...rows.values()] }
+  const [first] = items
+  return { type: 'unsupported', content: { provider_type: isRecord(first) && typeof first['type'] === 'string' ? first['type'] : type }, rows: [] }
 }
+
+const hasAddress = (item: unknown): boolean => isRecord(item) && typeof item['url'] === 'string' && URL.canParse(item['url'])
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -99,10 +99,12 @@ export async function restartDelays(sql: Db, events: readonly (CustomerEvent & {
 const isBefore = (sql: Db) =>
   sql`r.automation_event_id <> e.id and (r.automation_event_id < e.id collate "C" or not exists (select from e other where other.id = r.automation_event_id))`
 
-/** Cancels the runs `found` that are waiting still, locked in the order of their ids; what is becoming a message is waited for. */
-const cancelled = (sql: Db, reason: string) => sql`
+const cancelled = (sql: Db, reason: string) => ended(sql, 'cancelled', reason)
+
+/** Ends the runs `found` that are waiting still, locked in the order of their ids; what is becoming a message is waited for. */
+export const ended = (sql: Db, status: 'cancelled' | 'skipped', reason: string) => sql`
     , held as materialized (select r.id from automation_runs r where r.id in (select id from found) and r.status = 'scheduled' order by r.id for update)
-    update automation_runs r set status = 'cancelled', reason = ${reason}, due_at = null from held h where r.id = h.id`
+    update automation_runs r set status = ${status}, reason = ${reason}, due_at = null from held h where r.id = h.id`
 
 /** Why what waits of a source or an automation is cancelled. */
 export type CancelReason = 'source_disabled' | 'source_deleted' | 'automation_paused' | 'automation_deleted'

@@ -61,7 +61,7 @@ export async function storeInbound({ platform, contacts, followers, media }: Inb
     const { type, content, channel } = inbound
     const announced = media.announce(inbound, { type, content, media: inbound.media, channel_id: channel.id, message_id: id })
     files.push(...announced.rows)
-    return { id, inbound: { ...inbound, content: announced.content } }
+    return { id, inbound: { ...inbound, type: announced.type, content: announced.content } }
   })
   const facts = fresh.map(({ inbound, id }): InboundFact => ({
     account_id: inbound.account_id,

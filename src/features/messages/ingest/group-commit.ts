@@ -1,13 +1,13 @@
 /**
- * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/group-commit.md). One commit at a time for both lanes, since
- * two would wait for each other at the wallet. Interactive submissions go first; bulk is cut into pieces that are bounded by time (docs/decisions/submitting.md).
+ * The pump: what is submitted while a batch is being committed forms the next one (docs/decisions/group-commit.md). Of either kind of traffic one batch is committed at a time: interactive
+ * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/submitting.md).
  */
 import { limits } from '../../../contract/limits.ts'
 import { pause } from '../../../lib/clock.ts'
 import { BulkPace } from './bulk-pace.ts'
 import { commit } from './commit.ts'
 import type { CommitDeps } from './commit-deps.ts'
-import { answerAll, unitOf, type ItemOutcome, type Pending, type Submission, type UnavailableReason, type Unit } from './submission.ts'
+import { answerAll, unitOf, type ItemOutcome, type Pending, type Submission, type Traffic, type UnavailableReason, type Unit } from './submission.ts'
 import { kindOf } from './submitters.ts'
 
 export interface Ingest {
@@ -70,10 +70,10 @@ interface Pump {
   readonly deps: CommitDeps
   readonly interactive: Queue
   readonly bulk: Bulk
-  last: 'interactive' | 'bulk'
-  running: boolean
+  /** Of which something is in hand. */
+  readonly running: Set<Traffic>
   stopping: boolean
-  /** Ends a rest. */
+  /** Ends a rest of bulk. */
   arrived: (() => void) | undefined
   readonly idle: (() => void)[]
 }
@@ -83,8 +83,7 @@ export function groupCommit(deps: CommitDeps): Ingest {
     deps,
     interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
     bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pace: new BulkPace() },
-    last: 'bulk',
-    running: false,
+    running: new Set(),
     stopping: false,
     arrived: undefined,
     idle: [],
@@ -96,7 +95,7 @@ export function groupCommit(deps: CommitDeps): Ingest {
       pump.stopping = true
       turnAway(pump.bulk)
       pump.arrived?.()
-      if (pump.running) await new Promise<void>((resolve) => pump.idle.push(resolve))
+      if (pump.running.size > 0) await new Promise<void>((resolve) => pump.idle.push(resolve))
     },
   }
 }
@@ -112,16 +111,15 @@ function submit(pump: Pump, submission: Submission): Promise<readonly ItemOutcom
   const pending: Pending = { submission, outcomes: items.map(() => undefined), open: items.length, rejected: false, resolve, reject }
   if (traffic === 'interactive') {
     enqueue(pump.interactive, unitOf(pending, items, 0))
-    pump.arrived?.()
   } else {
     if (pump.bulk.units.length === 0) pump.bulk.pace.begins(performance.now())
     pump.bulk.outside.push({ pending, admitted: 0 })
     admit(pump.bulk)
     if (pump.bulk.rows >= pump.bulk.pace.pieceRows) pump.arrived?.()
   }
-  if (!pump.running) {
-    pump.running = true
-    setImmediate(() => void run(pump))
+  if (!pump.running.has(traffic)) {
+    pump.running.add(traffic)
+    setImmediate(() => void run(pump, traffic))
   }
   return promise
 }
@@ -187,47 +185,39 @@ function checkSubmission({ submitters }: CommitDeps, { traffic, items, alongside
   if (columns.length === 0 && (keys.has(undefined) || keys.size < items.length)) throw new Error('each item of a submitter has a submission key of its own')
 }
 
-async function run(pump: Pump): Promise<void> {
-  for (;;) {
-    const next = nextOf(pump, performance.now())
-    if (next === 'nothing') break
+/** Commits one batch of this traffic after the other, until nothing waits. */
+async function run(pump: Pump, traffic: Traffic): Promise<void> {
+  while (pump[traffic].units.length > 0) {
     try {
-      if (next === 'rest') await rest(pump)
-      else if (next === 'interactive') await commitInteractive(pump)
+      if (traffic === 'interactive') await commitInteractive(pump)
       else await commitPiece(pump)
     } catch (error) {
       pump.deps.platform.log.error({ err: error }, 'a batch of messages failed as a whole; the next one goes on')
       await pause(errorRestMs)
     }
   }
-  pump.running = false
-  for (const resolve of pump.idle.splice(0)) resolve()
+  pump.running.delete(traffic)
+  if (pump.running.size === 0) for (const resolve of pump.idle.splice(0)) resolve()
 }
 
-/** Interactive first; bulk between two interactive batches, or when none waits, unless it rests. */
-function nextOf(pump: Pump, now: number): 'interactive' | 'bulk' | 'rest' | 'nothing' {
-  const { interactive, bulk, last } = pump
-  const ready = bulk.units.length > 0 && now >= bulkFrom(pump, now)
-  if (interactive.units.length > 0 && !(ready && last === 'interactive')) return 'interactive'
-  if (ready) return 'bulk'
-  return bulk.units.length > 0 ? 'rest' : 'nothing'
+/** Resolves when the next piece may go: requests of this process and other processes have had their turn, and it is worth its commit. */
+async function rested(pump: Pump): Promise<void> {
+  for (let wait = bulkWaitMs(pump); wait > 0 && pump.bulk.units.length > 0; wait = bulkWaitMs(pump)) {
+    const { promise: arrival, resolve } = Promise.withResolvers<void>()
+    pump.arrived = resolve
+    await Promise.race([pause(Math.max(1, wait)), arrival])
+    pump.arrived = undefined
+  }
 }
 
-const bulkFrom = ({ deps, interactive, bulk }: Pump, now: number): number =>
-  bulk.pace.from(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() })
-
-async function rest(pump: Pump): Promise<void> {
-  const { promise: arrival, resolve } = Promise.withResolvers<void>()
-  pump.arrived = resolve
+function bulkWaitMs({ deps, interactive, bulk }: Pump): number {
   const now = performance.now()
-  await Promise.race([pause(Math.max(1, bulkFrom(pump, now) - now)), arrival])
-  pump.arrived = undefined
+  return bulk.pace.from(now, { rows: bulk.rows, requestsWait: interactive.units.length > 0, alone: deps.alone() }) - now
 }
 
 async function commitInteractive(pump: Pump): Promise<void> {
   const began = performance.now()
   const batch = take(pump.interactive, limits.group_commit_rows_max)
-  pump.last = 'interactive'
   await commit(pump.deps, batch)
   if (batch.length < busyRequests) return
   pump.bulk.pace.requestsCame(performance.now())
@@ -245,9 +235,10 @@ async function filled(queue: Queue, due: number): Promise<void> {
 
 async function commitPiece(pump: Pump): Promise<void> {
   const { bulk } = pump
+  await rested(pump)
+  if (bulk.units.length === 0) return
   const began = performance.now()
   const batch = take(bulk, bulk.pace.pieceRows)
-  pump.last = 'bulk'
   admit(bulk)
   await commit(pump.deps, batch)
   if (batch.some(({ pending }) => pending.rejected)) dropRejected(bulk)

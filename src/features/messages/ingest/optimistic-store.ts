@@ -99,7 +99,7 @@ export async function acceptBatch(sql: Db, batch: AcceptBatch): Promise<AcceptVe
       from (${inputOf(sql, batch, keyed)}) i
       ${eligible.joins}
       ${alongside.joins}
-    ),${fundsFor(sql, moment)},
+    ),${fundsFor(sql, { ...moment, several: rows.some(({ account_id }) => account_id !== rows[0]!.account_id) })},
     decided as materialized (
       select c.*, f.grant_id, f.balance_before, f.shift_ms, c.verdict is null and (c.price = 0 or coalesce(f.covered, false)) as accepted
       from checked c left join fund f on c.price > 0 and f.account_id = c.account_id and f.channel_type = c.channel_type

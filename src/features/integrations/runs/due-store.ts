@@ -1,0 +1,139 @@
+/** SQL of `automation_runs` for the lane: takes those that are due of every account, set-wise, and puts off or ends those that become no message. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { EventCustomer } from '../../../contract/resources/automation-event.ts'
+import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import type { TaggedMessage } from '../../messages/service.ts'
+
+export interface DueRun extends Tenant {
+  readonly id: string
+  readonly source_id: string
+  readonly automation_id: string
+  readonly automation_event_id: string
+  readonly contact_id: string | null
+  readonly to: string | null
+  readonly failures: number
+  readonly scheduled_for: string
+}
+
+/** Whether anything is due at `at` in nobody's hand. */
+export async function anyDue(sql: Db, at: string): Promise<boolean> {
+  const rows = await sql`select 1 from automation_runs where due_at <= ${at} limit 1`
+  return rows.length > 0
+}
+
+/** Where to look for sources that have something due. */
+export interface Look {
+  readonly at: string
+  /** Ids of sources that are left out. */
+  readonly but: readonly string[]
+  /** Behind this id, at most so many are looked at; those in which all is due later count too. */
+  readonly after: string
+  readonly scanned_max: number
+  readonly sources_max: number
+}
+
+/** Sources with due runs, one of each account in turn, and behind which the next look begins: '' when all were looked at. A loose scan of the index: however much one of them has, it is one. */
+export async function listDueSources(sql: Db, { at, but, after, scanned_max, sources_max }: Look): Promise<{ due: string[]; next: string }> {
+  const [row] = await sql<{ due: string[]; next: string }[]>`
+    with recursive s(source_id, number) as (
+      (select source_id, 1 from automation_runs where due_at is not null and source_id > ${after} order by source_id limit 1)
+      union all
+      select (select r.source_id from automation_runs r where r.due_at is not null and r.source_id > s.source_id order by r.source_id limit 1), number + 1
+      from s where s.source_id is not null and number < ${scanned_max}
+    ),
+    due as (
+      select s.source_id, d.account_id, d.due_at from s cross join lateral (
+        select r.account_id, r.mode, r.due_at from automation_runs r where r.source_id = s.source_id and r.due_at <= ${at} order by r.due_at limit 1
+      ) d where s.source_id <> all (${but as string[]}::text[])
+    ),
+    turns as (select source_id, due_at, row_number() over (partition by account_id order by due_at) as turn from due order by turn, due_at limit ${sources_max})
+    select coalesce((select array_agg(source_id order by turn, due_at) from turns), '{}') as due,
+      coalesce((select source_id from s where number = ${scanned_max}), '') as next`
+  return row!
+}
+
+/** Takes at most so many due runs of each source until `until`, when another process may. Those that another one takes at this moment are passed over. */
+export async function takeDue(
+  sql: Db,
+  sources: readonly { readonly source_id: string; readonly most: number }[],
+  at: string,
+  until: string,
+): Promise<DueRun[]> {
+  return await sql<DueRun[]>`
+    with picked as materialized (
+      select p.id from json_to_recordset(${jsonRows(sources)}::text::json) as w(source_id text, most int)
+      cross join lateral (
+        select r.id from automation_runs r where r.source_id = w.source_id and r.due_at <= ${at} order by r.due_at limit w.most for update skip locked
+      ) p
+    )
+    update automation_runs r set due_at = ${until} from picked p where r.id = p.id
+    returning r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.failures, r.scheduled_for`
+}
+
+/** An automation as its runs need it, with what keeps them from being sent; null: nothing does. */
+export interface RunAutomation extends Tenant {
+  readonly id: string
+  readonly stopped: 'source_deleted' | 'source_disabled' | 'automation_deleted' | 'automation_paused' | null
+  readonly channel_id: string
+  readonly channel_type: string
+  readonly category: 'transactional' | 'marketing'
+  readonly message: TaggedMessage
+  readonly merge_fallbacks: Readonly<Record<string, string>>
+}
+
+export async function findAutomationsOfRuns(sql: Db, ids: readonly string[]): Promise<RunAutomation[]> {
+  return await sql<RunAutomation[]>`
+    select a.account_id, a.mode, a.id, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks,
+      case when s.id is null or s.deleted_at is not null then 'source_deleted' when s.status <> 'active' then 'source_disabled'
+        when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end as stopped
+    from automations a left join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
+    where a.id = any (${ids as string[]}::text[])`
+}
+
+export interface RunEvent {
+  readonly id: string
+  readonly customer: EventCustomer
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The events of runs, each with some keys of its data alone: the whole may be large. */
+export async function findEventsOfRuns(sql: Db, wanted: readonly { readonly id: string; readonly keys: readonly string[] }[]): Promise<RunEvent[]> {
+  return await sql<RunEvent[]>`
+    select e.id, e.customer, coalesce((select json_object_agg(k.key, e.data -> k.key) from unnest(w.keys) k(key) where e.data -> k.key is not null), '{}') as data
+    from json_to_recordset(${jsonRows(wanted)}::text::json) as w(id text, keys text[]) join automation_events e on e.id = w.id`
+}
+
+/** What becomes of a run without a message. */
+export interface Ended {
+  readonly id: string
+  readonly status: 'skipped' | 'cancelled' | 'failed'
+  readonly reason: string
+}
+
+/** Ends runs that are scheduled still. One that somebody else holds at this moment is left to him. */
+export async function endRuns(sql: Db, ended: readonly Ended[]): Promise<void> {
+  if (ended.length === 0) return
+  await sql`
+    with t as materialized (
+      select t.* from json_to_recordset(${jsonRows(ended)}::text::json) as t(id text, status text, reason text)
+      join lateral (select id from automation_runs where id = t.id and status = 'scheduled' for update skip locked) r on true
+    )
+    update automation_runs r set status = t.status, reason = t.reason, due_at = null from t where r.id = t.id`
+}
+
+export interface PutOff {
+  readonly id: string
+  readonly due_at: string
+  readonly failures: number
+}
+
+/** Gives runs that are scheduled still back, to be taken up at their time. As `endRuns`. */
+export async function putOffRuns(sql: Db, runs: readonly PutOff[]): Promise<void> {
+  if (runs.length === 0) return
+  await sql`
+    with t as materialized (
+      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, due_at timestamptz, failures smallint)
+      join lateral (select id from automation_runs where id = t.id and status = 'scheduled' for update skip locked) r on true
+    )
+    update automation_runs r set due_at = t.due_at, failures = t.failures from t where r.id = t.id`
+}

@@ -1,0 +1,103 @@
+/**
+ * The lane `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up; few at a time go
+ * as a request's message does, many as bulk, which leaves requests their pace.
+ */
+import type { Lane } from '../../../lib/loop.ts'
+import { isoTime, pause } from '../../../lib/clock.ts'
+import type { RunDeps } from './deps.ts'
+import { anyDue, listDueSources, takeDue } from './due-store.ts'
+import { readRuns, type ReadRun } from './facts.ts'
+import { sendRuns, type RunTraffic } from './sender.ts'
+
+/** Between two looks. */
+const lookEveryMs = 100
+const restMs = 10
+/** A process that dies leaves what it took to the others after this. */
+const leaseMs = 30_000
+/** Runs in hand: of one source, and about so many in all. */
+const ofSourceMax = 500
+const inHandMax = 2000
+/** What every source gets at a look, whatever the others have. */
+const shareMin = 10
+const sourcesMax = 200
+const scannedMax = 5000
+/** Sources with at most so many due send them as interactive traffic, at most so many a look. */
+const fewMax = 5
+const interactiveMax = 20
+
+interface Sending {
+  readonly deps: RunDeps
+  /** How many runs are in hand, by source. */
+  readonly inHand: Map<string, number>
+  /** Behind which source the next look begins. */
+  after: string
+}
+
+export function runsLane(deps: RunDeps): Lane {
+  const sending: Sending = { deps, inHand: new Map(), after: '' }
+  return {
+    name: 'automation-runs',
+    idle_ms: lookEveryMs,
+    async tick(stopping) {
+      const working = new Set<Promise<void>>()
+      let taken = 0
+      try {
+        do {
+          taken += await begin(sending, working)
+          await oneDoneOrLate(deps, working)
+        } while (working.size > 0 && stopping?.aborted !== true)
+      } finally {
+        await Promise.all(working)
+      }
+      return taken
+    },
+  }
+}
+
+/** Resolves when some of it is done, or when there may be more to do. */
+async function oneDoneOrLate({ platform: { clock } }: RunDeps, working: ReadonlySet<Promise<void>>): Promise<void> {
+  if (working.size === 0) return
+  const done = new AbortController()
+  await Promise.race([...working, clock.sleep(lookEveryMs, done.signal)])
+  done.abort()
+  // what ends at the same moment is looked at together
+  await pause(restMs)
+}
+
+/** Takes what is due and begins to send it; resolves to how many runs that were. */
+async function begin(sending: Sending, working: Set<Promise<void>>): Promise<number> {
+  const { deps, inHand } = sending
+  const bySource = await take(sending)
+  let room = interactiveMax
+  for (const [source_id, runs] of [...bySource].toSorted(([, a], [, b]) => a.length - b.length)) {
+    const traffic: RunTraffic = runs.length <= Math.min(fewMax, room) && inHand.get(source_id) === undefined ? 'interactive' : 'bulk'
+    if (traffic === 'interactive') room -= runs.length
+    inHand.set(source_id, (inHand.get(source_id) ?? 0) + runs.length)
+    const worked = sendRuns(deps, runs, traffic).finally(() => {
+      working.delete(worked)
+      const left = inHand.get(source_id)! - runs.length
+      if (left === 0) inHand.delete(source_id)
+      else inHand.set(source_id, left)
+    })
+    working.add(worked)
+  }
+  return [...bySource.values()].reduce((sum, { length }) => sum + length, 0)
+}
+
+/** Due runs by their source. */
+async function take(sending: Sending): Promise<Map<string, ReadRun[]>> {
+  const { deps, inHand } = sending
+  const { pool, clock } = deps.platform
+  const now = clock.now()
+  const at = isoTime(now)
+  const total = [...inHand.values()].reduce((sum, count) => sum + count, 0)
+  if (total >= 2 * inHandMax || !(await anyDue(pool, at))) return new Map()
+  const but = [...inHand].filter(([, count]) => count > ofSourceMax / 2).map(([source_id]) => source_id)
+  const { due, next } = await listDueSources(pool, { at, but, after: sending.after, scanned_max: scannedMax, sources_max: sourcesMax })
+  sending.after = next
+  if (due.length === 0) return new Map()
+  const share = Math.max(shareMin, Math.min(ofSourceMax, Math.floor((inHandMax - total) / due.length)))
+  const wanted = due.map((source_id) => ({ source_id, most: Math.max(1, Math.min(share, ofSourceMax - (inHand.get(source_id) ?? 0))) }))
+  const runs = await takeDue(pool, wanted, at, isoTime(now + leaseMs))
+  return Map.groupBy(await readRuns(deps, runs), ({ run }) => run.source_id)
+}

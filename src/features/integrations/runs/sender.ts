@@ -1,0 +1,102 @@
+/** Sends due runs of one source: each decided, submitted, and put off or ended where no message comes of it. */
+import { isoTime } from '../../../lib/clock.ts'
+import type { ItemOutcome } from '../../messages/service.ts'
+import type { RunDeps } from './deps.ts'
+import { decide, type Decision } from './decision.ts'
+import { endRuns, putOffRuns, type DueRun, type Ended, type PutOff } from './due-store.ts'
+import type { ReadRun } from './facts.ts'
+
+export type RunTraffic = 'interactive' | 'bulk'
+
+/** Decided between two turns of the loop, so that no request waits for all of them. */
+const decidedAtOnce = 20
+/** A run that could not be sent is tried again after this, then twice, four times as long, … */
+const retryAfterMs = 5000
+const retryAfterMaxMs = 600_000
+/** Tries after the first one, an hour in all: what has happened is news no longer. */
+const retriesMax = 12
+/** After what says nothing of the run itself: somebody else has it, or nothing can be stored. */
+const againMs = 1000
+
+/** Rejects for nothing: what fails is tried again. */
+export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
+  const { platform } = deps
+  try {
+    const decisions = await decideAll(deps, runs, traffic)
+    const { ended, later } = parted(decisions)
+    await settle(deps, ended, later)
+    const sending = decisions.filter((decision) => decision.kind === 'send')
+    const byAutomation = Map.groupBy(sending, ({ run }) => run.automation_id)
+    await Promise.all([...byAutomation].map(([automation_id, some]) => submit(deps, automation_id, some, traffic)))
+  } catch (error) {
+    platform.storage.failed(error)
+    platform.log.error({ err: error, source_id: runs[0]!.run.source_id }, 'runs could not be sent; they are tried again')
+    const failed = runs.map(({ run }) => ({ kind: 'later' as const, run, code: 'internal_error' }))
+    await settle(deps, [], failed).catch((again: unknown) => platform.log.error({ err: again }, 'that runs could not be sent could not be counted'))
+  }
+}
+
+async function decideAll(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<Decision[]> {
+  const decisions: Decision[] = []
+  const priority = traffic === 'bulk' ? 'low' : 'normal'
+  for (let from = 0; from < runs.length; from += decidedAtOnce) {
+    decisions.push(...(await Promise.all(runs.slice(from, from + decidedAtOnce).map((read) => decide(deps, read, priority)))))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return decisions
+}
+
+type Sending = Extract<Decision, { kind: 'send' }>
+type Later = Extract<Decision, { kind: 'later' }>
+
+function parted(made: readonly Decision[]): { ended: Ended[]; later: Later[] } {
+  return {
+    ended: made.flatMap((decision) => (decision.kind === 'end' ? [decision.ended] : [])),
+    later: made.filter((decision) => decision.kind === 'later'),
+  }
+}
+
+async function submit(deps: RunDeps, automation_id: string, sending: readonly Sending[], traffic: RunTraffic): Promise<void> {
+  const items = sending.map(({ run, message }) => ({ message, submission_key: run.id }))
+  const submitted = (some: typeof items) =>
+    deps.messages.submit({ origin: { type: 'automation', id: automation_id }, traffic, items: some, alongside: { kind: 'automation' } })
+  // each alone: an interactive submission is decided as a whole
+  const outcomes = traffic === 'bulk' ? await submitted(items) : (await Promise.all(items.map((item) => submitted([item])))).flat()
+  await settleOutcomes(deps, sending, outcomes)
+}
+
+async function settleOutcomes(deps: RunDeps, sending: readonly Sending[], outcomes: readonly ItemOutcome[]): Promise<void> {
+  const { platform } = deps
+  const now = platform.clock.now()
+  const unfunded: Later[] = []
+  const again: PutOff[] = []
+  for (const [i, { kind }] of outcomes.entries()) {
+    const { run } = sending[i]!
+    if (kind === 'accepted') {
+      platform.metrics.automation_run_lag_seconds.observe(Math.max(0, now - Date.parse(run.scheduled_for)) / 1000)
+      platform.metrics.automation_runs.inc({ outcome: 'sent' })
+    } else if (kind === 'no_funds') unfunded.push({ kind: 'later', run, code: 'insufficient_balance' })
+    else if (kind === 'withdrawn' || kind === 'unavailable') again.push(releasedOf(run, now))
+    else if (kind === 'refused') platform.metrics.automation_runs.inc({ outcome: 'refused' })
+  }
+  await settle(deps, [], unfunded)
+  await putOffRuns(platform.pool, again)
+}
+
+const releasedOf = ({ id, failures }: DueRun, now: number): PutOff => ({ id, failures, due_at: isoTime(now + againMs) })
+
+/** Ends runs, and puts others off: until their tries are used up, when they have failed. */
+async function settle({ platform: { pool, clock, metrics } }: RunDeps, ended: readonly Ended[], later: readonly Later[]): Promise<void> {
+  const now = clock.now()
+  const failed = later.filter(({ run }) => run.failures >= retriesMax).map(({ run, code }): Ended => ({ id: run.id, status: 'failed', reason: code }))
+  const putOff = later
+    .filter(({ run }) => run.failures < retriesMax)
+    .map(({ run: { id, failures } }): PutOff => {
+      return { id, failures: failures + 1, due_at: isoTime(now + Math.min(retryAfterMaxMs, retryAfterMs * 2 ** failures)) }
+    })
+  const ends = [...ended, ...failed]
+  await endRuns(pool, ends)
+  await putOffRuns(pool, putOff)
+  for (const { status } of ends) metrics.automation_runs.inc({ outcome: status })
+  if (putOff.length > 0) metrics.automation_runs.inc({ outcome: 'put_off' }, putOff.length)
+}

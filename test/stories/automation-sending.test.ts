@@ -1,0 +1,239 @@
+/** What becomes of runs when they are due: one message each, or a reason why there is none. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { automationOf, happened, sourceOf } from '../kit/automations.ts'
+import type { Api } from '../kit/api.ts'
+import { liveSms } from '../kit/campaigns.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+const to = '+4915112345678'
+const lane = 'automation-runs'
+const minute = 60_000
+
+const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
+/** Its status, and its reason where it has one. */
+const told = async (api: Api, id: string | undefined) => {
+  const { status, reason } = await readRun(api, id)
+  return [status, reason].filter(Boolean).join(' ')
+}
+
+async function start(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const source = await sourceOf(account)
+  return { world, account, api: account.api, source }
+}
+
+/** Lets time pass, half a minute at a time, with the lane at work. */
+async function passFor(world: World, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += minute / 2) {
+    await world.clock.advance(minute / 2)
+    await world.tick(lane)
+  }
+}
+
+test('a run becomes a message when it is due, not before, and only once', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(world, account, source)
+  const [id] = await happened(world, account, automation, [{ to, delay_ms: minute }])
+
+  await world.tick(lane)
+  const early = await readRun(api, id)
+  await world.clock.advance(minute)
+  await world.tick(lane)
+  await world.tick(lane)
+  const run = await readRun(api, id)
+  const message = await api.get(`/v1/messages/${run.message_id}`)
+  const all = await api.get('/v1/messages')
+
+  assert.deepEqual([early.status, early.message_id], ['scheduled', null])
+  assert.deepEqual([run.status, run.reason], ['sent', null])
+  assert.deepEqual(
+    { ...message.body.origin, to: message.body.to, text: message.body.content.text, priority: message.body.priority },
+    { type: 'automation', id: automation.id, to, text: { body: 'Thank you.' }, priority: 'normal' },
+  )
+  assert.equal(all.body.data.length, 1)
+  await world.invariants()
+})
+
+test('tags are filled in from the event, the customer and the contact, as text and nothing else', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const contact = (await api.post('/v1/contacts', { phone: to, first_name: 'Ada', attributes: { city: 'Graz' } })).body
+  const body = [
+    '{{first_name}} {{last_name}} of {{attributes.city}}, {{customer.first_name}}:',
+    '{{data.order.number}}, {{data.order.total}}, {{data.order.items[1].name}}, {{data.order.items.name}}, {{data.order.paid}}, {{data.order.gone}}, {{data.note}}',
+  ].join(' ')
+  const automation = await automationOf(world, account, source, {
+    message: { type: 'text', text: { body } },
+    merge_fallbacks: { 'data.order.gone': 'nothing' },
+  })
+  const order = { number: 1001, total: '59.90', paid: true, items: [{ name: 'Mug' }, { name: 'Cup' }] }
+  const [id] = await happened(world, account, automation, [
+    { to, contact_id: contact.id, customer: { first_name: 'Augusta', last_name: 'King' }, data: { order, note: '{{first_name}} "}, {' } },
+  ])
+
+  await world.tick(lane)
+
+  const { message_id } = await readRun(api, id)
+  const message = (await api.get(`/v1/messages/${message_id}`)).body
+  assert.equal(message.content.text.body, 'Ada King of Graz, Augusta: 1001, 59.90, Cup, Mug, Cup, true, nothing, {{first_name}} "}, {')
+})
+
+test('a text that stays empty fails its run, and no other', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(world, account, source, { message: { type: 'text', text: { body: '{{data.text}}' } } })
+  const ids = await happened(world, account, automation, [
+    { to, data: {} },
+    { to, data: { text: {} } },
+    { to, data: { text: 'Hello' } },
+  ])
+
+  await world.tick(lane)
+
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['failed parameter_invalid', 'failed parameter_invalid', 'sent'])
+})
+
+test('nobody to write to, and nobody who may be written to, is skipped', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(world, account, source)
+  await api.post('/v1/contacts', { phone: to, consent: { sms: { status: 'opted_out' } } })
+  const ids = await happened(world, account, automation, [{ to: null }, { to }])
+
+  await world.tick(lane)
+
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['skipped no_identifier', 'skipped unsubscribed'])
+})
+
+test('marketing goes to nobody who has stopped marketing, what is no marketing does', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const made = await api.post('/v1/contacts', { phone: to, consent: { whatsapp: { status: 'opted_in', marketing: 'opted_out' } } })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  const options = { channel: 'ch_test_whatsapp' }
+  const marketing = await automationOf(world, account, source, { ...options, category: 'marketing' })
+  const transactional = await automationOf(world, account, source, options)
+  const [first] = await happened(world, account, marketing, [{ to }])
+  const [second] = await happened(world, account, transactional, [{ to }])
+
+  await world.tick(lane)
+
+  assert.deepEqual([await told(api, first), await told(api, second)], ['skipped unsubscribed', 'sent'])
+})
+
+test('STOP takes whoever wrote it out of what waits for him on that channel type, and out of nothing else', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const sms = await automationOf(world, account, source)
+  const whatsapp = await automationOf(world, account, source, { channel: 'ch_test_whatsapp' })
+  const [mine, others] = await happened(world, account, sms, [
+    { to, delay_ms: minute },
+    { to: '+4915199999999', delay_ms: minute },
+  ])
+  const [elsewhere] = await happened(world, account, whatsapp, [{ to, delay_ms: minute }])
+
+  const stopped = await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: to, type: 'text', text: { body: 'STOP' } })
+
+  assert.ok(stopped.status < 300, JSON.stringify(stopped.body))
+  assert.deepEqual([await told(api, mine), await told(api, others), await told(api, elsewhere)], ['skipped unsubscribed', 'scheduled', 'scheduled'])
+})
+
+test('a contact that is deleted gets nothing of what waits', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(world, account, source)
+  const contact = (await api.post('/v1/contacts', { phone: to })).body
+  const [mine, others] = await happened(world, account, automation, [
+    { to, contact_id: contact.id, delay_ms: minute },
+    { to: '+4915199999999', delay_ms: minute },
+  ])
+
+  await api.delete(`/v1/contacts/${contact.id}`)
+
+  assert.deepEqual([await told(api, mine), await told(api, others)], ['skipped contact_deleted', 'scheduled'])
+})
+
+test('what waits is cancelled with its source, with its account and with its channel', async (t) => {
+  const { world, account, api } = await liveSms(t)
+  const channelsOf = { channel: (await api.get('/v1/channels')).body.data[0].id as string }
+  const runOf = async (external_id: string) => {
+    const source = await sourceOf(account, external_id)
+    const [id] = await happened(world, account, await automationOf(world, account, source, channelsOf), [{ to, delay_ms: minute }])
+    return { source, id }
+  }
+  const [disabled, deleted, left] = [await runOf('a'), await runOf('b'), await runOf('c')]
+  const other = await liveSms(t)
+  const suspended = await sourceOf(other.account)
+  const [cancelled] = await happened(other.world, other.account, await automationOf(other.world, other.account, suspended, { channel: other.channel }), [
+    { to, delay_ms: minute },
+  ])
+
+  await api.patch(`/v1/integration_sources/${disabled.source}`, { status: 'disabled' })
+  await api.delete(`/v1/integration_sources/${deleted.source}`)
+  const before = await told(api, left.id)
+  await api.delete(`/v1/channels/${channelsOf.channel}`)
+  await other.world.services.accounts.suspend(other.account.id)
+
+  assert.deepEqual(
+    [await told(api, disabled.id), await told(api, deleted.id), before, await told(api, left.id)],
+    ['cancelled source_disabled', 'cancelled source_deleted', 'scheduled', 'cancelled channel_deleted'],
+  )
+  await other.world.services.accounts.reinstate(other.account.id)
+  assert.equal(await told(other.api, cancelled), 'cancelled account_suspended')
+  await world.invariants()
+})
+
+test('a run of an automation that was paused behind the back of its runs is cancelled when it is due', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(world, account, source)
+  const [id] = await happened(world, account, automation, [{ to }])
+  await world.pool`update automations set status = 'paused' where id = ${automation.id}`
+
+  await world.tick(lane)
+
+  assert.equal(await told(api, id), 'cancelled automation_paused')
+})
+
+test('without funds a run waits, goes when there are some, and has failed after an hour', async (t) => {
+  const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
+  const automation = await automationOf(world, account, await sourceOf(account), { channel })
+  const [lucky] = await happened(world, account, automation, [{ to }])
+  await world.tick(lane)
+  const waiting = await told(api, lucky)
+  await world.services.billing.creditWallet(world.pool, account.id, 7500, null)
+  await passFor(world, minute)
+  const [unlucky] = await happened(world, account, automation, [{ to }])
+  await passFor(world, 59 * minute)
+  const late = await told(api, unlucky)
+  await passFor(world, 12 * minute)
+
+  assert.equal(waiting, 'scheduled')
+  assert.equal(await told(api, lucky), 'sent')
+  assert.deepEqual([late, await told(api, unlucky)], ['scheduled', 'failed insufficient_balance'])
+})
+
+test('while its channel is away a run waits, and goes when it is back', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const automation = await automationOf(world, account, await sourceOf(account), { channel })
+  await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
+  const [id] = await happened(world, account, automation, [{ to }])
+  await passFor(world, 2 * minute)
+  const waiting = await told(api, id)
+
+  await api.patch(`/v1/channels/${channel}`, { status: 'active' })
+  await passFor(world, 3 * minute)
+
+  assert.deepEqual([waiting, await told(api, id)], ['scheduled', 'sent'])
+})
+
+test('what a process took and never sent goes by another one after half a minute', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(world, account, source)
+  const [id] = await happened(world, account, automation, [{ to }])
+  // what a process that dies at this moment leaves behind
+  await world.pool`update automation_runs set due_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
+
+  await world.clock.advance(29_000)
+  await world.tick(lane)
+  const before = await told(api, id)
+  await world.clock.advance(1000)
+  await world.tick(lane)
+
+  assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
+})
