@@ -5,16 +5,20 @@ import { startPlatform } from '../../../test/kit/world.ts'
 import { progressOf } from './recipient-store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const
-const campaigns = Array.from({ length: 20 }, (_, n) => `cmp_${String(n).padStart(2, '0')}`)
-const waiting = 1000
+const campaigns = Array.from({ length: 12 }, (_, n) => `cmp_${String(n).padStart(2, '0')}`)
+const done = 500
+const waiting = 3000
 const underWay = 15
 
-test('how far many campaigns are is told without reading who still waits, before the table has statistics and after', async (t) => {
+test('how far many campaigns are is told without reading who still waits or is done with, before the table has statistics and after', async (t) => {
   const { pool } = await startPlatform(t)
   await pool`
     insert into campaign_recipients (account_id, mode, campaign_id, n, "to", address, status, message_id)
-    select ${tenant.account_id}, ${tenant.mode}, campaign_id, n, '+1202555' || n, '+1202555' || n, 'pending', case when n > ${waiting}::int then 'msg_' || n end
-    from unnest(${campaigns}::text[]) campaign_id cross join generate_series(1, ${waiting + underWay}::int) n`
+    select ${tenant.account_id}, ${tenant.mode}, campaign_id, n, '+1202555' || n, '+1202555' || n, case when n > ${done}::int then 'pending' else 'delivered' end,
+      case when n <= ${done + underWay}::int then 'msg_' || n end
+    from unnest(${campaigns}::text[]) campaign_id cross join generate_series(1, ${done + underWay + waiting}::int) n
+    -- as snapshots write that are taken side by side
+    order by n / 250, campaign_id, n`
   const connection = await pool.reserve()
   t.after(() => connection.release())
   const read = async (): Promise<number> => {

@@ -139,13 +139,15 @@ export async function progressOf(sql: Db, wanted: readonly (Tenant & { readonly 
   if (wanted.length === 0) return []
   return await sql<Progress[]>`
     select w.campaign_id,
-      -- not by \`exists\`, which would read all that waits of every campaign into a hash
+      -- not by \`exists\`, which would read all that waits of every campaign into a hash; and in the order of the index, without which the whole table may be read until somebody who waits is found
       (select true from campaign_recipients r
-        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null limit 1
+        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is null
+        order by r.timezone desc, r.n desc limit 1
       ) is not null as unsent,
       (select count(*)::int from (
         select from campaign_recipients r
-        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is not null limit w.most
+        where r.account_id = w.account_id and r.mode = w.mode and r.campaign_id = w.campaign_id and r.status = 'pending' and r.message_id is not null
+        order by r.n limit w.most
       ) n) as under_way
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(account_id text, mode text, campaign_id text, most int)`
 }
@@ -243,8 +245,10 @@ export async function cancelWithdrawn(tx: Transaction, { account_id, mode, id }:
 
 /** Whether somebody has no message yet, or one of which it is not known that it was sent. */
 export async function isAnybodyPending(sql: Db, { account_id, mode, id }: Whose): Promise<boolean> {
+  // each in the order of its index, without which the whole table may be read for nobody
+  const pending = sql`select 1 from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending'`
   const found = await sql`
-    select 1 from campaign_recipients where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id} and status = 'pending' limit 1`
+    (${pending} and message_id is null order by timezone desc, n desc limit 1) union all (${pending} and message_id is not null order by n limit 1) limit 1`
   return found.length > 0
 }
 
