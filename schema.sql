@@ -118,6 +118,7 @@ create table automations (
   constraint automations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text])))
 );
 CREATE INDEX automations_listed ON public.automations USING btree (account_id, mode, id);
+CREATE INDEX automations_of_channel ON public.automations USING btree (account_id, mode, channel_id) WHERE ((deleted_at IS NULL) AND (status = 'active'::text));
 CREATE INDEX automations_of_source ON public.automations USING btree (source_id, event_type) WHERE (deleted_at IS NULL);
 
 create table campaign_counters (

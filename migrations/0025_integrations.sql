@@ -56,6 +56,7 @@ create table automations (
 );
 create index automations_of_source on automations (source_id, event_type) where deleted_at is null;
 create index automations_listed on automations (account_id, mode, id);
+create index automations_of_channel on automations (account_id, mode, channel_id) where deleted_at is null and status = 'active';
 
 -- What sources reported, one row for each event of a source however often it is told.
 create table automation_events (

@@ -31,6 +31,7 @@ import { listRoutes } from './features/contacts/list-routes.ts'
 import { contactRoutes } from './features/contacts/routes.ts'
 import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
+import { pauseOfChannel } from './features/integrations/automations/reactions.ts'
 import { cancelRunsOfAccounts, cancelRunsOfChannels, skipRunsOfContacts, skipUnsubscribedRuns } from './features/integrations/runs/reactions-store.ts'
 import { runInvariants } from './features/integrations/runs/invariants.ts'
 import { automationSubmitter } from './features/integrations/runs/submitter.ts'
@@ -205,6 +206,7 @@ function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOp
   reactions.on('opted_out', skipUnsubscribedRuns)
   reactions.on('contact_deleted', leaveOutDeleted)
   reactions.on('contact_deleted', skipRunsOfContacts)
+  reactions.on('channel_deleted', pauseOfChannel(platform))
   reactions.on('channel_deleted', cancelRunsOfChannels)
   reactions.on('channel_deleted', failWaiting(platform))
   reactions.on('channel_deleted', failOfChannel(platform))

@@ -40,6 +40,11 @@ export const errorCatalogue = {
     fix: 'Use an https URL whose host is reachable from the internet; for development, `posthorn listen` forwards events to a local address.',
   },
   integration_source_limit_reached: { status: 400, title: 'The mode already has 50 integration sources.', fix: 'Delete a source that is no longer used.' },
+  automation_limit_reached: {
+    status: 400,
+    title: 'The integration source has as many automations as it may have.',
+    fix: 'Delete an automation that is no longer used.',
+  },
   contact_limit_reached: {
     status: 400,
     title: 'The account has as many contacts as it may have.',

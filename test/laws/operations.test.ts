@@ -101,6 +101,16 @@ const makers: Readonly<Record<string, { readonly mode: 'live' | 'test'; make(wor
       return [(await api.post('/v1/automation_events', { source: source.body.id, type: 'order.paid', event_id: 'E' })).body.id]
     },
   },
+  '/v1/automations/{id}': {
+    mode: 'test',
+    async make(_world, { api }) {
+      const source = await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'S' })
+      const message = { type: 'text', text: { body: 'x' } }
+      return [
+        (await api.post('/v1/automations', { name: 'A', source_id: source.body.id, event_type: 'order.paid', channel_id: 'ch_test_sms', message })).body.id,
+      ]
+    },
+  },
   '/v1/contact_imports/{id}': {
     mode: 'test',
     make: async (_world, { api }) => [

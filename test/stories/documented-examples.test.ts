@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startWorld } from '../kit/world.ts'
 
-/** A channel needs an account with its provider, and an event a source. */
-const naming = ['/v1/channels', '/v1/automation_events']
+/** A channel needs an account with its provider, and an event or an automation a source. */
+const naming = ['/v1/channels', '/v1/automation_events', '/v1/automations']
 
 test('the example of every operation that names no other object is accepted as it is', async (t) => {
   const world = await startWorld(t)

@@ -35,6 +35,9 @@ export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './
 export type { ProviderConsent, Received } from './inbound.ts'
 import type { ContactChange } from './contact.ts'
 export { marketingType, type ContactChange } from './contact.ts'
+export { conditionHolds, fits } from './segments/evaluator.ts'
+export { negations, phoneText, type Field, type Fields } from './segments/fields.ts'
+export { isGroup, parseRules, rulesFailures, type Condition, type Group, type Scalar } from './segments/rules.ts'
 export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>

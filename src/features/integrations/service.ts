@@ -7,6 +7,7 @@ import type { AccountService } from '../accounts/service.ts'
 import type { ChannelService } from '../channels/service.ts'
 import type { ContactService } from '../contacts/service.ts'
 import type { MessageService } from '../messages/service.ts'
+import { automationService, type AutomationService } from './automations/service.ts'
 import { deleteAutomationsOfSource } from './automations/store.ts'
 import { knownSources } from './receivers/known-sources.ts'
 import { receiverOf, type Receiver } from './receivers/receiver.ts'
@@ -28,6 +29,7 @@ export interface IntegrationDeps {
 export interface IntegrationService {
   readonly lanes: readonly Lane[]
   readonly sources: SourceService
+  readonly automations: AutomationService
   /** Accepts what sources report. */
   readonly reporting: Reporting
   /** Takes the webhooks of shops and sites. */
@@ -59,5 +61,6 @@ export function integrationService(deps: IntegrationDeps): IntegrationService {
   })
   const reporting = reportingOf(deps)
   const receiver = receiverOf({ platform, sources: webhookSources, reporting, redact: (source, redaction) => redact(deps, source, redaction) })
-  return { lanes: [runsLane(deps)], sources, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
+  const automations = automationService(deps)
+  return { lanes: [runsLane(deps)], sources, automations, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
 }

@@ -1,6 +1,6 @@
-/** Segment rules over values in memory: the meaning of the grammar in plain code. SQL (`predicate.ts`) is held against it by property tests. */
+/** Rules over values in memory: the meaning of the grammar in plain code. SQL (`predicate-store.ts`) is held against it by property tests. */
 import { foldText } from '../contact.ts'
-import { negations, phoneText, type Field } from './fields.ts'
+import { isPhone, negations, phoneText, type Field } from './fields.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { comparableTime } from './instant.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
@@ -9,9 +9,13 @@ import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 export type FieldValue = Scalar | readonly string[] | null | undefined
 
 /** True when what `valueOf` tells fits the rules at `now` (milliseconds since 1970). */
-export function matches(node: Group | Condition, valueOf: (field: Field) => FieldValue, now: number): boolean {
-  if (!isGroup(node)) return conditionHolds(node, valueOf(node.field), now)
-  return node.match === 'all' ? node.conditions.every((each) => matches(each, valueOf, now)) : node.conditions.some((each) => matches(each, valueOf, now))
+export const matches = (node: Group | Condition, valueOf: (field: Field) => FieldValue, now: number): boolean =>
+  fits(node, (condition) => conditionHolds(condition, valueOf(condition.field), now))
+
+/** True when the rules fit, where `holds` tells of each condition whether it does. */
+export function fits(node: Group | Condition, holds: (condition: Condition) => boolean): boolean {
+  if (!isGroup(node)) return holds(node)
+  return node.match === 'all' ? node.conditions.every((each) => fits(each, holds)) : node.conditions.some((each) => fits(each, holds))
 }
 
 /** Text as it is compared: without regard to case; tags also without regard to how their accents are composed. */
@@ -20,14 +24,15 @@ const fold = (text: string, kind: Field['kind']): string => (kind === 'tags' ? f
 /** A condition's text as it is compared with what the field holds. */
 const comparable = (field: Field, value: Scalar): Scalar => {
   if (typeof value !== 'string') return value
-  return fold(field.name === 'phone' ? phoneText(value) : value, field.kind)
+  return fold(isPhone(field) ? phoneText(value) : value, field.kind)
 }
 
 /** All that a condition compares with, as it is compared. */
 export const comparedValues = ({ field, value }: Condition): readonly Scalar[] =>
   (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
 
-function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
+/** True when what is held in a condition's field fits it at `now`. Of a field of the kind `any` it takes one value, and none of the operators that compare several. */
+export function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
   const { field, operator, value } = condition
   const isSet = field.kind === 'tags' || field.kind === 'lists'
   if (field.kind === 'consent' && operator !== 'exists' && operator !== 'not_exists') held ??= 'unknown'
@@ -36,7 +41,7 @@ function conditionHolds(condition: Condition, held: FieldValue, now: number): bo
   if (operator === 'exists') return true
   if (operator === 'not_exists') return false
   if (operator === 'before' || operator === 'after' || operator.endsWith('within_days'))
-    return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
+    return timeHolds(operator, held as Scalar, value as Scalar, field.kind !== 'time', now)
   const wanted = comparedValues(condition)
   if (isSet)
     return setHolds(

@@ -1,4 +1,4 @@
-/** What a segment rule may speak of: every field, its kind, and the operators that each kind takes (behaviour: segments 2.2). */
+/** What a rule may speak of: fields, their kinds, and the operators that each kind takes (behaviour: segments 2.2). */
 import { consentTypes } from '../../../contract/resources/contact.ts'
 import { normalisePhone } from '../../../lib/phone.ts'
 
@@ -24,10 +24,10 @@ export const operators = [
 export type Operator = (typeof operators)[number]
 
 /**
- * `value` is an attribute: its kind is that of what each contact holds there. `tags` and `lists` are sets. Everything else is
- * one value of one kind.
+ * `value` is an attribute: its kind is that of what each contact holds there. `tags` and `lists` are sets. `any` is one value or several of whatever kind, which no
+ * contact has: rules over other data than contacts ask for it. Everything else is one value of one kind.
  */
-export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists'
+export type FieldKind = 'text' | 'boolean' | 'time' | 'consent' | 'value' | 'tags' | 'lists' | 'any'
 
 export interface Field {
   /** As written in the rule: `first_name`, `attributes.plan`. */
@@ -43,15 +43,17 @@ const existence = ['exists', 'not_exists'] as const
 const equality = ['equals', 'not_equals', 'in', 'not_in', ...existence] as const
 const set = ['contains', 'contains_any', 'contains_all', 'contains_none', 'in', 'not_in', ...existence] as const
 const time = ['before', 'after', 'within_days', 'not_within_days', ...existence] as const
+const value = [...equality, 'contains', 'starts_with', 'greater_than', 'less_than', 'before', 'after', 'within_days', 'not_within_days'] as const
 
 export const operatorsOf: Readonly<Record<FieldKind, readonly Operator[]>> = {
   text: [...equality, 'contains', 'starts_with'],
   boolean: ['equals', 'not_equals', ...existence],
   time,
   consent: equality,
-  value: [...equality, 'contains', 'starts_with', 'greater_than', 'less_than', 'before', 'after', 'within_days', 'not_within_days'],
+  value,
   tags: set,
   lists: set,
+  any: [...value, 'contains_any', 'contains_all', 'contains_none'],
 }
 
 /** The operators that a missing value satisfies (behaviour: segments 3.2). */
@@ -80,11 +82,21 @@ const plainFields: Readonly<Record<string, FieldKind>> = {
 
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
-/** Names of fields for the sentences of refusals. */
-export const fieldNames = [...Object.keys(plainFields), 'identifiers.<channel type>', 'consent.<channel type>', 'attributes.<key>'].join(', ')
+/** The fields that rules may name. */
+export interface Fields {
+  /** The field of this name, or null where there is none such. */
+  readonly find: (name: string) => Field | null
+  /** Their names, for the sentences of refusals. */
+  readonly names: string
+}
 
-/** The field of this name, or null where a contact has none such. */
-export function contactField(name: string): Field | null {
+/** Those of a contact. */
+export const contactFields: Fields = {
+  find: contactField,
+  names: [...Object.keys(plainFields), 'identifiers.<channel type>', 'consent.<channel type>', 'attributes.<key>'].join(', '),
+}
+
+function contactField(name: string): Field | null {
   if (Object.hasOwn(plainFields, name)) return { name, kind: plainFields[name]!, root: name, key: undefined }
   const dot = name.indexOf('.')
   const [root, key] = [name.slice(0, dot), name.slice(dot + 1)]
@@ -93,6 +105,9 @@ export function contactField(name: string): Field | null {
   if (root === 'identifiers' && consentTypes.includes(key)) return { name, kind: 'text', root, key }
   return null
 }
+
+/** Whether a field holds phone numbers, which compare however they are written. */
+export const isPhone = ({ name, kind }: Field): boolean => kind === 'text' && (name === 'phone' || name.endsWith('.phone'))
 
 /** A phone number or a part of one as it is compared: without what people write between its digits, as numbers are stored. */
 export const phoneText = (text: string): string => normalisePhone(text) ?? text.replace(/[\s().-]/g, '')

@@ -147,6 +147,8 @@ function compile(sql: Db, condition: Condition, context: CompileContext): Fragme
       return tagsPredicate(sql, condition)
     case 'lists':
       return listsPredicate(sql, condition, context)
+    case 'any':
+      throw new Error(`contacts have no field ${condition.field.name}`)
   }
 }
 

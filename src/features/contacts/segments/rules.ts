@@ -1,12 +1,12 @@
 /**
- * The grammar of segment rules (behaviour: segments 2): reads what a client wrote into a tree whose every field, operator and value fits,
- * or refuses it with each failure's exact path. Pure: lists are looked up by the service, values go to SQL in `predicate.ts`.
+ * The grammar of rules (behaviour: segments 2): reads what a client wrote into a tree whose every field, operator and value fits,
+ * or refuses it with each failure's exact path. Pure: lists are looked up by the service, values go to SQL in `predicate-store.ts`.
  */
 import type { Detail, DetailCode } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
 import { throwFailures } from '../../../contract/problem.ts'
-import { contactField, fieldNames, operators, operatorsOf, phoneText, type Field, type FieldKind, type Operator } from './fields.ts'
+import { contactFields, isPhone, operators, operatorsOf, phoneText, type Field, type FieldKind, type Fields, type Operator } from './fields.ts'
 import { parseDateTime } from '../../../contract/times.ts'
 
 const ruleLimits = {
@@ -46,21 +46,19 @@ export interface ParsedRules {
 
 export const isGroup = (node: Group | Condition): node is Group => 'match' in node
 
-/**
- * Reads rules. Throws one Problem with every failure; `param` is where they stand in the request. `fieldOf` tells which fields
- * there are: a contact's, unless rules over other data are read.
- */
-export function parseRules(input: unknown, param = 'rules', fieldOf: (name: string) => Field | null = contactField): ParsedRules {
-  const { root, reading } = readRules(input, param, fieldOf)
+/** Reads rules. Throws one Problem with every failure; `param` is where they stand in the request, `fields` are a contact's, unless rules over other data are read. */
+export function parseRules(input: unknown, param = 'rules', fields: Fields = contactFields): ParsedRules {
+  const { root, reading } = readRules(input, param, fields)
   throwFailures(reading.failures)
   return { root: root!, lists: reading.lists }
 }
 
 /** Everything that `parseRules` would refuse. */
-export const rulesFailures = (input: unknown): readonly Detail[] => readRules(input, 'rules', contactField).reading.failures
+export const rulesFailures = (input: unknown, param = 'rules', fields: Fields = contactFields): readonly Detail[] =>
+  readRules(input, param, fields).reading.failures
 
-function readRules(input: unknown, param: string, fieldOf: (name: string) => Field | null) {
-  const reading: Reading = { failures: [], lists: [], conditions: 0, fieldOf }
+function readRules(input: unknown, param: string, fields: Fields) {
+  const reading: Reading = { failures: [], lists: [], conditions: 0, fields }
   const root = readGroup(input, param, 1, reading)
   if (reading.conditions > ruleLimits.conditions) {
     fail(reading, param, 'too_many', `${param} holds ${reading.conditions} conditions; write at most ${ruleLimits.conditions}.`)
@@ -72,7 +70,7 @@ interface Reading {
   readonly failures: Detail[]
   readonly lists: ListMention[]
   conditions: number
-  readonly fieldOf: (name: string) => Field | null
+  readonly fields: Fields
 }
 
 function fail(reading: Reading, param: string, code: DetailCode, message: string): undefined {
@@ -117,8 +115,8 @@ function readCondition(input: unknown, path: string, reading: Reading): Conditio
 
 function readField(input: unknown, path: string, reading: Reading): Field | undefined {
   if (typeof input !== 'string') return fail(reading, path, codeFor(input, 'string'), `${path} must name a field.`)
-  const field = reading.fieldOf(input)
-  return field ?? fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no field. Fields are ${fieldNames}.`)
+  const field = reading.fields.find(input)
+  return field ?? fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no field. Fields are ${reading.fields.names}.`)
 }
 
 function readOperator(input: unknown, path: string, field: Field | undefined, reading: Reading): Operator | undefined {
@@ -138,7 +136,7 @@ function readValue(input: unknown, path: string, field: Field, operator: Operato
     return input === undefined || input === null ? undefined : fail(reading, path, 'invalid_value', `${operator} takes no value; leave ${path} out.`)
   }
   if (input === undefined || input === null) return fail(reading, path, 'missing_field', `${path} is missing; ${operator} needs one.`)
-  const kind = field.name === 'phone' ? 'phone' : valueKind(field.kind, operator)
+  const kind = isPhone(field) ? 'phone' : valueKind(field.kind, operator)
   if (!several.has(operator)) return readScalar(input, path, kind, reading)
   if (!Array.isArray(input)) return fail(reading, path, 'invalid_type', `${path} must be an array; ${operator} compares with each of its values.`)
   if (input.length === 0) return fail(reading, path, 'too_few', `${path} is empty; give at least one value.`)
@@ -156,7 +154,7 @@ function valueKind(kind: FieldKind, operator: Operator): ValueKind {
   if (kind === 'boolean') return 'boolean'
   if (kind === 'consent') return 'status'
   if (kind === 'lists') return 'list'
-  return kind === 'value' && operator !== 'contains' && operator !== 'starts_with' ? 'scalar' : 'text'
+  return (kind === 'value' || kind === 'any') && operator !== 'contains' && operator !== 'starts_with' ? 'scalar' : 'text'
 }
 
 const statuses = ['opted_in', 'opted_out', 'unknown']

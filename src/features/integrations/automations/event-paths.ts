@@ -1,5 +1,5 @@
 /**
- * What an event holds at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 6). Whatever a source has sent, nothing
+ * What an event holds at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 5). Whatever a source has sent, nothing
  * here throws, and the work is bounded.
  */
 
@@ -9,7 +9,7 @@ export type Path = readonly string[]
 const pathLengthMax = 255
 const stepsMax = 16
 /** Of an array so many entries are looked at. */
-const entriesMax = 1000
+const entriesMax = 200
 
 /** Reads a path below `root`, as JavaScript writes it: `data.order.total`, `data.items[0].name`; null where it is none. */
 export function readPath(text: string, root: string): Path | null {

@@ -107,7 +107,7 @@ export const ended = (sql: Db, status: 'cancelled' | 'skipped', reason: string) 
     update automation_runs r set status = ${status}, reason = ${reason}, due_at = null from held h where r.id = h.id`
 
 /** Why what waits of a source or an automation is cancelled. */
-export type CancelReason = 'source_disabled' | 'source_deleted' | 'automation_paused' | 'automation_deleted'
+export type CancelReason = 'source_disabled' | 'source_deleted' | 'automation_paused' | 'automation_changed' | 'automation_deleted'
 
 /** Cancels what waits of a source. */
 export async function cancelRunsOfSource(sql: Db, { account_id, mode }: Tenant, source_id: string, reason: CancelReason): Promise<void> {

@@ -122,6 +122,11 @@ export async function updateSource(sql: Db, row: SourceRow): Promise<void> {
     where account_id = ${row.account_id} and mode = ${row.mode} and id = ${row.id}`
 }
 
+/** What its automations do has changed. */
+export async function raiseConfigVersion(sql: Db, { account_id, mode }: Tenant, id: string): Promise<void> {
+  await sql`update integration_sources set config_version = config_version + 1 where account_id = ${account_id} and mode = ${mode} and id = ${id}`
+}
+
 /** Marks it deleted and forgets its secrets. */
 export async function deleteSource(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<void> {
   await sql`update integration_sources set deleted_at = ${at}, status = 'disabled', signing_secret = '', key_hash = id

@@ -50,7 +50,7 @@ export function isVariableTag(name: string, variables: ReadonlySet<string>): boo
 }
 
 /** The tags of contacts, for the sentences of refusals. */
-const contactTagNames = `${contactTags.map((name) => `{{${name}}}`).join(', ')} or {{attributes.<key>}} with a key that some contact has`
+export const contactTagNames = `${contactTags.map((name) => `{{${name}}}`).join(', ')} or {{attributes.<key>}} with a key that some contact has`
 
 /** A failure for each tag that names nothing, of the message and of its fallbacks. `told` ends the sentence about a tag: what it does not name, and what it may. */
 export function unknownTags(

@@ -1,4 +1,4 @@
-/** The template of a campaign or an automation, looked up at the provider itself (behaviour: campaigns 3). */
+/** The template of a campaign or an automation, looked up at the provider itself (behaviour: campaigns 3; integrations 5). */
 import { Problem } from '../../../contract/problem.ts'
 import { isUp, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import type { TaggedMessage } from './saved-message.ts'

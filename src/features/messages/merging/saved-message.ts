@@ -1,4 +1,4 @@
-/** What is checked of a message with merge tags when what sends it, a campaign or an automation, is saved (behaviour: campaigns 3). */
+/** What is checked of a message with merge tags when what sends it, a campaign or an automation, is saved (behaviour: campaigns 3; integrations 5). */
 import type { Tenant } from '../../../contract/caller.ts'
 import { validateContent } from '../../../contract/content/validate.ts'
 import type { Detail } from '../../../contract/errors.ts'

@@ -1,0 +1,125 @@
+/** Automations: which message follows which event of a source (behaviour: integrations 5). */
+import { Type, type Static } from 'typebox'
+import { AnyObject, NullableObject, Timestamp } from './nullable.ts'
+
+export const automationStatuses = ['active', 'paused'] as const
+export type AutomationStatus = (typeof automationStatuses)[number]
+const automationCategories = ['transactional', 'marketing'] as const
+export type AutomationCategory = (typeof automationCategories)[number]
+
+/** Bounds of automations. Lengths count Unicode code points. */
+export const automationLimits = {
+  name_length_max: 120,
+  delay_seconds_max: 30 * 24 * 3600,
+  cancel_on_max: 20,
+  per_source_max: 100,
+} as const
+
+type AutomationMessage = { readonly type: string } & Readonly<Record<string, unknown>>
+
+const conditions = {
+  description:
+    'Rules as a segment has them, over the event: {`match` `all`|`any`, `conditions`} of {`field`, `operator`, `value`}. Fields: `data.<path>`, such as `data.order.total` or ' +
+    '`data.order.items[0].name`, `customer.external_id`, `.phone`, `.email`, `.first_name`, `.last_name`, `.locale`, `.tags` and `customer.attributes.<path>`. A text in digits, such as ' +
+    '`"59.99"`, compares with a number as a number. null: every event of the type.',
+  examples: [{ match: 'all', conditions: [{ field: 'data.order.total', operator: 'greater_than', value: 50 }] }],
+}
+const message = {
+  description:
+    '`type` and the content object under the key named by it. Every string of it may hold the merge tags of a campaign, `{{data.<path>}}` and `{{customer.<field>}}`.',
+  examples: [{ type: 'text', text: { body: 'Hello {{first_name}}, your order {{data.order.number}} is on its way.' } }],
+}
+const cancelOn = { description: 'Event types: one of them that is reported of the same customer cancels what waits.', examples: [['order.paid']] }
+const fallbacks = {
+  additionalProperties: { type: 'string' },
+  description: 'Merge tag name, without braces, to the text that stands where nothing is known.',
+  examples: [{ first_name: 'friend', 'data.order.url': 'https://shop.example.com' }],
+}
+
+export const Automation = Type.Object(
+  {
+    id: Type.String({ description: 'Prefix `aut_`.' }),
+    object: Type.Literal('automation'),
+    mode: Type.String({ enum: ['live', 'test'] }),
+    name: Type.String(),
+    source_id: Type.String(),
+    event_type: Type.String(),
+    status: Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], description: '`paused`: nothing follows an event.' }),
+    conditions: NullableObject(conditions),
+    delay_seconds: Type.Integer({ description: 'How long after the event it is sent.' }),
+    cancel_on: Type.Array(Type.String(), cancelOn),
+    channel_id: Type.String(),
+    category: Type.Unsafe<AutomationCategory>({ type: 'string', enum: [...automationCategories] }),
+    message: AnyObject(message),
+    merge_fallbacks: Type.Unsafe<Record<string, string>>({ type: 'object', ...fallbacks }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { $id: 'Automation', description: 'Which message follows which event of a source.' },
+)
+export type Automation = Static<typeof Automation>
+
+const Message = Type.Unsafe<AutomationMessage>(
+  Type.Object({ type: Type.String({ description: "One of the channel's capabilities." }) }, { ...message, additionalProperties: true }),
+)
+const name = Type.String({ minLength: 1, maxLength: automationLimits.name_length_max })
+const eventType = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'A type of the catalogue, or `custom.<name>` with a name of your own.',
+  examples: ['order.shipped'],
+})
+const channelId = Type.String({
+  minLength: 1,
+  description: 'The channel that it is sent on (`ch_`); with a test key a sandbox channel such as `ch_test_whatsapp`.',
+})
+
+const optional = {
+  status: Type.Optional(Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], default: 'active' })),
+  conditions: Type.Optional(NullableObject(conditions)),
+  delay_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: automationLimits.delay_seconds_max, default: 0, description: 'How long after the event it is sent: up to 30 days.' }),
+  ),
+  cancel_on: Type.Optional(
+    Type.Unsafe<string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string', minLength: 1, maxLength: 100 },
+      maxItems: automationLimits.cancel_on_max,
+      ...cancelOn,
+    }),
+  ),
+  category: Type.Optional(
+    Type.Unsafe<AutomationCategory>({
+      type: 'string',
+      enum: [...automationCategories],
+      default: 'transactional',
+      description: '`marketing` is not sent to who has not agreed to advertising.',
+    }),
+  ),
+  merge_fallbacks: Type.Optional(Type.Unsafe<Record<string, string> | null>({ type: ['object', 'null'], ...fallbacks })),
+}
+
+export const AutomationCreation = Type.Object(
+  {
+    name,
+    source_id: Type.String({ minLength: 1, description: 'The integration source (`src_`).' }),
+    event_type: eventType,
+    channel_id: channelId,
+    message: Message,
+    ...optional,
+  },
+  { $id: 'AutomationCreation', description: 'A new automation.' },
+)
+export type AutomationCreation = Static<typeof AutomationCreation>
+
+export const AutomationUpdate = Type.Object(
+  {
+    name: Type.Optional(name),
+    event_type: Type.Optional(eventType),
+    channel_id: Type.Optional(channelId),
+    message: Type.Optional(Message),
+    ...optional,
+  },
+  { $id: 'AutomationUpdate', description: 'Absent fields stay; objects and arrays are replaced whole.', examples: [{ status: 'paused' }] },
+)
+export type AutomationUpdate = Static<typeof AutomationUpdate>

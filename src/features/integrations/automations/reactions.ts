@@ -1,0 +1,20 @@
+/** What automations do about facts of other features, in the transactions of those facts. */
+import type { FactPayloads } from '../../../contract/facts.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { changeAutomations } from './configuration.ts'
+import { pauseAutomations, sourcesOfChannel } from './store.ts'
+
+/** Automations that send on a channel that is deleted are paused. Sources are locked before runs, and both before wallets. */
+export const pauseOfChannel =
+  ({ clock }: Platform) =>
+  async (sql: Db, facts: readonly FactPayloads['channel_deleted'][]): Promise<void> => {
+    await transact(sql, async (tx) => {
+      for (const fact of facts) {
+        for (const source_id of await sourcesOfChannel(tx, fact, fact.channel_id)) {
+          await changeAutomations(tx, fact, source_id, () => pauseAutomations(tx, fact, source_id, fact.channel_id, isoTime(clock.now())))
+        }
+      }
+    })
+  }

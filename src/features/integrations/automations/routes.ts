@@ -1,0 +1,96 @@
+/** What can be asked about automations (behaviour: integrations 5). */
+import { Type } from 'typebox'
+import { Automation, AutomationCreation, automationStatuses, AutomationUpdate, type AutomationStatus } from '../../../contract/resources/automation.ts'
+import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
+import { reply, route, type Route } from '../../../platform/http/route.ts'
+import { automationFailures } from './saving.ts'
+import type { AutomationService } from './service.ts'
+
+const tag = 'Automations'
+const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('automation'), deleted: Type.Literal(true) })
+const messageErrors = ['unsupported_message_type', 'template_not_approved', 'upstream_unavailable'] as const
+
+export const automationRoutes = (automations: AutomationService): Route[] => [
+  route({
+    method: 'POST',
+    path: '/v1/automations',
+    scope: 'integrations:write',
+    tag,
+    summary: 'Create an automation',
+    description:
+      'From now on its message follows each event of its source and type whose conditions are met. One on a live `whatsapp` channel must send an approved template, which is looked up at the provider.',
+    body: AutomationCreation,
+    example_body: {
+      name: 'Your order is on its way',
+      source_id: 'src_01m7z10y8texgrjk0p9bvk2cq6',
+      event_type: 'order.shipped',
+      conditions: { match: 'all', conditions: [{ field: 'data.order.total', operator: 'greater_than', value: 50 }] },
+      channel_id: 'ch_test_whatsapp',
+      message: { type: 'text', text: { body: 'Hello {{first_name}}, your order {{data.order.number}} is on its way.' } },
+      merge_fallbacks: { first_name: 'friend' },
+    },
+    inspect: automationFailures,
+    idempotent: 'lease',
+    replies: { 201: Automation },
+    errors: ['resource_missing', 'automation_limit_reached', ...messageErrors],
+    handler: async ({ caller, body, sql, keep }) => reply(201, await automations.create(sql, caller, body, (tx, shown) => keep(tx, reply(201, shown)))),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/automations',
+    scope: 'integrations:read',
+    tag,
+    summary: 'List automations',
+    query: listQuery({
+      source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
+      event_type: Type.Optional(Type.String({ minLength: 1, description: 'That wait for this type of event.' })),
+      status: Type.Optional(Type.String({ enum: [...automationStatuses] })),
+    }),
+    replies: { 200: listOf(Automation) },
+    errors: [],
+    handler: async ({ caller, query, sql }) => {
+      const page = pageOf(query)
+      const filters = { source: query.source, event_type: query.event_type, status: query.status as AutomationStatus | undefined }
+      return reply(200, pageReply(await automations.list(sql, caller, filters, page), page.limit))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/automations/{id}',
+    scope: 'integrations:read',
+    tag,
+    summary: 'Retrieve an automation',
+    replies: { 200: Automation },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => reply(200, await automations.get(sql, caller, params['id']!)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/automations/{id}',
+    scope: 'integrations:write',
+    tag,
+    summary: 'Update an automation',
+    description:
+      'Absent fields stay; objects and arrays are replaced whole. What waits to be sent keeps its time and is sent with the message as it is then; pausing cancels it, and so does another `event_type` or a channel of another type. ' +
+      'To be paused or renamed an automation is not checked anew.',
+    body: AutomationUpdate,
+    inspect: automationFailures,
+    replies: { 200: Automation },
+    errors: ['resource_missing', 'parameter_missing', ...messageErrors],
+    handler: async ({ caller, params, body, sql }) => reply(200, await automations.update(sql, caller, params['id']!, body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/automations/{id}',
+    scope: 'integrations:write',
+    tag,
+    summary: 'Delete an automation',
+    description: 'What waits to be sent is cancelled; its runs stay, and messages that were sent too.',
+    replies: { 200: Deleted },
+    errors: ['resource_missing'],
+    handler: async ({ caller, params, sql }) => {
+      await automations.remove(sql, caller, params['id']!)
+      return reply(200, { id: params['id'], object: 'automation', deleted: true })
+    },
+  }),
+]

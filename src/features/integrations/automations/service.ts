@@ -1,0 +1,136 @@
+/** What automations mean: made, read, changed and deleted, each change with what waits of them. Owns their transactions. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Caller, Tenant } from '../../../contract/caller.ts'
+import { isId } from '../../../contract/ids.ts'
+import { missing, Problem } from '../../../contract/problem.ts'
+import { automationLimits, type Automation, type AutomationCreation, type AutomationUpdate } from '../../../contract/resources/automation.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { InOrder } from '../../../lib/in-order.ts'
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
+import { requireCursor, type Page } from '../../../platform/http/paging.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ChannelService } from '../../channels/service.ts'
+import type { ContactService } from '../../contacts/service.ts'
+import { cancelRunsOfAutomation, type CancelReason } from '../runs/store.ts'
+import { findSource } from '../sources/store.ts'
+import { changeAutomations } from './configuration.ts'
+import { automationObject } from './present.ts'
+import { checkAutomation, fieldsOf } from './saving.ts'
+import * as store from './store.ts'
+import type { AutomationFilters, AutomationRow } from './store.ts'
+
+export interface AutomationDeps {
+  readonly platform: Platform
+  readonly channels: ChannelService
+  readonly contacts: ContactService
+}
+
+/** Keeps what is to be answered, in the transaction of the change. */
+export type Keep = (tx: Db, shown: Automation) => Promise<void>
+
+export type AutomationService = ReturnType<typeof automationService>
+
+/** Everything throws the Problem that refuses it. */
+export function automationService(deps: AutomationDeps) {
+  /** Changes of one automation: each is checked as the one before it has left it. */
+  const changes = new InOrder()
+  return {
+    create: (sql: Db, caller: Caller, body: AutomationCreation, keep: Keep): Promise<Automation> => createAutomation(deps, sql, caller, body, keep),
+    /** Up to `limit + 1`, newest first. */
+    list: listAutomations,
+    get: async (sql: Db, tenant: Tenant, id: string): Promise<Automation> => automationObject(await existing(sql, tenant, id)),
+    /** Only what is sent changes. What waits is cancelled where the automation is paused, or its event or the kind of its channel becomes another one. */
+    update: (sql: Db, tenant: Tenant, id: string, body: AutomationUpdate): Promise<Automation> =>
+      changes.run(id, () => updateAutomation(deps, sql, tenant, id, body)),
+    /** With what waits of it. */
+    remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeAutomation(deps, sql, tenant, id),
+  }
+}
+
+async function createAutomation(deps: AutomationDeps, sql: Db, caller: Caller, body: AutomationCreation, keep: Keep): Promise<Automation> {
+  const { ids, clock } = deps.platform
+  const { account_id, mode } = caller
+  // a provider may be asked for a template here, so no transaction is open
+  const fields = await checkAutomation(deps, sql, caller, body, null)
+  if (!isId('src', body.source_id) || (await findSource(sql, caller, body.source_id)) === null) throw missing('integration source', body.source_id, 'source_id')
+  const at = isoTime(clock.now())
+  const row: AutomationRow = { account_id, mode, id: ids('aut'), source_id: body.source_id, ...fields, created_at: at, updated_at: at }
+  return await transact(sql, (tx) =>
+    changeAutomations(tx, caller, row.source_id, async () => {
+      if ((await store.countAutomations(tx, caller, row.source_id)) >= automationLimits.per_source_max) throw tooMany(row.source_id)
+      await store.insertAutomation(tx, row)
+      const shown = automationObject(row)
+      await keep(tx, shown)
+      return shown
+    }),
+  )
+}
+
+const tooMany = (source_id: string): Problem =>
+  new Problem(
+    'automation_limit_reached',
+    `The integration source ${source_id} has ${automationLimits.per_source_max} automations, which is the limit. Delete one that is no longer used.`,
+  )
+
+async function listAutomations(sql: Db, tenant: Tenant, filters: AutomationFilters, page: Page): Promise<Automation[]> {
+  const existed = async (id: string) => isId('aut', id) && (await store.automationExisted(sql, tenant, id))
+  await requireCursor(page.starting_after, 'No automation has the id', existed)
+  return (await store.listAutomations(sql, tenant, filters, page)).map(automationObject)
+}
+
+/** 404 `resource_missing` when there is none. */
+async function existing(sql: Db, tenant: Tenant, id: string): Promise<AutomationRow> {
+  const row = isId('aut', id) ? await store.findAutomation(sql, tenant, id) : null
+  if (row === null) throw missing('automation', id)
+  return row
+}
+
+/** How often a change is worked out anew because another process was quicker with the same automation. */
+const updateAttemptsMax = 5
+
+async function updateAutomation(deps: AutomationDeps, sql: Db, tenant: Tenant, id: string, body: AutomationUpdate): Promise<Automation> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await existing(sql, tenant, id)
+    // a provider may be asked for a template here, so no transaction is open
+    const after: AutomationRow = { ...found, ...(await checkAutomation(deps, sql, tenant, body, fieldsOf(found))) }
+    const shown = await transact(sql, (tx) => writeUnchanged(deps, tx, found, after))
+    if (shown !== null) return shown
+    if (attempt === updateAttemptsMax)
+      throw new Problem(
+        'upstream_unavailable',
+        `The automation ${id} is being changed by others faster than it can be checked. Nothing was changed: try again.`,
+      )
+  }
+}
+
+/** Writes an automation where it still is as it was when it was checked; null where it has changed since. Nothing is written where nothing has changed. */
+async function writeUnchanged({ platform }: AutomationDeps, tx: Transaction, found: AutomationRow, after: AutomationRow): Promise<Automation | null> {
+  return await changeAutomations(tx, found, found.source_id, async () => {
+    const before = await store.lockAutomation(tx, found, found.id)
+    if (before === null) throw missing('automation', found.id)
+    if (!isDeepStrictEqual(before, found)) return null
+    if (isDeepStrictEqual(before, after)) return automationObject(before)
+    const row: AutomationRow = { ...after, updated_at: isoTime(platform.clock.now()) }
+    await store.updateAutomation(tx, row)
+    const reason = endsWaiting(before, row)
+    if (reason !== null) await cancelRunsOfAutomation(tx, found, found.id, reason)
+    return automationObject(row)
+  })
+}
+
+/** Why what waits of an automation is cancelled by a change; null: it is sent as the automation says then. */
+function endsWaiting(before: AutomationRow, after: AutomationRow): CancelReason | null {
+  if (before.status === 'active' && after.status === 'paused') return 'automation_paused'
+  return before.event_type === after.event_type && before.channel_type === after.channel_type ? null : 'automation_changed'
+}
+
+async function removeAutomation({ platform }: AutomationDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {
+  const { source_id } = await existing(sql, tenant, id)
+  await transact(sql, (tx) =>
+    changeAutomations(tx, tenant, source_id, async () => {
+      if ((await store.lockAutomation(tx, tenant, id)) === null) throw missing('automation', id)
+      await store.deleteAutomation(tx, tenant, id, isoTime(platform.clock.now()))
+      await cancelRunsOfAutomation(tx, tenant, id, 'automation_deleted')
+    }),
+  )
+}
