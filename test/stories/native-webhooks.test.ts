@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answered } from '../kit/api.ts'
+import { automationOf, happened } from '../kit/automations.ts'
 import { customWebhook, readSample, shopifyWebhook, wooCommerceWebhook, type ShopWebhook } from '../kit/shop-webhooks.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
@@ -173,6 +174,11 @@ test('a redaction deletes the contacts of the customer and empties what receipts
   const cart = await shopify(world, source, 'carts/update', '2')
   const customer = (await account.api.post('/v1/contacts/upsert', { phone: '+49301234567', email: 'Erika@example.com' })).body
   const other = (await account.api.post('/v1/contacts', { phone: '+4915112345678' })).body
+  const automation = await automationOf(world, account, source.id)
+  const [waiting, others] = await happened(world, account, automation, [
+    { to: '+49301234567', customer: { external_id: '115310627314723954' }, delay_ms: 3600_000 },
+    { to: '+4915112345678', customer: { external_id: '7' }, delay_ms: 3600_000 },
+  ])
 
   const redacted = await shopify(world, source, 'customers/redact', '3')
   const again = await shopify(world, source, 'customers/redact', '4')
@@ -180,6 +186,13 @@ test('a redaction deletes the contacts of the customer and empties what receipts
 
   assert.deepEqual([redacted.status, redacted.body.type, redacted.body.status, redacted.body.data], [200, 'shopify.customers/redact', 'ignored', {}])
   assert.equal(again.status, 200)
+  const run = async (id: string) => (await account.api.get(`/v1/automation_runs/${id}`)).body
+  assert.deepEqual([(await run(waiting!)).status, (await run(waiting!)).reason, (await run(others!)).status], ['skipped', 'contact_deleted', 'scheduled'])
+  const [kept] = await world.pool<
+    { to: string | null; data: string }[]
+  >`select "to", (select data::text from automation_events e where e.id = automation_event_id) as data
+    from automation_runs where id = ${waiting!}`
+  assert.deepEqual(kept, { to: null, data: '{}' })
   assert.deepEqual([(await receipt(order.body.id)).body.data, (await receipt(order.body.id)).body.type], [{}, 'order.created'])
   assert.equal((await receipt(cart.body.id)).body.data.cart.items.length, 1)
   assert.equal((await account.api.get(`/v1/contacts/${customer.id}`)).status, 404)
@@ -201,4 +214,30 @@ test('a box for e-mails that nobody ticked takes no consent away; an unsubscript
   await shopify(world, source, 'orders/paid', '2', order.replace('"state": "not_subscribed"', '"state": "unsubscribed"'))
 
   assert.deepEqual([unticked, await marketing()], ['opted_in', 'opted_out'])
+})
+
+test('a thousand webhooks of a site come in at once, a tenth of them twice, and each event is stored once', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const source = await sourceOf(account, 'custom', 'whsec_of-the-site')
+  const types = ['order.created', 'order.paid', 'order.shipped', 'cart.abandoned', 'form.submitted', 'booking.reminder', 'custom.points_earned']
+  const events = Array.from({ length: 900 }, (_, n) => ({
+    type: types[n % types.length],
+    event_id: `wp-${n}`,
+    occurred_at: world.clock.iso(),
+    customer: { external_id: String(n), phone: `+49151${String(10_000_000 + n)}`, email: `c${n}@example.com`, first_name: 'Zoë', tags: ['web'] },
+    consent: { transactional: true, marketing: n % 3 === 0 },
+    data: { order: { id: String(n), number: `#${n}`, currency: 'EUR', total: '59.99', items: [{ name: 'Tasse ☕', quantity: 2, price: '14.50' }] } },
+  }))
+  const told = [...events, ...events.filter((_, n) => n % 9 === 0)]
+  const send = (event: object) => deliver(world, source, customWebhook(source.secret, unixSeconds(world), JSON.stringify(event)))
+
+  const answers: Answered[] = []
+  for (let at = 0; at < told.length; at += 200) answers.push(...(await Promise.all(told.slice(at, at + 200).map(send))))
+  const [kept] = await world.pool<{ count: number }[]>`select count(distinct event_id)::int as count from automation_events where source_id = ${source.id}`
+
+  assert.deepEqual([answers.length, answers.filter(({ status }) => status !== 200).length], [1000, 0])
+  assert.equal(answers.filter(({ body }) => body.status === 'duplicate').length, 100)
+  assert.equal(kept!.count, 900)
+  await world.invariants()
 })

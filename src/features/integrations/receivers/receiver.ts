@@ -1,5 +1,6 @@
 /** Takes the webhooks of shops and sites: who sends one and whether it is genuine, then what it tells, stored before it is acknowledged (behaviour: integrations 4). */
 import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Problem, retrySoon } from '../../../contract/problem.ts'
 import type { AutomationEvent } from '../../../contract/resources/automation-event.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -29,7 +30,7 @@ export interface ReceiverDeps {
 export type Received = AutomationEvent | { readonly ping: true }
 
 export interface Receiver {
-  /** Refusals, in their order: resource_missing, account_suspended, source_disabled, rate_limit_exceeded, payload_too_large, webhook_signature_invalid, invalid_json, parameter_missing, parameter_invalid. */
+  /** Refusals, in their order: resource_missing, account_suspended, source_disabled, payload_too_large, webhook_signature_invalid, rate_limit_exceeded, invalid_json, parameter_missing, parameter_invalid. */
   take(platform: string, source_id: string, request: Omit<SignedRequest, 'params'>): Promise<Received>
 }
 
@@ -46,11 +47,18 @@ export function receiverOf(deps: ReceiverDeps): Receiver {
         throw new Problem('resource_missing', 'No integration source takes webhooks at this address. Copy it again from `ingest_urls` of the source.')
       if (source.suspended) throw new Problem('account_suspended')
       if (source.disabled) throw new Problem('source_disabled')
+      const scheme = schemeOf(platform)
+      const body = await request.readBody(`ingest ${source_id}`)
+      const webhook = { source, scheme, headers: request.raw.headers, body, arrived_at: request.arrived_at }
+      if (scheme === 'woocommerce' && isPing(webhook.headers, body)) return { ping: true }
+      const fault = signatureFault(scheme, source.keyOf(scheme), webhook.headers, body, webhook.arrived_at)
+      if (fault !== null) throw new Problem('webhook_signature_invalid', fault)
+      // only what is genuine counts: nobody else can take a source's places
       const others = inHand.get(source_id) ?? 0
       if (others >= inHandMax) throw flooded()
       inHand.set(source_id, others + 1)
       try {
-        return await receive(deps, source, schemeOf(platform), request)
+        return await keep(deps, webhook)
       } finally {
         const left = inHand.get(source_id)! - 1
         if (left === 0) inHand.delete(source_id)
@@ -60,22 +68,22 @@ export function receiverOf(deps: ReceiverDeps): Receiver {
   }
 }
 
+/** One whose signature is good. */
+interface Webhook {
+  readonly source: KnownSource
+  readonly scheme: Scheme
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  /** Milliseconds. */
+  readonly arrived_at: number
+}
+
 const flooded = (): Problem =>
   new Problem('rate_limit_exceeded', `More than ${inHandMax} webhooks of this source are on their way at once. Send this one again in a moment.`, {
     headers: retrySoon,
   })
 
-async function receive(
-  deps: ReceiverDeps,
-  source: KnownSource,
-  scheme: Scheme,
-  { raw, arrived_at, readBody }: Omit<SignedRequest, 'params'>,
-): Promise<Received> {
-  const { headers } = raw
-  const body = await readBody(`ingest ${source.id}`)
-  if (scheme === 'woocommerce' && isPing(headers, body)) return { ping: true }
-  const fault = signatureFault(scheme, source.keyOf(scheme), headers, body, arrived_at)
-  if (fault !== null) throw new Problem('webhook_signature_invalid', fault)
+async function keep(deps: ReceiverDeps, { source, scheme, headers, body, arrived_at }: Webhook): Promise<Received> {
   if (scheme === 'custom') return await report(deps, { source, origin: 'native_webhook', ...readCustom(body, arrived_at) })
   const call = { headers, payload: readPayload(body), digest: hash('sha256', body, 'hex') }
   const event = scheme === 'shopify' ? readShopify(call) : readWooCommerce(call)

@@ -1,9 +1,10 @@
-/** Forgets a person, as Shopify's `customers/redact` wants it: his contact, and what receipts of the source say of him (behaviour: integrations 4.8). */
+/** Forgets a person, as Shopify's `customers/redact` wants it: his contact, what receipts of the source say of him, and what waits to be sent about them (behaviour: integrations 4.8). */
 import { Problem } from '../../../contract/problem.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { redactReceipts } from '../reporting/store.ts'
+import { forgetRunsOfEvents } from '../runs/store.ts'
 import type { KnownSource } from './known-sources.ts'
 import type { Redaction } from './native-event.ts'
 import { onceKeysOf } from './once-keys.ts'
@@ -20,7 +21,16 @@ const sameEmailMax = 100
 export async function redact({ platform, contacts }: RedactionDeps, source: KnownSource, { external_id, phone, email, order_ids }: Redaction): Promise<void> {
   const { pool } = platform
   const once_keys = order_ids.flatMap(onceKeysOf)
-  const ids = new Set(await transact(pool, (tx) => redactReceipts(tx, source, source.id, { external_id, phone, email, once_keys })))
+  const emptied = await transact(pool, async (tx) => {
+    const receipts = await redactReceipts(tx, source, source.id, { external_id, phone, email, once_keys })
+    await forgetRunsOfEvents(
+      tx,
+      source,
+      receipts.map(({ id }) => id),
+    )
+    return receipts
+  })
+  const ids = new Set(emptied.map(({ contact_id }) => contact_id).filter((id) => id !== null))
   const ofPhone = phone === null ? undefined : await contacts.ofAddress(pool, source, 'sms', phone)
   if (ofPhone !== undefined) ids.add(ofPhone.id)
   if (email !== null) for (const { id } of await contacts.list(pool, source, { email }, { limit: sameEmailMax, starting_after: undefined })) ids.add(id)

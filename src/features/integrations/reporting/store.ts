@@ -97,9 +97,14 @@ export interface NamesOfPerson {
   readonly once_keys: readonly string[]
 }
 
-/** Empties the receipts of a source that tell of a person; they stay as marks of what was told. Resolves to the contacts that they were of. */
-export async function redactReceipts(sql: Db, { account_id, mode }: Tenant, source_id: string, names: NamesOfPerson): Promise<string[]> {
-  const rows = await sql<{ contact_id: string | null }[]>`
+/** Empties the receipts of a source that tell of a person; they stay as marks of what was told. Resolves to their ids, and the contacts that they were of. */
+export async function redactReceipts(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  source_id: string,
+  names: NamesOfPerson,
+): Promise<Pick<ReceiptRow, 'id' | 'contact_id'>[]> {
+  return await sql<Pick<ReceiptRow, 'id' | 'contact_id'>[]>`
     with found as materialized (
       select e.id, e.contact_id from automation_events e
       where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode}
@@ -108,8 +113,7 @@ export async function redactReceipts(sql: Db, { account_id, mode }: Tenant, sour
       order by e.id for update
     ),
     emptied as (update automation_events e set customer = '{}', data = '{}', contact_id = null from found f where e.id = f.id)
-    select distinct contact_id from found`
-  return rows.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id]))
+    select id, contact_id from found`
 }
 
 const columns = (sql: Db) =>

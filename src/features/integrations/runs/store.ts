@@ -127,6 +127,20 @@ export async function cancelRunsOfAutomation(sql: Db, { account_id, mode }: Tena
     ${cancelled(sql, reason)}`
 }
 
+/** Skips what waits of these events, and forgets whom their runs were for: somebody is to be forgotten. */
+export async function forgetRunsOfEvents(sql: Db, { account_id, mode }: Tenant, automation_event_ids: readonly string[]): Promise<void> {
+  if (automation_event_ids.length === 0) return
+  const ids = automation_event_ids as string[]
+  await sql`
+    with found as materialized (
+      select id from automation_runs where account_id = ${account_id} and mode = ${mode} and automation_event_id = any (${ids}::text[]) and status = 'scheduled'
+    )
+    ${ended(sql, 'skipped', 'contact_deleted')}`
+  await sql`
+    update automation_runs set customer_keys = '{}', "to" = null, address = null
+    where account_id = ${account_id} and mode = ${mode} and automation_event_id = any (${ids}::text[]) and status <> 'scheduled'`
+}
+
 /** 404 is the caller's. */
 export async function findRun(sql: Db, { account_id, mode }: Tenant, id: string): Promise<RunRow | null> {
   const [row] = await sql<RunRow[]>`select ${columns(sql)} from automation_runs r where r.account_id = ${account_id} and r.mode = ${mode} and r.id = ${id}`
