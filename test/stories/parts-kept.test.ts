@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OutboundMessage, Outcome } from '../../src/features/channels/adapter.ts'
 import { restLater } from '../../src/features/channels/providers/rest-later.ts'
-import { startProcess } from '../kit/process.ts'
+import { dyingHandOver, seeDeath } from '../kit/dying-process.ts'
 import type { HandOver } from '../kit/scripted-provider.ts'
 import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
@@ -93,25 +93,18 @@ test('a part without an answer is given up after thirty seconds of its own, and 
 
 test('what was taken before a process is killed does not go out again', async (t) => {
   const { world, provider, send, becomes } = await liveWorld(t)
-  const dying = await startProcess(t, world, 'dying')
   const parts: number[] = []
   provider.send = inParts(4, parts, (part) => (part < 3 ? 1000 : 3600_000))
-  const id = await send({ send_at: world.clock.iso(1000) })
-  await world.clock.advance(1000)
-  void dying.app
-    .lane('dispatch')
-    .tick()
-    .catch(() => 0)
+  const { id, kill } = await dyingHandOver(t, world, send)
   await until('the third part', async () => {
     await world.clock.advance(500)
     return parts.includes(3)
   })
   const [job] = await world.pool`select accepted_ids from dispatch_jobs`
-  await dying.kill()
+  await kill()
   provider.send = inParts(4, parts, () => 1000)
 
-  await world.clock.advance(15_000)
-  await world.tick('heartbeat')
+  await seeDeath(world)
   await becomes(id, 'sent')
 
   assert.deepEqual(

@@ -2,22 +2,17 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { AskOutcome, Outcome, OutboundMessage } from '../../src/features/channels/adapter.ts'
-import { startProcess } from '../kit/process.ts'
-import { scriptedProvider } from '../kit/scripted-provider.ts'
+import { dyingHandOver, seeDeath } from '../kit/dying-process.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
-import { startWorld } from '../kit/world.ts'
 
 const total = 3
 /** What comes of a part. `lost`: no answer, at once; `hang`: not until the hand-over is given up. */
 type Ending = 'taken' | 'lost' | 'hang' | 'refused' | 'away'
 
 async function liveWorld(t: TestContext) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api } = await world.account({ mode: 'live', credit_micros: 1_000_000 })
-  const create = async (identifier: string) =>
-    (await api.post('/v1/channels', { type: 'sms', provider: 'scripted', name: 'Alerts', identifier, credentials: {} })).body.id as string
-  const channel = await create('+4915100000001')
+  const scripted = await scriptedWorld(t)
+  const { world, api, provider, callBack } = scripted
   /** The parts that went out, in order, and what becomes of the next ones. */
   const parts: number[] = []
   const steps: (Ending | Promise<Ending>)[] = []
@@ -40,36 +35,36 @@ async function liveWorld(t: TestContext) {
     }
     return { kind: 'accepted', provider_ids: ids as [string, ...string[]] }
   }
-  const read = async (id: string) => (await api.get(`/v1/messages/${id}`)).body
-  const wait = async (ms: number) => {
-    await world.clock.advance(ms)
-    await world.settle()
-  }
   return {
-    world,
-    api,
-    provider,
-    create,
+    ...scripted,
     parts,
     steps,
-    read,
-    wait,
-    send: async (more: object = {}) =>
-      (await api.post('/v1/messages', { channel, to: '+4915112345678', type: 'text', text: { body: 'Hi' }, ...more })).body.id as string,
     /** The provider tells of these, in one callback. */
     tell: async (...reports: object[]) => {
-      await fetch(`${world.base_url}/hooks/channels/${channel}`, { method: 'POST', body: JSON.stringify({ reports }) })
+      await callBack(...reports)
       await world.tick('reports')
     },
-    events: async () => (await api.get('/v1/events?type=message.*&order=asc')).body.data.map((event: { type: string }) => event.type),
     attempts: async (id: string) => (await api.get(`/v1/messages/${id}/attempts`)).body.data.map(({ outcome }: { outcome: string }) => outcome).toReversed(),
-    spent: async () => 1_000_000 - ((await api.get('/v1/balance')).body.wallet_micros as number),
     /** Hands the message over, and leaves it in the middle of that. */
     begin: async () => {
       const before = parts.length
       const work = world.tick('dispatch')
       await until('a part to go out', () => parts.length > before && steps.length === 0)
       return { ended: async () => await world.rest.whileTimePasses(() => work, 500) }
+    },
+    /** Has the provider asked about the message whose hand-over had no answer; what it tells is told by `end`: that it cannot tell. */
+    beginAsking: async () => {
+      await world.clock.advance(30_000)
+      const told = Promise.withResolvers<AskOutcome>()
+      provider.tell = () => told.promise
+      const work = world.tick('dispatch')
+      await until('the question', () => provider.asked.length === 1)
+      return {
+        end: async () => {
+          told.resolve({ kind: 'not_told' })
+          await world.rest.whileTimePasses(() => work, 500)
+        },
+      }
     },
     kept: async () =>
       (await world.pool`select accepted_ids, doubtful from dispatch_jobs order by message_id`).map(({ accepted_ids, doubtful }) => [accepted_ids, doubtful]),
@@ -192,19 +187,14 @@ for (const [name, ending] of [
   })
 
 test('a part that is proved taken while the provider is asked about its message does not go out again', async (t) => {
-  const { world, provider, parts, steps, send, read, tell, wait } = await liveWorld(t)
+  const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
-  await world.clock.advance(30_000)
-  const told = Promise.withResolvers<AskOutcome>()
-  provider.tell = () => told.promise
-  const work = world.tick('dispatch')
-  await until('the question', () => provider.asked.length === 1)
+  const question = await beginAsking()
 
   await tell(receipt(id, 2, 'accept'))
-  told.resolve({ kind: 'not_told' })
-  await world.rest.whileTimePasses(() => work, 500)
+  await question.end()
   await wait(0)
 
   assert.deepEqual([(await read(id)).status, parts], ['sent', [1, 2, 3]])
@@ -212,19 +202,14 @@ test('a part that is proved taken while the provider is asked about its message 
 })
 
 test('a message that is told of while the provider is asked about it does not go out again', async (t) => {
-  const { world, provider, parts, steps, send, read, tell, wait } = await liveWorld(t)
+  const { world, parts, steps, send, read, tell, wait, beginAsking } = await liveWorld(t)
   steps.push('lost')
   const id = await send()
   await world.settle()
-  await world.clock.advance(30_000)
-  const told = Promise.withResolvers<AskOutcome>()
-  provider.tell = () => told.promise
-  const work = world.tick('dispatch')
-  await until('the question', () => provider.asked.length === 1)
+  const question = await beginAsking()
 
   await tell({ kind: 'receipt', provider_id: 'whole', message_id: id, transition: 'deliver' })
-  told.resolve({ kind: 'not_told' })
-  await world.rest.whileTimePasses(() => work, 500)
+  await question.end()
   await wait(120_000)
 
   assert.deepEqual([(await read(id)).status, parts], ['delivered', [1]])
@@ -279,21 +264,14 @@ test('a part that is told to have failed fails its message, and the rest of it s
 
 test('what a killed process was handing over goes on behind the part that a receipt proves', async (t) => {
   const { world, parts, steps, send, read, tell } = await liveWorld(t)
-  const dying = await startProcess(t, world, 'dying')
   steps.push('taken', 'hang')
-  const id = await send({ send_at: world.clock.iso(1000) })
-  await world.clock.advance(1000)
-  void dying.app
-    .lane('dispatch')
-    .tick()
-    .catch(() => 0)
+  const { id, kill } = await dyingHandOver(t, world, send)
   await until('the second part', () => parts.length === 2)
   await until('its first part to be kept', async () => (await world.pool`select from dispatch_jobs where accepted_ids = '{p1}'`).length === 1)
-  await dying.kill()
+  await kill()
 
   await tell(receipt(id, 2, 'accept'))
-  await world.clock.advance(15_000)
-  await world.tick('heartbeat')
+  await seeDeath(world)
   await world.settle()
 
   assert.deepEqual([(await read(id)).status, parts], ['sent', [1, 2, 3]])
@@ -316,12 +294,12 @@ test('what waits in the memory of a process goes on behind the part that a recei
 })
 
 test("receipts of parts that cannot be, or of another channel's message, prove nothing", async (t) => {
-  const { world, create, parts, steps, send, read, tell, wait, kept } = await liveWorld(t)
+  const { world, connect, parts, steps, send, read, tell, wait, kept } = await liveWorld(t)
   steps.push('taken', 'lost')
   const id = await send()
   await world.settle()
   steps.push('lost')
-  const other = await send({ channel: await create('+4915100000002') })
+  const other = await send({ channel: await connect() })
   await world.settle()
 
   await tell(receipt(id, 3, 'deliver'), receipt(other, 1, 'deliver'), receipt('msg_none', 2, 'deliver'))

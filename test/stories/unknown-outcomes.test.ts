@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
-import { startProcess } from '../kit/process.ts'
+import { dyingHandOver, seeDeath } from '../kit/dying-process.ts'
 import { accepted, noAnswer, providerIdOf, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
 import { scriptedWorld } from '../kit/scripted-world.ts'
 import { until } from '../kit/waiting.ts'
@@ -280,25 +280,18 @@ test('a message in doubt expires in its time, and fails with its channel', async
 
 test('what a killed process was handing over is asked about before another sends it again', async (t) => {
   const { world, provider, send, read } = await liveWorld(t)
-  const dying = await startProcess(t, world, 'dying')
   provider.answer = () => 'hang'
-  const id = await send({ send_at: world.clock.iso(1000) })
-  await world.clock.advance(1000)
-  void dying.app
-    .lane('dispatch')
-    .tick()
-    .catch(() => 0)
+  const { id, kill } = await dyingHandOver(t, world, send)
   await until(
     'the hand-over',
     () => provider.sent.length,
     (sent) => sent === 1,
   )
-  await dying.kill()
+  await kill()
   provider.answer = accepted
   provider.tell = ({ id }) => taken(id)
 
-  await world.clock.advance(15_000)
-  await world.tick('heartbeat')
+  await seeDeath(world)
   await world.settle()
 
   assert.deepEqual([(await read(id)).status, provider.sent.length, provider.asked.length], ['sent', 1, 1])
@@ -307,28 +300,21 @@ test('what a killed process was handing over is asked about before another sends
 
 test('what a killed process was handing over is not sent again before a receipt that is stored has been applied', async (t) => {
   const { world, api, provider, send, read, channel } = await liveWorld(t)
-  const dying = await startProcess(t, world, 'dying')
   provider.answer = () => 'hang'
-  const id = await send({ send_at: world.clock.iso(1000) })
-  await world.clock.advance(1000)
-  void dying.app
-    .lane('dispatch')
-    .tick()
-    .catch(() => 0)
+  const { id, kill } = await dyingHandOver(t, world, send)
   await until(
     'the hand-over',
     () => provider.sent.length,
     (sent) => sent === 1,
   )
-  await dying.kill()
+  await kill()
   provider.answer = accepted
   const told = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
     method: 'POST',
     body: JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p-told', message_id: id, transition: 'deliver' }] }),
   })
 
-  await world.clock.advance(15_000)
-  await world.tick('heartbeat')
+  await seeDeath(world)
   for (let looks = 0; looks < 3; looks++) {
     await world.tick('dispatch')
     await world.clock.advance(1000)
