@@ -1,22 +1,12 @@
 /** Campaigns sent by workers that are killed at any instant, while they are paused, resumed and cancelled: every recipient has one message or a reason, and every figure is right at every moment. */
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
-import test, { type TestContext } from 'node:test'
-import { buildApp, type App } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import type { Tenant } from '../../src/contract/caller.ts'
+import test from 'node:test'
 import type { Campaign } from '../../src/contract/resources/campaign.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
-import { makeLog } from '../../src/platform/log.ts'
-import { openSecrets } from '../../src/platform/secrets.ts'
-import { apiClient, type Api } from '../kit/api.ts'
-import { closing } from '../kit/closing.ts'
-import { testDatabase } from '../kit/database.ts'
+import { startApiAlone, type ApiAlone } from '../kit/api-alone.ts'
 import { seeded } from '../kit/random.ts'
 import { workerProcesses } from '../kit/worker-processes.ts'
-import { testSecretKeys } from '../kit/world.ts'
 
 const seed = process.env['POSTHORN_CRASH_SEED'] ?? '1'
 const campaignsAtOnce = 4
@@ -32,7 +22,7 @@ test(
   'whatever is killed, paused, resumed or cancelled, each recipient has one message or a reason, and counters, wallet and events are exact',
   { timeout: 180_000 },
   async (t) => {
-    const service = await startApi(t)
+    const service = await startApiAlone(t, { POSTHORN_SIMULATOR: 'true' }, credit)
     const random = seeded(seed)
     const ids = await launchAll(service)
     const crowd = await workerProcesses(t, service, workers)
@@ -76,33 +66,6 @@ test(
   },
 )
 
-interface Service {
-  readonly app: App
-  readonly pool: Pool
-  readonly database_url: string
-  readonly api: Api
-  readonly tenant: Tenant
-}
-
-/** The API alone, at the time of the machine, with an account that has a key and money: the lanes are the workers'. */
-async function startApi(t: TestContext): Promise<Service> {
-  const database = await testDatabase()
-  closing(t, () => database.drop())
-  const pool = openPool(database.url, { max: 6, application_name: 'test' })
-  closing(t, () => pool.end({ timeout: 1 }))
-  const settings = { ...readConfig({ POSTHORN_SIMULATOR: 'true' }), rate_limit_default: 1_000_000 }
-  const app = buildApp({ pool, clock, settings, secrets: await openSecrets(pool, testSecretKeys), log: makeLog('error'), roles: ['api'] })
-  await app.start()
-  closing(t, () => app.stop())
-  await app.server.listen({ host: '127.0.0.1', port: 0 })
-  const { accounts, billing } = app.services
-  const account = await accounts.create({ name: 'Shop' })
-  await billing.creditWallet(pool, account.id, credit, null)
-  const { key } = await accounts.createKey({ account_id: account.id, mode: 'live' })
-  const api = apiClient(`http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`, key)
-  return { app, pool, database_url: database.url, api, tenant: { account_id: account.id as Tenant['account_id'], mode: 'live' } }
-}
-
 /** Recipients of whom most get it; some are refused or fail at the provider, some have none that a message could go to, and some stand there twice. */
 const recipientOf = (n: number): string => {
   if (n % 50 === 1) return '+19995550001'
@@ -110,7 +73,7 @@ const recipientOf = (n: number): string => {
   return n % 60 === 3 ? 'nobody' : `+1999555${String(1000 + (n % 100 === 4 ? n - 1 : n))}`
 }
 
-async function launchAll({ api }: Service): Promise<string[]> {
+async function launchAll({ api }: ApiAlone): Promise<string[]> {
   const settings = { max_messages_per_second: 1000, latency_ms: 30 }
   const channel = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000001', credentials: {}, settings }
   const { id: channel_id } = (await api.post('/v1/channels', channel)).body
@@ -140,7 +103,7 @@ interface Done {
 }
 
 /** What the state of the campaign does not allow is refused, and changes nothing. */
-async function act({ api }: Service, id: string, action: 'pause' | 'resume' | 'cancel', done: Done): Promise<void> {
+async function act({ api }: ApiAlone, id: string, action: 'pause' | 'resume' | 'cancel', done: Done): Promise<void> {
   const { status, body } = await api.post(`/v1/campaigns/${id}/${action}`)
   assert.ok(status === 200 || body.error?.code === 'campaign_state_invalid', JSON.stringify(body))
   if (status !== 200) return
@@ -151,7 +114,7 @@ async function act({ api }: Service, id: string, action: 'pause' | 'resume' | 'c
 }
 
 /** The campaigns as they are shown at one moment, whose counters are those of their recipients and messages at that moment. */
-async function exactlyCounted({ app, pool, tenant }: Service): Promise<Campaign[]> {
+async function exactlyCounted({ app, pool, tenant }: ApiAlone): Promise<Campaign[]> {
   return await pool.begin('isolation level repeatable read read only', async (tx) => {
     const shown = await app.services.campaigns.list(tx, tenant, undefined, { limit: 100, starting_after: undefined })
     const rows = await tx<{ id: string; status: string; count: number }[]>`
@@ -189,7 +152,7 @@ const eventsOf = async (pool: Pool, id: string) => [
 ]
 
 /** What doctor finds. */
-const breaches = ({ app, pool }: Service) =>
+const breaches = ({ app, pool }: ApiAlone) =>
   pool.begin('isolation level repeatable read read only', async (tx) =>
     (await Promise.all(app.invariants.map(async ({ breaches: find }) => await find(tx)))).flat(),
   )

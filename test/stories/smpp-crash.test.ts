@@ -1,20 +1,12 @@
 /** An SMPP channel under load, whose processes are killed at any instant: nothing is lost, and what a process knew to be sent does not go again. */
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
-import test, { type TestContext } from 'node:test'
-import { buildApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'
-import { openPool } from '../../src/platform/database/pool.ts'
-import { makeLog } from '../../src/platform/log.ts'
-import { openSecrets } from '../../src/platform/secrets.ts'
-import { apiClient } from '../kit/api.ts'
-import { closing } from '../kit/closing.ts'
-import { testDatabase } from '../kit/database.ts'
+import type { Pool } from '../../src/platform/database/sql.ts'
+import { startApiAlone } from '../kit/api-alone.ts'
 import { smsc, type Submitted } from '../kit/simulators/smsc.ts'
 import { until } from '../kit/waiting.ts'
 import { workerProcesses } from '../kit/worker-processes.ts'
-import { testSecretKeys } from '../kit/world.ts'
 
 const clock = systemClock()
 const messages = 600
@@ -28,7 +20,7 @@ test(
   { timeout: 180_000 },
   async (t) => {
     const sim = await smsc(t, { bindsMax: 1, answersAfter: () => clock.sleep(15) })
-    const { api, pool, database_url } = await startApi(t, sim.host)
+    const { api, pool, database_url } = await startApiAlone(t, { POSTHORN_WEBHOOK_ALLOWED_HOSTS: sim.host }, 100_000_000)
     const channel = await api.post('/v1/channels', {
       type: 'sms',
       provider: 'smpp',
@@ -86,23 +78,4 @@ const copiesOf = (submitted: readonly Submitted[]): Map<string, number> => {
   return copies
 }
 
-const sentBodies = async (pool: Awaited<ReturnType<typeof startApi>>['pool']) =>
-  await pool<{ body: string }[]>`select content->>'body' as body from messages where status = 'sent'`
-
-/** The API alone, at the time of the machine: the lanes are the workers'. */
-async function startApi(t: TestContext, allowed: string) {
-  const database = await testDatabase()
-  closing(t, () => database.drop())
-  const pool = openPool(database.url, { max: 6, application_name: 'test' })
-  closing(t, () => pool.end({ timeout: 1 }))
-  const settings = { ...readConfig({ POSTHORN_WEBHOOK_ALLOWED_HOSTS: allowed }), rate_limit_default: 1_000_000 }
-  const app = buildApp({ pool, clock, settings, secrets: await openSecrets(pool, testSecretKeys), log: makeLog('error'), roles: ['api'] })
-  await app.start()
-  closing(t, () => app.stop())
-  await app.server.listen({ host: '127.0.0.1', port: 0 })
-  const { accounts, billing } = app.services
-  const account = await accounts.create({ name: 'Shop' })
-  await billing.creditWallet(pool, account.id, 100_000_000, null)
-  const { key } = await accounts.createKey({ account_id: account.id, mode: 'live' })
-  return { pool, database_url: database.url, api: apiClient(`http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`, key) }
-}
+const sentBodies = async (pool: Pool) => await pool<{ body: string }[]>`select content->>'body' as body from messages where status = 'sent'`

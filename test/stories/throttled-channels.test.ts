@@ -4,8 +4,8 @@ import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
 import type { Outcome } from '../../src/features/channels/adapter.ts'
 import { startProcess } from '../kit/process.ts'
-import { accepted, noAnswer, scriptedProvider, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
-import { startWorld } from '../kit/world.ts'
+import { accepted, noAnswer, taken, unavailable, unknown } from '../kit/scripted-provider.ts'
+import { scriptedWorld } from '../kit/scripted-world.ts'
 
 const minute = 60_000
 const good = '+4915112345678'
@@ -15,20 +15,10 @@ const throttled = (more: Partial<Outcome & { kind: 'throttled' }> = {}): Outcome
 }
 
 async function liveWorld(t: TestContext) {
-  const provider = scriptedProvider()
-  const world = await startWorld(t, { providers: [provider.provider] })
-  const { api, id: account_id } = await world.account({ mode: 'live', credit_micros: 1_000_000_000 })
-  const connect = async (identifier: string, settings: object = {}) =>
-    (await api.post('/v1/channels', { type: 'sms', provider: 'scripted', name: 'Sender', identifier, credentials: {}, settings })).body.id as string
-  const channel = await connect('+4915100000001')
-  const message = (to: string, more: object) => ({ channel, to, type: 'text', text: { body: 'Hi' }, ...more })
+  const scripted = await scriptedWorld(t, { credit_micros: 1_000_000_000 })
+  const { world, channel } = scripted
   return {
-    world,
-    api,
-    account_id,
-    provider,
-    channel,
-    connect,
+    ...scripted,
     /** Time goes on in steps, as for a service that runs. */
     async live(ms: number, step_ms = 1000) {
       for (let passed = 0; passed < ms; passed += step_ms) {
@@ -36,12 +26,6 @@ async function liveWorld(t: TestContext) {
         await world.settle('dispatch', 'links')
       }
     },
-    send: async (to: string, more: object = {}) => (await api.post('/v1/messages', message(to, more))).body.id as string,
-    async sendMany(to: string, count: number, more: object = {}) {
-      const { body } = await api.post('/v1/messages/batch', { messages: Array.from({ length: count }, () => message(to, more)) })
-      assert.equal(body.accepted, count, JSON.stringify(body))
-    },
-    statusOf: async (id: string) => (await api.get(`/v1/messages/${id}`)).body,
     sent: async (of = channel) =>
       (await world.pool<{ count: number }[]>`select count(*)::int as count from messages where status = 'sent' and channel_id = ${of}`)[0]!.count,
     figure: async () => /^posthorn_channels_throttled\{channel_type="sms"\} (\d+)$/m.exec(await (await request(`${world.base_url}/metrics`)).body.text())?.[1],
@@ -51,7 +35,7 @@ async function liveWorld(t: TestContext) {
 test('a channel that is throttled for half a minute hands over one message now and then, and goes on slower, up to its rate', async (t) => {
   const { world, provider, sendMany, live, sent, figure } = await liveWorld(t)
   provider.answer = () => throttled()
-  for (let batch = 0; batch < 5; batch++) await sendMany(good, 100)
+  for (let batch = 0; batch < 5; batch++) await sendMany(100)
   await live(31_000)
   const tried = provider.sent.length
   const during = await figure()
@@ -77,7 +61,7 @@ test('a channel that is throttled for half a minute hands over one message now a
 
 test('it goes on at half of what it sent, however many answers under way told that it is throttled, and however often it was tried', async (t) => {
   const { world, provider, sendMany, live, sent } = await liveWorld(t)
-  for (let batch = 0; batch < 3; batch++) await sendMany(good, 100)
+  for (let batch = 0; batch < 3; batch++) await sendMany(100)
   await live(3000, 100)
   const [full, pace] = [await sent(), async () => (await world.pool<{ pace: number }[]>`select pace from channel_pauses`)[0]!.pace]
   // each answer asks for a little longer than the one before
@@ -102,7 +86,7 @@ test('it goes on at half of what it sent, however many answers under way told th
 test('it waits as long as its provider asks, and no more than one message goes before the provider has answered it', async (t) => {
   const { world, provider, sendMany, live } = await liveWorld(t)
   provider.answer = () => throttled({ retry_after_ms: 12_000 })
-  await sendMany(good, 60)
+  await sendMany(60)
   await live(1000)
   const first = provider.sent.length
   await live(10_000)
@@ -116,41 +100,41 @@ test('it waits as long as its provider asks, and no more than one message goes b
 })
 
 test('another channel of the same provider goes on as if nothing were', async (t) => {
-  const { api, provider, channel, connect, sendMany, live, sent } = await liveWorld(t)
-  const other = await connect('+4915100000002')
+  const { provider, channel, connect, sendMany, live, sent } = await liveWorld(t)
+  const other = await connect()
   provider.answer = (message) => (message.channel_id === channel ? throttled() : accepted(message))
-  await sendMany(good, 100)
+  await sendMany(100)
   await live(2000)
-  for (let n = 0; n < 20; n++) await api.post('/v1/messages', { channel: other, to: good, type: 'text', text: { body: 'Hi' } })
+  await sendMany(20, { channel: other })
   await live(1000, 100)
 
   assert.deepEqual([await sent(other), await sent()], [20, 0])
 })
 
 test('a limit on one recipient leaves the others of the channel alone', async (t) => {
-  const { provider, send, sendMany, live, statusOf, sent } = await liveWorld(t)
+  const { provider, send, sendMany, live, read, sent } = await liveWorld(t)
   const noisy = '+4915187654321'
   for (const limit_on of ['recipient', 'untold'] as const) {
     provider.answer = (message) => (message.to === noisy ? throttled({ limit_on, retry_after_ms: 30_000 }) : accepted(message))
-    const waiting = await send(noisy)
+    const waiting = await send({ to: noisy })
     await live(1000)
     const before = await sent()
-    await sendMany(good, 50)
+    await sendMany(50)
     await live(3000, 200)
-    assert.deepEqual([(await sent()) - before, (await statusOf(waiting)).status], [50, 'sending'], limit_on)
+    assert.deepEqual([(await sent()) - before, (await read(waiting)).status], [50, 'sending'], limit_on)
   }
 })
 
 test('a message of a channel that stays paused expires in time, and is refunded', async (t) => {
-  const { world, provider, send, live, statusOf } = await liveWorld(t)
+  const { world, provider, send, live, read } = await liveWorld(t)
   provider.answer = () => throttled({ retry_after_ms: 3600_000 })
-  const tried = await send(good)
+  const tried = await send()
   await live(1000)
-  const waiting = await send(good, { expires_in_seconds: 60 })
+  const waiting = await send({ expires_in_seconds: 60 })
   await live(62_000)
 
-  const expired = await statusOf(waiting)
-  assert.deepEqual([expired.status, expired.error.code, (await statusOf(tried)).status], ['failed', 'expired', 'sending'])
+  const expired = await read(waiting)
+  assert.deepEqual([expired.status, expired.error.code, (await read(tried)).status], ['failed', 'expired', 'sending'])
   await world.invariants()
 })
 
@@ -158,7 +142,7 @@ test('a process that takes the channel over keeps to its pause, and goes on slow
   const { world, provider, sendMany, live, sent } = await liveWorld(t)
   const first = await startProcess(t, world, 'first')
   provider.answer = () => throttled({ retry_after_ms: 40_000 })
-  await sendMany(good, 100, { send_at: world.clock.iso(1000) })
+  await sendMany(100, { send_at: world.clock.iso(1000) })
   await world.clock.advance(1000)
   for (let passes = 0; passes < 3; passes++) await first.pass('dispatch')
   const tried = provider.sent.length
@@ -181,7 +165,7 @@ test('a pause that becomes one of a provider that fails is listed no longer', as
   const { world, provider, sendMany, live } = await liveWorld(t)
   const listed = async () => (await world.pool`select 1 from channel_pauses`).length
   provider.answer = () => throttled()
-  await sendMany(good, 20)
+  await sendMany(20)
   await live(500, 500)
   const before = await listed()
   provider.answer = () => unavailable
@@ -191,33 +175,33 @@ test('a pause that becomes one of a provider that fails is listed no longer', as
 })
 
 test('a clock that is set back by an hour holds neither a paused channel up for that hour, nor one whose provider failed', async (t) => {
-  const { world, provider, send, live, statusOf } = await liveWorld(t)
+  const { world, provider, send, live, read } = await liveWorld(t)
   for (const answer of [throttled({ retry_after_ms: 30_000 }), unavailable]) {
     provider.answer = () => answer
-    for (let n = 0; n < 12; n++) await send(good)
+    for (let n = 0; n < 12; n++) await send()
     await live(3000)
     world.clock.jump(-60 * minute)
     provider.answer = accepted
-    const waiting = await send(good)
+    const waiting = await send()
     await live(10_000)
 
-    assert.equal((await statusOf(waiting)).status, 'sent', answer.kind)
+    assert.equal((await read(waiting)).status, 'sent', answer.kind)
   }
 })
 
 test('questions that nobody answers are nothing against the channel: its messages go on', async (t) => {
-  const { provider, send, sendMany, live, sent, statusOf } = await liveWorld(t)
+  const { provider, send, sendMany, live, sent, read } = await liveWorld(t)
   const lost = '+4915187654321'
   provider.answer = (message) => (message.to === lost ? unknown : accepted(message))
   provider.tell = () => noAnswer
   for (let n = 0; n < 12; n++) {
-    await send(lost)
-    await send(good)
+    await send({ to: lost })
+    await send()
     await live(200, 200)
   }
   await live(31_000)
   const asked = provider.asked.length
-  await sendMany(good, 20)
+  await sendMany(20)
   await live(2000, 200)
   const went = await sent()
   provider.tell = ({ id }) => taken(id)
@@ -225,14 +209,14 @@ test('questions that nobody answers are nothing against the channel: its message
 
   assert.ok(asked >= 12, `${asked} questions`)
   assert.deepEqual([went, await sent()], [32, 44])
-  assert.equal((await statusOf(provider.asked[0]!.id)).status, 'sent')
+  assert.equal((await read(provider.asked[0]!.id)).status, 'sent')
 })
 
 test('answers to questions are nothing for the channel either: one whose hand-overs hang stays paused', async (t) => {
   const { provider, sendMany, live, figure } = await liveWorld(t)
   provider.answer = () => unknown
   provider.tell = ({ id }) => taken(id)
-  await sendMany(good, 40)
+  await sendMany(40)
   await live(2000)
   const before = provider.sent.length
   await live(40_000)
@@ -243,19 +227,19 @@ test('answers to questions are nothing for the channel either: one whose hand-ov
 })
 
 test('a provider that throttles questions pauses the channel, and is asked again', async (t) => {
-  const { provider, send, sendMany, live, statusOf, figure } = await liveWorld(t)
+  const { provider, send, sendMany, live, read, figure } = await liveWorld(t)
   provider.answer = (message) => (message.to === good ? accepted(message) : unknown)
   provider.tell = () => ({ kind: 'throttled', retry_after_ms: 20_000, message: 'Too many questions.' })
-  const doubtful = await send('+4915187654321')
+  const doubtful = await send({ to: '+4915187654321' })
   await live(31_000)
   const asked = provider.asked.length
   const before = provider.sent.length
-  await sendMany(good, 20)
+  await sendMany(20)
   await live(10_000)
   const [during, paused] = [provider.sent.length - before, await figure()]
   provider.tell = ({ id }) => taken(id)
   await live(minute)
 
   assert.deepEqual([asked, during, paused], [1, 0, '1'])
-  assert.deepEqual([(await statusOf(doubtful)).status, provider.sent.length - before], ['sent', 20])
+  assert.deepEqual([(await read(doubtful)).status, provider.sent.length - before], ['sent', 20])
 })

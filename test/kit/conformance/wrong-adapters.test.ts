@@ -8,7 +8,7 @@ import { fakeClock } from '../clock.ts'
 import { closing } from '../closing.ts'
 import { providerTools } from '../provider-tools.ts'
 import { simulateTelegram } from '../simulators/telegram.ts'
-import { simulateTwilio } from '../simulators/twilio.ts'
+import { askedOfTwilio, simulateTwilio } from '../simulators/twilio.ts'
 import { askingPromises } from './asking.ts'
 import { closingPromises } from './closing.ts'
 import { givesUp } from './giving-up.ts'
@@ -44,14 +44,7 @@ async function twilioSamples(t: TestContext): Promise<AdapterSamples> {
     connection,
     outcomes: outcomesOf(to),
     taken: () => sim.messages.length,
-    asked: {
-      by: 'alike',
-      to,
-      loseAnswer: () => sim.answerNext('lost'),
-      loseRequest: () => sim.answerNext('reset'),
-      ids: () => sim.messages.map(({ sid }) => sid),
-      fail: () => void Object.assign(sim.messages.at(-1)!, { status: 'undelivered', error_code: 30003 }),
-    },
+    asked: askedOfTwilio(sim, to),
     async receipt() {
       await sim.tell(sim.messages.at(-1)!, 'delivered')
       return caught.last()

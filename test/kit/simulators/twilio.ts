@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test'
 import { createRequire } from 'node:module'
 import type * as Webhooks from 'twilio/lib/webhooks/webhooks.js'
+import type { AskedSample } from '../conformance/samples.ts'
 import { simulatedHttp, type Asked, type Odd, type Said } from './http.ts'
 
 const { getExpectedTwilioSignature } = createRequire(import.meta.url)('twilio/lib/webhooks/webhooks.js') as typeof Webhooks
@@ -185,3 +186,13 @@ function take(state: State, form: URLSearchParams): Said {
   messages.push(message)
   return { status: 201, body: resourceOf(state, message) }
 }
+
+/** How the conformance suite has it asked about messages to this recipient. */
+export const askedOfTwilio = (sim: TwilioSimulator, to: string): AskedSample => ({
+  by: 'alike',
+  to,
+  loseAnswer: () => sim.answerNext('lost'),
+  loseRequest: () => sim.answerNext('reset'),
+  ids: () => sim.messages.map(({ sid }) => sid),
+  fail: () => void Object.assign(sim.messages.at(-1)!, { status: 'undelivered', error_code: 30003 }),
+})

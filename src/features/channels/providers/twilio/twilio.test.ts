@@ -14,7 +14,7 @@ import { closing } from '../../../../../test/kit/closing.ts'
 import { catchCallbacks } from '../../../../../test/kit/conformance/own-ids.ts'
 import { inDoubt, messageOf } from '../../../../../test/kit/conformance/hand-over.ts'
 import { providerTools } from '../../../../../test/kit/provider-tools.ts'
-import { simulateTwilio } from '../../../../../test/kit/simulators/twilio.ts'
+import { askedOfTwilio, simulateTwilio } from '../../../../../test/kit/simulators/twilio.ts'
 import type { HttpClient } from '../../../../lib/http-client.ts'
 import type { AskOutcome, Callback, Connection, OutboundMessage, Outcome, Report } from '../../adapter.ts'
 import { twilio } from './twilio.ts'
@@ -119,14 +119,7 @@ adapterSuite(twilio, async (t) => {
     },
     taken: () => sim.messages.length,
     several: { why_not: 'One call is one message.' },
-    asked: {
-      by: 'alike',
-      to: recipient,
-      loseAnswer: () => sim.answerNext('lost'),
-      loseRequest: () => sim.answerNext('reset'),
-      ids: () => sim.messages.map(({ sid }) => sid),
-      fail: () => void Object.assign(sim.messages.at(-1)!, { status: 'undelivered', error_code: 30003 }),
-    },
+    asked: askedOfTwilio(sim, recipient),
     async receipt() {
       await sim.tell(sim.messages.at(-1)!, 'delivered')
       return caught.last()
