@@ -46,7 +46,7 @@ function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: Sav
   if (item.kind === 'update' && held === undefined) return { outcome: 'refused', reason: 'resource_missing', param: 'id' }
   const start = held?.row ?? newContact(tenant, platform.ids('ct'), context.at)
   const created = held === undefined && item.creation !== undefined ? applyChange(start, item.creation, context).row : start
-  const { row, transitions } = applyChange(created, allowedChange(item, held, context), context)
+  const { row, transitions } = applyChange(created, allowedChange(item, held?.row, context), context)
   const own = addressesOf(row).map(({ kind, address }) => ({ kind, address, text: keyText({ kind, address }) }))
   const refusal = refusalOf(locks, row, own, held === undefined, item)
   if (refusal !== null) return refusal
@@ -73,15 +73,15 @@ function seen(row: ContactRow, at: string | undefined): ContactRow {
 }
 
 /** The change without what the item may not do: a known phone keeps its spelling on upsert, and bulk sources lift no opt-out. */
-function allowedChange(item: SaveItem, held: LockedContact | undefined, context: SaveContext): ContactChange {
+export function allowedChange(item: SaveItem, held: ContactRow | undefined, context: SaveContext): ContactChange {
   let change = item.change
   if (held !== undefined && item.kind === 'upsert') {
     const { phone, ...others } = change
-    if (phone === undefined || phone === null || held.row.phone_key === phoneKey(phone)) change = others
+    if (phone === undefined || phone === null || held.phone_key === phoneKey(phone)) change = others
   }
   if (held !== undefined && context.keep_opt_outs === true && change.consent !== undefined) {
     const kept = Object.entries(change.consent).flatMap(([type, write]) => {
-      const left = liftingNothing(held.row.consent, type, write)
+      const left = liftingNothing(held.consent, type, write)
       return left === undefined ? [] : [[type, left] as const]
     })
     change = { ...change, consent: Object.fromEntries(kept) }

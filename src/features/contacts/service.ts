@@ -22,6 +22,7 @@ import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './saving.ts'
 import { segmentService } from './segments/service.ts'
+import { syncContacts } from './syncing.ts'
 import { listAttributes, listTags, tagContacts, type TaggingBody } from './tagging.ts'
 import { createContact, removeContact, updateContact, upsertContact } from './writing.ts'
 
@@ -69,6 +70,9 @@ export function contactService(platform: Platform) {
     /** Writes contacts in a transaction of their own, or in the caller's: see `saveContacts`. For imports, events and campaigns. */
     save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
       withRaces(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
+    /** As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. */
+    sync: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
+      syncContacts(platform, sql, tenant, items, context),
 
     /** 404 `resource_missing` when there is none. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),
@@ -89,16 +93,8 @@ export function contactService(platform: Platform) {
       const [found] = await store.findAddresses(sql, tenant, [addressKeyOf(channel_type, to)])
       return found === undefined ? undefined : (await store.findContacts(sql, tenant, [found.contact_id]))[0]
     },
-    /** Contacts by their phones (E.164), under the key of each phone. */
-    async ofPhones(sql: Db, tenant: Tenant, phones: readonly string[]): Promise<Map<string, ContactRow>> {
-      const found = await store.findAddresses(
-        sql,
-        tenant,
-        phones.map((phone) => addressKeyOf('sms', phone)),
-      )
-      const rows = new Map((await store.findContacts(sql, tenant, [...new Set(found.map(({ contact_id }) => contact_id))])).map((row) => [row.id, row]))
-      return new Map(found.flatMap(({ address, contact_id }) => (rows.has(contact_id) ? [[address, rows.get(contact_id)!]] : [])))
-    },
+    /** Contacts by the keys of their phones (`phoneKey`). */
+    ofPhones: (sql: Db, tenant: Tenant, keys: readonly string[]): Promise<Map<string, ContactRow>> => store.findOwners(sql, tenant, 'phone', keys),
     audienceRows,
     chunkEnd,
     /** Who has any, or all, of these tags. */

@@ -92,6 +92,17 @@ export async function findContacts(sql: Db, { account_id, mode }: Tenant, ids: r
     select ${columns(sql)} from contacts c where c.account_id = ${account_id} and c.mode = ${mode} and c.id = any (${[...ids]}::text[])`
 }
 
+/** The contacts that own addresses of a kind, by address. */
+export async function findOwners(sql: Db, { account_id, mode }: Tenant, kind: string, addresses: readonly string[]): Promise<Map<string, ContactRow>> {
+  const rows = await sql<(ContactRow & { address: string })[]>`
+    select i.address, ${columns(sql)} from unnest(${addresses as string[]}::text[]) i(address)
+    cross join lateral (
+      select contact_id from contact_addresses where account_id = ${account_id} and mode = ${mode} and kind = ${kind} and address = i.address limit 1
+    ) a
+    cross join lateral (select * from contacts where account_id = ${account_id} and mode = ${mode} and id = a.contact_id limit 1) c`
+  return new Map(rows.map(({ address, ...row }) => [address, row]))
+}
+
 /** Takes addresses for contacts, in one order everywhere. Violates `contact_addresses_pkey` when another contact has one. */
 export async function insertAddresses(sql: Db, { account_id, mode }: Tenant, rows: readonly AddressRow[]): Promise<void> {
   if (rows.length === 0) return

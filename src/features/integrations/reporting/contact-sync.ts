@@ -9,7 +9,7 @@ import type { Report } from './reported.ts'
 /** The channel type on which a contact can agree to marketing, or stop it, apart from everything else. */
 const marketingOn = 'whatsapp'
 
-type Contacts = Pick<ContactService, 'keepable' | 'save' | 'ofPhones'>
+type Contacts = Pick<ContactService, 'keepable' | 'save' | 'sync' | 'ofPhones'>
 
 /** The contact of each report whose customer has a phone; in the order of tenants, which is the same for every process, since contacts stay locked until the transaction ends. */
 export async function contactsOf(
@@ -27,11 +27,7 @@ export async function contactsOf(
     for (const [report, row] of await saved(contacts, tx, tenant, saving)) found.set(report, row)
     const rest = own.filter((report) => !found.has(report))
     if (rest.length === 0) continue
-    const rows = await contacts.ofPhones(
-      tx,
-      tenant,
-      rest.map(({ event }) => phoneOf(event.customer)!),
-    )
+    const rows = await contacts.ofPhones(tx, tenant, [...new Set(rest.map(({ event }) => phoneKey(phoneOf(event.customer)!)))])
     for (const report of rest) {
       const row = rows.get(phoneKey(phoneOf(report.event.customer)!))
       if (row !== undefined) found.set(report, row)
@@ -49,7 +45,7 @@ async function saved(contacts: Contacts, tx: Transaction, tenant: Tenant, report
   const at = reports.at(-1)!.at
   const context: SaveContext = { at, source: 'integration', keep_opt_outs: true }
   const changes = reports.map((report) => changeOf(contacts, report))
-  const results = await contacts.save(
+  const results = await contacts.sync(
     tx,
     tenant,
     changes.map((change) => ({ kind: 'upsert', change })),

@@ -1,0 +1,35 @@
+/** Contacts kept as somebody else's records have them, who tells of the same person again and again: what is so already is neither locked nor written. */
+import type { Tenant } from '../../contract/caller.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { applyChange } from './contact.ts'
+import { matchKey, withRaces } from './lock-set.ts'
+import type { ContactRow } from './rows.ts'
+import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
+import { allowedChange, saveContacts } from './saving.ts'
+import { findOwners } from './store.ts'
+
+/** As `save`, of upserts by phone. */
+export async function syncContacts(platform: Platform, sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> {
+  const rows = await rowsOf(sql, tenant, items)
+  const changing = new Set(
+    items.flatMap((item, index) => (rows[index] === undefined || isChanged(item, rows[index], context) ? [rows[index]?.id ?? index] : [])),
+  )
+  const isSaved = (index: number): boolean => changing.has(rows[index]?.id ?? index)
+  const saving = items.filter((_, index) => isSaved(index))
+  const saved = saving.length === 0 ? [] : await withRaces(sql, (tx) => saveContacts(platform, tx, tenant, saving, context))
+  let next = 0
+  return items.map((_, index) => (isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [] }))
+}
+
+/** The contact that each item means, as it is now. */
+async function rowsOf(sql: Db, tenant: Tenant, items: readonly SaveItem[]): Promise<(ContactRow | undefined)[]> {
+  const keys = items.map((item) => matchKey(item)!)
+  const owners = await findOwners(sql, tenant, 'phone', [...new Set(keys.map(({ address }) => address))])
+  return keys.map(({ address }) => owners.get(address))
+}
+
+function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boolean {
+  const { row: after, transitions } = applyChange(row, allowedChange(item, row, context), context)
+  return after !== row || transitions.length > 0
+}
