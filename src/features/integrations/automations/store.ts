@@ -139,3 +139,16 @@ export async function enabledEventsOf(sql: Db, { account_id, mode }: Tenant, sou
     where account_id = ${account_id} and mode = ${mode} and source_id = any (${source_ids as string[]}::text[]) and status = 'active' and deleted_at is null
     group by source_id, event_type order by source_id, event_type`
 }
+
+/** What is asked of an automation when an event is reported. */
+export type ActiveAutomation = Pick<
+  AutomationRow,
+  'account_id' | 'mode' | 'id' | 'source_id' | 'event_type' | 'conditions' | 'delay_seconds' | 'cancel_on' | 'channel_id' | 'channel_type' | 'category'
+>
+
+/** The active automations of these sources, of any tenants, in the order in which they were made. */
+export async function activeAutomationsOf(sql: Db, source_ids: readonly string[]): Promise<ActiveAutomation[]> {
+  return await sql<ActiveAutomation[]>`
+    select a.account_id, a.mode, a.id, a.source_id, a.event_type, a.conditions, a.delay_seconds, a.cancel_on, a.channel_id, a.channel_type, a.category from automations a
+    where a.source_id = any (${source_ids as string[]}::text[]) and a.status = 'active' and a.deleted_at is null order by a.id`
+}

@@ -1,11 +1,13 @@
 /** One transaction of reporting: which of its events are new, what follows from them, and their receipts. */
 import { isId } from '../../../contract/ids.ts'
 import { Problem, missing } from '../../../contract/problem.ts'
+import type { RunOfEvent } from '../../../contract/resources/automation-run.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ContactRow, ContactService } from '../../contacts/service.ts'
-import { listRunsOfEvents } from '../runs/store.ts'
+import { cancelWaiting, insertRuns, listRunsOfEvents, restartDelays } from '../runs/store.ts'
 import { shareSources, type ReportingSource } from '../sources/store.ts'
+import { consequencesOf, customerKeys, type Consequence } from './matching.ts'
 import { receiptObject } from './present.ts'
 import { contactsOf } from './contact-sync.ts'
 import type { Report, Reported } from './reported.ts'
@@ -44,9 +46,8 @@ export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: 
   })
   const { fresh, again } = await sort(tx, reporting)
   const contacts = await contactsOf(deps.contacts, tx, fresh, sources)
-  const receipts = fresh.map((report) => receiptOf(report, contacts.get(report)))
-  if ((await insertReceipts(tx, receipts)) < receipts.length) throw new LostRace()
-  for (const [index, report] of fresh.entries()) outcomes.set(report, { receipt: receiptObject(receipts[index]!, []), duplicate: false })
+  const consequences = await consequencesOf(deps.platform, tx, fresh, sources, contacts)
+  await write(tx, fresh, contacts, consequences, outcomes)
   await answerAgain(tx, again, outcomes)
   for (const report of reports) {
     const outcome = outcomes.get(report)!
@@ -56,6 +57,41 @@ export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: 
     })
   }
   return outcomes
+}
+
+/** Writes receipts and runs, and lets go what waits no longer for their customers. */
+async function write(
+  tx: Transaction,
+  fresh: readonly Report[],
+  contacts: ReadonlyMap<Report, ContactRow>,
+  consequences: ReadonlyMap<Report, Consequence>,
+  outcomes: Outcomes,
+): Promise<void> {
+  if (fresh.length === 0) return
+  const receipts = fresh.map((report) => receiptOf(report, contacts.get(report), consequences.get(report)!))
+  const customers = fresh.flatMap(({ event, id }) => {
+    const { source, type, unmapped } = event
+    const customer_keys = unmapped === true ? [] : customerKeys(event.customer)
+    return customer_keys.length === 0 ? [] : [{ account_id: source.account_id, mode: source.mode, id, source_id: source.id, type, customer_keys }]
+  })
+  const restarted = fresh.flatMap((report) => {
+    const { source, customer } = report.event
+    const { account_id, mode } = source
+    return consequences.get(report)!.restarted.map((automation_id) => {
+      return { account_id, mode, id: report.id, source_id: source.id, automation_id, customer_keys: customerKeys(customer) }
+    })
+  })
+  const runs = fresh.flatMap((report) => consequences.get(report)!.runs)
+  if ((await insertReceipts(tx, receipts)) < receipts.length) throw new LostRace()
+  await insertRuns(tx, runs)
+  await cancelWaiting(tx, customers)
+  await restartDelays(tx, restarted)
+  for (const [index, report] of fresh.entries()) {
+    const shown = consequences.get(report)!.runs.map(({ id, automation_id, status, scheduled_for, reason }): RunOfEvent => {
+      return { id, automation_id, status, scheduled_for, message_id: null, reason }
+    })
+    outcomes.set(report, { receipt: receiptObject(receipts[index]!, shown), duplicate: false })
+  }
 }
 
 function refusalOf({ event: { source } }: Report, row: ReportingSource | undefined): Problem | null {
@@ -94,8 +130,8 @@ async function sort(tx: Transaction, reports: readonly Report[]): Promise<{ fres
   return { fresh, again }
 }
 
-function receiptOf({ event, id, at }: Report, contact: ContactRow | undefined): NewReceipt {
-  const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at, unmapped } = event
+function receiptOf({ event, id, at }: Report, contact: ContactRow | undefined, { status, reason }: Consequence): NewReceipt {
+  const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at } = event
   const { account_id, mode } = source
   return {
     account_id,
@@ -104,10 +140,11 @@ function receiptOf({ event, id, at }: Report, contact: ContactRow | undefined): 
     source_id: source.id,
     type,
     event_id,
-    once_key: once_key ?? null,
+    // whoever told nobody to write to leaves the status to a topic that does
+    once_key: reason === 'no_identifier' ? null : (once_key ?? null),
     origin,
-    status: 'ignored',
-    reason: unmapped === true ? 'unmapped_topic' : 'no_automation',
+    status,
+    reason,
     contact_id: contact?.id ?? null,
     customer,
     consent,

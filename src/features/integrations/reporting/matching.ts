@@ -1,0 +1,166 @@
+/** Which automations are for reported events, and what each does about them: the runs, and what the receipts say. */
+import type { Tenant } from '../../../contract/caller.ts'
+import type { EventCustomer, ReceiptReason } from '../../../contract/resources/automation-event.ts'
+import { phoneKey } from '../../../lib/phone.ts'
+import type { Db, Transaction } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { addressKeyOf, findEligibility, marketingType, suppressionHash, type ContactRow, type RecipientKey } from '../../contacts/service.ts'
+import { conditionsMet } from '../automations/conditions.ts'
+import { activeAutomationsOf, type ActiveAutomation } from '../automations/store.ts'
+import { recipientOf } from '../runs/recipient.ts'
+import type { NewRun } from '../runs/store.ts'
+import type { ReportingSource } from '../sources/store.ts'
+import { phoneOf } from './contact-sync.ts'
+import { decide, type Recipient, type SkipReason } from './deciding.ts'
+import type { Report } from './reported.ts'
+
+/** What follows from an event. */
+export interface Consequence {
+  readonly status: 'accepted' | 'ignored' | 'skipped' | 'failed'
+  readonly reason: ReceiptReason | null
+  readonly runs: readonly NewRun[]
+  /** Automations whose delay begins anew: what waits of them for the same customer is let go. */
+  readonly restarted: readonly string[]
+}
+
+interface Pair {
+  readonly report: Report
+  readonly automation: ActiveAutomation
+  readonly contact: ContactRow | undefined
+  readonly conditions_met: boolean
+  readonly to: string | null
+}
+
+/** What follows from each report. `contacts`: whom customers are. */
+export async function consequencesOf(
+  platform: Platform,
+  tx: Transaction,
+  reports: readonly Report[],
+  sources: ReadonlyMap<string, ReportingSource>,
+  contacts: ReadonlyMap<Report, ContactRow>,
+): Promise<Map<Report, Consequence>> {
+  const consequences = new Map<Report, Consequence>()
+  const mapped = reports.filter(({ event }) => event.unmapped !== true)
+  const active = mapped.length === 0 ? [] : await activeAutomationsOf(tx, [...new Set(mapped.map(({ event }) => event.source.id))])
+  const byEvent = Map.groupBy(active, ({ source_id, event_type }) => `${source_id} ${event_type}`)
+  const pairs = new Map<Report, Pair[]>()
+  for (const report of reports) {
+    const automations = report.event.unmapped === true ? [] : (byEvent.get(`${report.event.source.id} ${report.event.type}`) ?? [])
+    const own = pairsOf(platform, report, automations, contacts.get(report))
+    if (own === null) consequences.set(report, { status: 'failed', reason: null, runs: [], restarted: [] })
+    else pairs.set(report, own)
+  }
+  const recipients = await recipientsOf(platform, tx, [...pairs.values()].flat())
+  for (const [report, own] of pairs) consequences.set(report, consequenceOf(platform, report, own, sources.get(report.event.source.id)!, recipients))
+  return consequences
+}
+
+/** An event with each automation that is for it; null where one cannot be asked, which is a bug that holds no other event up. */
+function pairsOf({ log }: Platform, report: Report, automations: readonly ActiveAutomation[], contact: ContactRow | undefined): Pair[] | null {
+  try {
+    return automations.map((automation) => ({
+      report,
+      automation,
+      contact,
+      conditions_met: conditionsMet(automation.conditions, report.event, Date.parse(report.at)),
+      to: recipientOf(automation.channel_type, report.event.customer, contact),
+    }))
+  } catch (error) {
+    log.error({ err: error, automation_event_id: report.id }, 'the conditions of an automation could not be looked at for an event')
+    return null
+  }
+}
+
+/** Whether those may be written to whom pairs name, in their order: asked once for all of them. */
+async function recipientsOf(platform: Platform, sql: Db, pairs: readonly Pair[]): Promise<Map<Pair, Recipient>> {
+  const asked: { pair: Pair; key: RecipientKey }[] = []
+  for (const pair of pairs) {
+    if (pair.to === null || !pair.conditions_met) continue
+    asked.push({ pair, key: recipientKey(platform, pair, pair.automation.channel_type) })
+    if (pair.automation.category === 'marketing') asked.push({ pair, key: recipientKey(platform, pair, marketingType(pair.automation.channel_type)) })
+  }
+  const found = await findEligibility(
+    sql,
+    asked.map(({ key }) => key),
+    pairs[0]?.report.at ?? '',
+  )
+  const recipients = new Map<Pair, Recipient>(pairs.map((pair) => [pair, { to: pair.to, blocked: false, stopped_marketing: false }]))
+  for (const [index, { pair, key }] of asked.entries()) {
+    if (found[index]!.verdict === null) continue
+    const what = key.channel_type === pair.automation.channel_type ? { blocked: true } : { stopped_marketing: true }
+    recipients.set(pair, { ...recipients.get(pair)!, ...what })
+  }
+  return recipients
+}
+
+function recipientKey({ secrets }: Platform, { automation, to }: Pair, channel_type: string): RecipientKey {
+  const tenant: Tenant = automation
+  const { kind, address } = addressKeyOf(automation.channel_type, to!)
+  const { account_id, mode } = tenant
+  return {
+    account_id,
+    mode,
+    channel_id: automation.channel_id,
+    channel_type,
+    kind,
+    address,
+    suppression: suppressionHash(secrets, tenant, channel_type, address),
+    windowed: false,
+  }
+}
+
+function consequenceOf(
+  { ids }: Platform,
+  report: Report,
+  pairs: readonly Pair[],
+  source: ReportingSource,
+  recipients: ReadonlyMap<Pair, Recipient>,
+): Consequence {
+  const { event, at } = report
+  if (pairs.length === 0) return { status: 'ignored', reason: event.unmapped === true ? 'unmapped_topic' : 'no_automation', runs: [], restarted: [] }
+  const customer_keys = customerKeys(event.customer)
+  const runs = pairs.map((pair): NewRun => {
+    const { automation, contact, conditions_met, to } = pair
+    const decision = decide({ source, automation, consent: event.consent, conditions_met, recipient: recipients.get(pair)! }, Date.parse(at))
+    return {
+      account_id: source.account_id,
+      mode: source.mode,
+      id: ids('run'),
+      source_id: source.id,
+      automation_id: automation.id,
+      automation_event_id: report.id,
+      contact_id: contact?.id ?? null,
+      ...decision,
+      customer_keys,
+      channel_type: automation.channel_type,
+      to,
+      cancel_on: automation.cancel_on,
+      event_type: event.type,
+      created_at: at,
+    }
+  })
+  const scheduled = runs.some(({ status }) => status === 'scheduled')
+  return { status: scheduled ? 'accepted' : 'skipped', reason: scheduled ? null : nearestOf(runs), runs, restarted: restartedBy(event.type, runs) }
+}
+
+/** In the order in which they are asked, the last first: what kept the message that came nearest to being sent. */
+const nearest: readonly SkipReason[] = ['unsubscribed', 'consent_missing', 'no_identifier', 'condition_not_met']
+
+const nearestOf = (runs: readonly NewRun[]): SkipReason => nearest.find((reason) => runs.some((run) => run.reason === reason))!
+
+/** For carts and checkouts the newest event counts, also where it meets the conditions no more: what waits of the automation is let go. */
+const restartedBy = (type: string, runs: readonly NewRun[]): string[] =>
+  /^(?:cart|checkout)\./.test(type)
+    ? runs.flatMap(({ status, reason, automation_id }) => (status === 'scheduled' || reason === 'condition_not_met' ? [automation_id] : []))
+    : []
+
+/** The customer within a source: by everything that an event tells of him. */
+export function customerKeys(customer: EventCustomer): string[] {
+  const phone = phoneOf(customer)
+  const { email, external_id } = customer
+  return [
+    ...(phone === null ? [] : [`phone:${phoneKey(phone)}`]),
+    ...(email ? [`email:${email.trim().toLowerCase()}`] : []),
+    ...(external_id ? [`id:${external_id}`] : []),
+  ]
+}
