@@ -1,7 +1,13 @@
 /** Automations in tests: sources that report, and the runs that come of it. */
 import type { Tenant } from '../../src/contract/caller.ts'
 import { insertRuns, type NewRun } from '../../src/features/integrations/runs/store.ts'
-import type { TestAccount, World } from './world.ts'
+import { isoTime } from '../../src/lib/clock.ts'
+import type { Platform } from '../../src/platform/platform.ts'
+import type { TestAccount } from './world.ts'
+
+type Parts = Pick<Platform, 'pool' | 'ids' | 'clock'>
+/** The part of a test's account that is needed here. */
+export type Reporter = Pick<TestAccount, 'id' | 'mode' | 'api'>
 
 export interface MadeAutomation {
   readonly id: string
@@ -9,35 +15,28 @@ export interface MadeAutomation {
   readonly channel_type: string
 }
 
-const tenantOf = ({ id, mode }: TestAccount): Tenant => ({ account_id: id as Tenant['account_id'], mode })
+const tenantOf = ({ id, mode }: Reporter): Tenant => ({ account_id: id as Tenant['account_id'], mode })
 
 /** A source of this account. */
-export async function sourceOf({ api }: TestAccount, external_id = 'shop.example.com'): Promise<string> {
+export async function sourceOf({ api }: Reporter, external_id = 'shop.example.com'): Promise<string> {
   const { status, body } = await api.post('/v1/integration_sources', { platform: 'custom', external_id })
   if (status >= 300) throw new Error(`the source was not made: ${JSON.stringify(body)}`)
   return body.id
 }
 
 /** An automation of this source, about `order.paid` at once. */
-export async function automationOf(
-  world: World,
-  account: TestAccount,
-  source_id: string,
-  {
-    channel = 'ch_test_sms',
-    message = { type: 'text', text: { body: 'Thank you.' } },
-    merge_fallbacks = {},
-    category = 'transactional',
-  }: { readonly channel?: string; readonly message?: object; readonly merge_fallbacks?: object; readonly category?: string } = {},
-): Promise<MadeAutomation> {
-  const id = world.platform.ids('aut')
-  const { account_id, mode } = tenantOf(account)
-  const { type } = (await account.api.get(`/v1/channels/${channel}`)).body
-  await world.pool`
-    insert into automations (account_id, mode, id, source_id, name, event_type, status, delay_seconds, cancel_on, channel_id, channel_type, category, message, merge_fallbacks, created_at, updated_at)
-    values (${account_id}, ${mode}, ${id}, ${source_id}, 'Thanks', 'order.paid', 'active', 0, '{}', ${channel}, ${type}, ${category}, ${JSON.stringify(message)}::text::json,
-      ${JSON.stringify(merge_fallbacks)}::text::json, ${world.clock.iso()}, ${world.clock.iso()})`
-  return { id, source_id, channel_type: type }
+export async function automationOf({ api }: Reporter, source_id: string, more: object = {}): Promise<MadeAutomation> {
+  const { status, body } = await api.post('/v1/automations', {
+    name: 'Thanks',
+    source_id,
+    event_type: 'order.paid',
+    channel_id: 'ch_test_sms',
+    message: { type: 'text', text: { body: 'Thank you.' } },
+    ...more,
+  })
+  if (status !== 201) throw new Error(`the automation was not made: ${JSON.stringify(body)}`)
+  const channel = (await api.get(`/v1/channels/${body.channel_id}`)).body
+  return { id: body.id, source_id, channel_type: channel.type }
 }
 
 export interface Happened {
@@ -51,21 +50,21 @@ export interface Happened {
 
 /** Events of this automation's source, with a run each; resolves to the ids of the runs. */
 export async function happened(
-  world: World,
-  account: TestAccount,
+  { pool, ids, clock }: Parts,
+  account: Reporter,
   { id: automation_id, source_id, channel_type }: MadeAutomation,
   events: readonly Happened[],
 ): Promise<string[]> {
   const tenant = tenantOf(account)
-  const at = world.clock.iso()
-  const rows = events.map(({ customer = {}, data = {} }, n) => ({ id: world.platform.ids('aev'), n, customer, data }))
-  await world.pool`
+  const at = isoTime(clock.now())
+  const rows = events.map(({ customer = {}, data = {} }, n) => ({ id: ids('aev'), n, customer, data }))
+  await pool`
     insert into automation_events (account_id, mode, id, source_id, type, event_id, origin, status, customer, consent, data, occurred_at, created_at)
     select ${tenant.account_id}, ${tenant.mode}, id, ${source_id}, 'order.paid', id, 'api', 'accepted', customer, '{}', data, ${at}, ${at}
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as t(id text, customer json, data json)`
   const runs = events.map(({ to, contact_id = null, delay_ms = 0 }, n): NewRun => ({
     ...tenant,
-    id: world.platform.ids('run'),
+    id: ids('run'),
     source_id,
     automation_id,
     automation_event_id: rows[n]!.id,
@@ -75,11 +74,11 @@ export async function happened(
     to,
     status: 'scheduled',
     reason: null,
-    scheduled_for: new Date(world.clock.now() + delay_ms).toISOString(),
+    scheduled_for: isoTime(clock.now() + delay_ms),
     cancel_on: [],
     event_type: 'order.paid',
     created_at: at,
   }))
-  await insertRuns(world.pool, runs)
+  await insertRuns(pool, runs)
   return runs.map(({ id }) => id)
 }

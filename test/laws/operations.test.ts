@@ -7,6 +7,7 @@ import { openapiText } from '../../src/openapi.ts'
 import { requestExample } from '../../src/reference/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { sample } from '../../src/reference/samples.ts'
+import { automationOf, happened, sourceOf } from '../kit/automations.ts'
 import { unprovoked } from '../kit/provoked.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
 
@@ -109,6 +110,13 @@ const makers: Readonly<Record<string, { readonly mode: 'live' | 'test'; make(wor
       return [
         (await api.post('/v1/automations', { name: 'A', source_id: source.body.id, event_type: 'order.paid', channel_id: 'ch_test_sms', message })).body.id,
       ]
+    },
+  },
+  '/v1/automation_runs/{id}': {
+    mode: 'test',
+    async make({ platform }, account) {
+      const automation = await automationOf(account, await sourceOf(account))
+      return await happened(platform, account, automation, [{ to: '+4915112345678' }])
     },
   },
   '/v1/contact_imports/{id}': {

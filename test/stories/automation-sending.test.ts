@@ -1,6 +1,7 @@
 /** What becomes of runs when they are due: one message each, or a reason why there is none. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listDueSources } from '../../src/features/integrations/runs/due-store.ts'
 import { automationOf, happened, sourceOf } from '../kit/automations.ts'
 import type { Api } from '../kit/api.ts'
 import { liveSms } from '../kit/campaigns.ts'
@@ -34,8 +35,8 @@ async function passFor(world: World, ms: number): Promise<void> {
 
 test('a run becomes a message when it is due, not before, and only once', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(world, account, source)
-  const [id] = await happened(world, account, automation, [{ to, delay_ms: minute }])
+  const automation = await automationOf(account, source)
+  const [id] = await happened(world.platform, account, automation, [{ to, delay_ms: minute }])
 
   await world.tick(lane)
   const early = await readRun(api, id)
@@ -63,12 +64,12 @@ test('tags are filled in from the event, the customer and the contact, as text a
     '{{first_name}} {{last_name}} of {{attributes.city}}, {{customer.first_name}}:',
     '{{data.order.number}}, {{data.order.total}}, {{data.order.items[1].name}}, {{data.order.items.name}}, {{data.order.paid}}, {{data.order.gone}}, {{data.note}}',
   ].join(' ')
-  const automation = await automationOf(world, account, source, {
+  const automation = await automationOf(account, source, {
     message: { type: 'text', text: { body } },
     merge_fallbacks: { 'data.order.gone': 'nothing' },
   })
   const order = { number: 1001, total: '59.90', paid: true, items: [{ name: 'Mug' }, { name: 'Cup' }] }
-  const [id] = await happened(world, account, automation, [
+  const [id] = await happened(world.platform, account, automation, [
     { to, contact_id: contact.id, customer: { first_name: 'Augusta', last_name: 'King' }, data: { order, note: '{{first_name}} "}, {' } },
   ])
 
@@ -81,8 +82,8 @@ test('tags are filled in from the event, the customer and the contact, as text a
 
 test('a text that stays empty fails its run, and no other', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(world, account, source, { message: { type: 'text', text: { body: '{{data.text}}' } } })
-  const ids = await happened(world, account, automation, [
+  const automation = await automationOf(account, source, { message: { type: 'text', text: { body: '{{data.text}}' } } })
+  const ids = await happened(world.platform, account, automation, [
     { to, data: {} },
     { to, data: { text: {} } },
     { to, data: { text: 'Hello' } },
@@ -95,9 +96,9 @@ test('a text that stays empty fails its run, and no other', async (t) => {
 
 test('nobody to write to, and nobody who may be written to, is skipped', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(world, account, source)
+  const automation = await automationOf(account, source)
   await api.post('/v1/contacts', { phone: to, consent: { sms: { status: 'opted_out' } } })
-  const ids = await happened(world, account, automation, [{ to: null }, { to }])
+  const ids = await happened(world.platform, account, automation, [{ to: null }, { to }])
 
   await world.tick(lane)
 
@@ -108,11 +109,11 @@ test('marketing goes to nobody who has stopped marketing, what is no marketing d
   const { world, account, api, source } = await start(t)
   const made = await api.post('/v1/contacts', { phone: to, consent: { whatsapp: { status: 'opted_in', marketing: 'opted_out' } } })
   assert.equal(made.status, 201, JSON.stringify(made.body))
-  const options = { channel: 'ch_test_whatsapp' }
-  const marketing = await automationOf(world, account, source, { ...options, category: 'marketing' })
-  const transactional = await automationOf(world, account, source, options)
-  const [first] = await happened(world, account, marketing, [{ to }])
-  const [second] = await happened(world, account, transactional, [{ to }])
+  const options = { channel_id: 'ch_test_whatsapp' }
+  const marketing = await automationOf(account, source, { ...options, category: 'marketing' })
+  const transactional = await automationOf(account, source, options)
+  const [first] = await happened(world.platform, account, marketing, [{ to }])
+  const [second] = await happened(world.platform, account, transactional, [{ to }])
 
   await world.tick(lane)
 
@@ -121,13 +122,13 @@ test('marketing goes to nobody who has stopped marketing, what is no marketing d
 
 test('STOP takes whoever wrote it out of what waits for him on that channel type, and out of nothing else', async (t) => {
   const { world, account, api, source } = await start(t)
-  const sms = await automationOf(world, account, source)
-  const whatsapp = await automationOf(world, account, source, { channel: 'ch_test_whatsapp' })
-  const [mine, others] = await happened(world, account, sms, [
+  const sms = await automationOf(account, source)
+  const whatsapp = await automationOf(account, source, { channel_id: 'ch_test_whatsapp' })
+  const [mine, others] = await happened(world.platform, account, sms, [
     { to, delay_ms: minute },
     { to: '+4915199999999', delay_ms: minute },
   ])
-  const [elsewhere] = await happened(world, account, whatsapp, [{ to, delay_ms: minute }])
+  const [elsewhere] = await happened(world.platform, account, whatsapp, [{ to, delay_ms: minute }])
 
   const stopped = await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: to, type: 'text', text: { body: 'STOP' } })
 
@@ -137,9 +138,9 @@ test('STOP takes whoever wrote it out of what waits for him on that channel type
 
 test('a contact that is deleted gets nothing of what waits', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(world, account, source)
+  const automation = await automationOf(account, source)
   const contact = (await api.post('/v1/contacts', { phone: to })).body
-  const [mine, others] = await happened(world, account, automation, [
+  const [mine, others] = await happened(world.platform, account, automation, [
     { to, contact_id: contact.id, delay_ms: minute },
     { to: '+4915199999999', delay_ms: minute },
   ])
@@ -151,23 +152,24 @@ test('a contact that is deleted gets nothing of what waits', async (t) => {
 
 test('what waits is cancelled with its source, with its account and with its channel', async (t) => {
   const { world, account, api } = await liveSms(t)
-  const channelsOf = { channel: (await api.get('/v1/channels')).body.data[0].id as string }
+  const channelsOf = { channel_id: (await api.get('/v1/channels')).body.data[0].id as string }
   const runOf = async (external_id: string) => {
     const source = await sourceOf(account, external_id)
-    const [id] = await happened(world, account, await automationOf(world, account, source, channelsOf), [{ to, delay_ms: minute }])
+    const [id] = await happened(world.platform, account, await automationOf(account, source, channelsOf), [{ to, delay_ms: minute }])
     return { source, id }
   }
   const [disabled, deleted, left] = [await runOf('a'), await runOf('b'), await runOf('c')]
   const other = await liveSms(t)
   const suspended = await sourceOf(other.account)
-  const [cancelled] = await happened(other.world, other.account, await automationOf(other.world, other.account, suspended, { channel: other.channel }), [
+  const [cancelled] = await happened(other.world.platform, other.account, await automationOf(other.account, suspended, { channel_id: other.channel }), [
     { to, delay_ms: minute },
   ])
 
   await api.patch(`/v1/integration_sources/${disabled.source}`, { status: 'disabled' })
   await api.delete(`/v1/integration_sources/${deleted.source}`)
   const before = await told(api, left.id)
-  await api.delete(`/v1/channels/${channelsOf.channel}`)
+  const gone = await api.delete(`/v1/channels/${channelsOf.channel_id}`)
+  assert.equal(gone.status, 200, JSON.stringify(gone.body))
   await other.world.services.accounts.suspend(other.account.id)
 
   assert.deepEqual(
@@ -181,8 +183,8 @@ test('what waits is cancelled with its source, with its account and with its cha
 
 test('a run of an automation that was paused behind the back of its runs is cancelled when it is due', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(world, account, source)
-  const [id] = await happened(world, account, automation, [{ to }])
+  const automation = await automationOf(account, source)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
   await world.pool`update automations set status = 'paused' where id = ${automation.id}`
 
   await world.tick(lane)
@@ -192,13 +194,13 @@ test('a run of an automation that was paused behind the back of its runs is canc
 
 test('without funds a run waits, goes when there are some, and has failed after an hour', async (t) => {
   const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
-  const automation = await automationOf(world, account, await sourceOf(account), { channel })
-  const [lucky] = await happened(world, account, automation, [{ to }])
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
+  const [lucky] = await happened(world.platform, account, automation, [{ to }])
   await world.tick(lane)
   const waiting = await told(api, lucky)
   await world.services.billing.creditWallet(world.pool, account.id, 7500, null)
   await passFor(world, minute)
-  const [unlucky] = await happened(world, account, automation, [{ to }])
+  const [unlucky] = await happened(world.platform, account, automation, [{ to }])
   await passFor(world, 59 * minute)
   const late = await told(api, unlucky)
   await passFor(world, 12 * minute)
@@ -210,9 +212,9 @@ test('without funds a run waits, goes when there are some, and has failed after 
 
 test('while its channel is away a run waits, and goes when it is back', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
-  const automation = await automationOf(world, account, await sourceOf(account), { channel })
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
   await api.patch(`/v1/channels/${channel}`, { status: 'disabled' })
-  const [id] = await happened(world, account, automation, [{ to }])
+  const [id] = await happened(world.platform, account, automation, [{ to }])
   await passFor(world, 2 * minute)
   const waiting = await told(api, id)
 
@@ -224,8 +226,8 @@ test('while its channel is away a run waits, and goes when it is back', async (t
 
 test('what a process took and never sent goes by another one after half a minute', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(world, account, source)
-  const [id] = await happened(world, account, automation, [{ to }])
+  const automation = await automationOf(account, source)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
   // what a process that dies at this moment leaves behind
   await world.pool`update automation_runs set due_at = ${new Date(world.clock.now() + 30_000).toISOString()} where id = ${id!}`
 
@@ -236,4 +238,51 @@ test('what a process took and never sent goes by another one after half a minute
   await world.tick(lane)
 
   assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
+})
+
+test('the flood of one source keeps no other waiting: a single run goes at once, as a request does', async (t) => {
+  const { world, account, source } = await start(t)
+  const flood = await automationOf(account, source)
+  const single = await automationOf(account, await sourceOf(account, 'another shop'))
+  await happened(
+    world.platform,
+    account,
+    flood,
+    Array.from({ length: 2000 }, (_, n) => ({ to: `+4915${10_000_000 + n}` })),
+  )
+  await world.clock.advance(1000)
+  await happened(world.platform, account, single, [{ to }])
+
+  await world.settle(lane)
+
+  const messages = await world.pool<{ origin_id: string; priority: string }[]>`select origin_id, priority from messages order by id`
+  assert.equal(messages.length, 2001)
+  const place = messages.findIndex(({ origin_id }) => origin_id === single.id)
+  assert.ok(place < 100, `it went as number ${place}`)
+  assert.equal(messages[place]!.priority, 'normal')
+  assert.ok(messages.every(({ origin_id, priority }) => origin_id === single.id || priority === 'low'))
+  await world.invariants()
+})
+
+test('sources of one account take turns with those of others', async (t) => {
+  const world = await startWorld(t)
+  const many = await world.account()
+  const one = await world.account()
+  for (let n = 0; n < 12; n++) {
+    const automation = await automationOf(many, await sourceOf(many, `shop ${n}`))
+    await happened(
+      world.platform,
+      many,
+      automation,
+      Array.from({ length: 20 }, (_, k) => ({ to: `+4915${10_000_000 + 100 * n + k}` })),
+    )
+  }
+  await world.clock.advance(1000)
+  const [id] = await happened(world.platform, one, await automationOf(one, await sourceOf(one)), [{ to }])
+
+  const { due } = await listDueSources(world.pool, { at: world.clock.iso(), but: [], after: '', scanned_max: 100, sources_max: 2 })
+
+  const { source_id } = await readRun(one.api, id)
+  assert.equal(due.length, 2)
+  assert.ok(due.includes(source_id))
 })

@@ -174,8 +174,8 @@ test('a redaction deletes the contacts of the customer and empties what receipts
   const cart = await shopify(world, source, 'carts/update', '2')
   const customer = (await account.api.post('/v1/contacts/upsert', { phone: '+49301234567', email: 'Erika@example.com' })).body
   const other = (await account.api.post('/v1/contacts', { phone: '+4915112345678' })).body
-  const automation = await automationOf(world, account, source.id)
-  const [waiting, others] = await happened(world, account, automation, [
+  const automation = await automationOf(account, source.id)
+  const [waiting, others] = await happened(world.platform, account, automation, [
     { to: '+49301234567', customer: { external_id: '115310627314723954' }, delay_ms: 3600_000 },
     { to: '+4915112345678', customer: { external_id: '7' }, delay_ms: 3600_000 },
   ])

@@ -14,7 +14,7 @@ const lookEveryMs = 100
 const restMs = 10
 /** A process that dies leaves what it took to the others after this. */
 const leaseMs = 30_000
-/** Runs in hand: of one source, and about so many in all. */
+/** Runs in hand: of one source, half of them at a time so that the next are ready, and about so many in all. */
 const ofSourceMax = 500
 const inHandMax = 2000
 /** What every source gets at a look, whatever the others have. */
@@ -96,8 +96,8 @@ async function take(sending: Sending): Promise<Map<string, ReadRun[]>> {
   const { due, next } = await listDueSources(pool, { at, but, after: sending.after, scanned_max: scannedMax, sources_max: sourcesMax })
   sending.after = next
   if (due.length === 0) return new Map()
-  const share = Math.max(shareMin, Math.min(ofSourceMax, Math.floor((inHandMax - total) / due.length)))
-  const wanted = due.map((source_id) => ({ source_id, most: Math.max(1, Math.min(share, ofSourceMax - (inHand.get(source_id) ?? 0))) }))
+  const share = Math.max(shareMin, Math.min(ofSourceMax / 2, Math.floor((inHandMax - total) / due.length)))
+  const wanted = due.map((source_id) => ({ source_id, most: share }))
   const runs = await takeDue(pool, wanted, at, isoTime(now + leaseMs))
   return Map.groupBy(await readRuns(deps, runs), ({ run }) => run.source_id)
 }
