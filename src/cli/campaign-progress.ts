@@ -19,7 +19,7 @@ const doneOf = ({ counters: { total, queued } }: Campaign): number => total - qu
 export const percentOf = (campaign: Campaign): number => (campaign.counters.total === 0 ? 0 : Math.floor((100 * doneOf(campaign)) / campaign.counters.total))
 
 /** Recipients a second over the last looks, the newest last; null while that cannot be told. */
-export function rateOf(looks: readonly Look[]): number | null {
+function measuredRate(looks: readonly Look[]): number | null {
   const last = looks.at(-1)
   const first = looks.find(({ at, campaign }) => last !== undefined && at >= last.at - rateOverMs && campaign.counters.total > 0)
   if (last === undefined || first === undefined || last.at - first.at < 1000) return null
@@ -31,7 +31,7 @@ export function progressLine(looks: readonly Look[]): string {
   const { campaign } = looks.at(-1)!
   const { total, queued, failed, skipped, cancelled } = campaign.counters
   const full = total === 0 ? 0 : Math.floor((barWidth * doneOf(campaign)) / total)
-  const rate = campaign.status === 'sending' ? rateOf(looks) : null
+  const rate = campaign.status === 'sending' ? measuredRate(looks) : null
   const asides = [failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '', cancelled > 0 ? `${cancelled} cancelled` : '']
   return [
     `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}] ${String(percentOf(campaign)).padStart(3)} %`,

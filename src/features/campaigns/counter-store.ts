@@ -4,10 +4,10 @@ import type { RecipientStatus, SkipReason } from '../../contract/resources/campa
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 import { unfoldedChargesOf, unfoldedOf } from '../messages/service.ts'
 import { followerName } from './follower-name.ts'
-import type { Tally } from './rows.ts'
+import type { Totals } from './rows.ts'
 
 /** Of a campaign that has no snapshot yet. */
-export const emptyTally: Tally = { recipients: [], wallet_micros: 0, package_credits: 0 }
+export const noTotals: Totals = { recipients: [], wallet_micros: 0, package_credits: 0 }
 
 interface CountRow {
   readonly campaign_id: string
@@ -19,7 +19,7 @@ interface CountRow {
 }
 
 /** What the recipients of these campaigns have come to at this moment, in one snapshot: exact however far the follower is behind. */
-export async function findTallies(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlyMap<string, Tally>> {
+export async function findTotals(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<ReadonlyMap<string, Totals>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<CountRow[]>`
     select campaign_id, status, skip_reason, sum(recipients)::int as count, sum(wallet_micros)::bigint as wallet_micros, sum(package_credits)::bigint as package_credits
@@ -33,7 +33,7 @@ export async function findTallies(sql: Db, tenant: Tenant, ids: readonly string[
       ${tenant.mode === 'test' ? sql`` : sql`union all select origin_id, null, null, 0, wallet_micros, package_credits from (${unfoldedChargesOf(sql, followerName, { tenant, origin_ids: ids })}) b`}
     ) c
     group by campaign_id, status, skip_reason`
-  return new Map(ids.map((id) => [id, tallyOf(rows.filter((row) => row.campaign_id === id))]))
+  return new Map(ids.map((id) => [id, totalsOf(rows.filter((row) => row.campaign_id === id))]))
 }
 
 /** The status of the recipient whose message has that one; a recipient waits before it has a message, too. */
@@ -42,7 +42,7 @@ const recipientStatus = (sql: Db, column: 'status' | 'was') =>
     ? sql`case when u.status in ('queued', 'sending') then 'pending' else u.status end`
     : sql`case when u.was is null or u.was in ('queued', 'sending') then 'pending' else u.was end`
 
-const tallyOf = (rows: readonly CountRow[]): Tally => ({
+const totalsOf = (rows: readonly CountRow[]): Totals => ({
   recipients: rows.filter((row) => row.status !== null && row.count !== 0).map(({ status, skip_reason, count }) => ({ status: status!, skip_reason, count })),
   wallet_micros: rows.reduce((sum, row) => sum + row.wallet_micros, 0),
   package_credits: rows.reduce((sum, row) => sum + row.package_credits, 0),

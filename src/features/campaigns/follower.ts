@@ -53,7 +53,7 @@ function changesOf(rows: readonly TransitionRow[], errorOf: (message_id: string)
   return [...changes.values()].toSorted((a, b) => (a.campaign_id === b.campaign_id ? a.n - b.n : a.campaign_id < b.campaign_id ? -1 : 1))
 }
 
-/** What the transitions themselves add up to, as `findTallies` reads those that are not folded yet: exact in whatever order they are folded. */
+/** What the transitions themselves add up to, as `findTotals` reads those that are not folded yet: exact in whatever order they are folded. */
 function countsOf(rows: readonly TransitionRow[]): CounterDelta[] {
   const counts = new Map<string, { campaign_id: string; status: RecipientStatus; recipients: number; wallet_micros: 0; package_credits: 0 }>()
   const add = (campaign_id: string, status: RecipientStatus, recipients: number) => {

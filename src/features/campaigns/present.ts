@@ -1,9 +1,9 @@
 /** Rows of campaigns as the API shows them. */
 import type { Campaign, CampaignCounters, CampaignRecipient, RecipientStatus, Schedule } from '../../contract/resources/campaign.ts'
-import type { CampaignRow, RecipientRow, Tally } from './rows.ts'
+import type { CampaignRow, RecipientRow, Totals } from './rows.ts'
 
 /** Without the recipients of an ad-hoc audience. */
-export function campaignObject(row: CampaignRow, tally: Tally): Campaign {
+export function campaignObject(row: CampaignRow, totals: Totals): Campaign {
   return {
     id: row.id,
     object: 'campaign',
@@ -21,13 +21,13 @@ export function campaignObject(row: CampaignRow, tally: Tally): Campaign {
     consent_declared: row.consent_declared,
     schedule: scheduleOf(row),
     throttle_per_second: row.throttle_per_second,
-    counters: countersOf(tally),
+    counters: countersOf(totals),
     cost: {
       currency: 'USD',
       estimated_wallet_micros: row.estimated_wallet_micros,
       estimated_credits: row.estimated_credits,
-      wallet_micros: tally.wallet_micros,
-      package_credits: tally.package_credits,
+      wallet_micros: totals.wallet_micros,
+      package_credits: totals.package_credits,
     },
     created_at: row.created_at,
     launched_at: row.launched_at,
@@ -43,7 +43,7 @@ export function scheduleOf({ send_at, timezone, window_start: start, window_end:
 }
 
 /** `sent`, `delivered` and `read` are cumulative; `total` is the sum of `queued`, `sent`, `failed`, `skipped` and `cancelled`. All 0 before the snapshot. */
-function countersOf({ recipients }: Tally): CampaignCounters {
+function countersOf({ recipients }: Totals): CampaignCounters {
   const of = (...statuses: RecipientStatus[]): number => recipients.reduce((sum, { status, count }) => (statuses.includes(status) ? sum + count : sum), 0)
   const skipped = recipients.filter(({ status, skip_reason, count }) => status === 'skipped' && skip_reason !== null && count > 0)
   return {

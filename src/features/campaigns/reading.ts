@@ -5,7 +5,7 @@ import { invalid, missing } from '../../contract/problem.ts'
 import type { Campaign, CampaignRecipient, CampaignStatus } from '../../contract/resources/campaign.ts'
 import { atOneMoment, type Db, type Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
-import { emptyTally, findTallies } from './counter-store.ts'
+import { noTotals, findTotals } from './counter-store.ts'
 import { campaignObject, recipientObject } from './present.ts'
 import * as recipientStore from './recipient-store.ts'
 import type { AdhocRecipients, CampaignRow } from './rows.ts'
@@ -38,8 +38,8 @@ export async function listCampaigns(sql: Db, tenant: Tenant, status: CampaignSta
 /** Campaigns as lists and events show them: without the recipients of ad-hoc audiences. Counters are 0 before the snapshot is complete. */
 export async function withoutRecipients(sql: Db, tenant: Tenant, rows: readonly CampaignRow[]): Promise<Campaign[]> {
   const counted = rows.filter(({ snapshot_at }) => snapshot_at !== null).map(({ id }) => id)
-  const tallies = await findTallies(sql, tenant, counted)
-  return rows.map((row) => campaignObject(row, tallies.get(row.id) ?? emptyTally))
+  const totals = await findTotals(sql, tenant, counted)
+  return rows.map((row) => campaignObject(row, totals.get(row.id) ?? noTotals))
 }
 
 /** A campaign as it is answered: with the recipients of an ad-hoc audience. */

@@ -79,7 +79,7 @@ export interface RecipientRow extends Tenant {
 }
 
 /** What a campaign's recipients have come to, and what their messages cost: folded and unfolded together, of one moment. */
-export interface Tally {
+export interface Totals {
   /** `null` of `skip_reason` unless skipped. */
   readonly recipients: readonly { readonly status: RecipientStatus; readonly skip_reason: SkipReason | null; readonly count: number }[]
   readonly wallet_micros: number

@@ -16,7 +16,7 @@ const chunkRows = 1000
 /** Contacts among whom they are looked for, where few of many are meant. */
 const contactsMax = 100_000
 
-export interface Chunk {
+export interface CandidateChunk {
   readonly rows: readonly Candidate[]
   /** Where the next chunk begins; null: there is none. */
   readonly after: string | null
@@ -26,7 +26,7 @@ export interface RehearsedAudience {
   /** How many there are by what becomes of them, as far as the database alone can tell. */
   count(sql: Transaction, turns: Turns): Promise<Counted[]>
   /** At first above ''. */
-  chunk(sql: Transaction, after: string, turns: Turns): Promise<Chunk>
+  chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
 }
 
 /** 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is unsubscribed too. */

@@ -11,7 +11,6 @@ import { estimateOf } from '../drafts/estimates.ts'
 import { launchFacts, type LaunchCheck } from '../lifecycle/checks.ts'
 import { existing } from '../reading.ts'
 import type { CampaignRow } from '../rows.ts'
-import { rateOf } from '../sending/rate.ts'
 import { requireAction } from '../states.ts'
 import { rehearsedAudience, type RehearsedAudience } from './audience.ts'
 import { expectedTimes } from './expected-times.ts'
@@ -108,13 +107,19 @@ async function timesOf(deps: CampaignDeps, row: CampaignRow, tally: Tally, turns
   const { window_start: start, window_end: end } = row
   const pace = {
     from: Math.max(now, row.send_at === null ? now : Date.parse(row.send_at)),
-    per_second: await rateOf(deps, row),
+    per_second: await ownRate(deps, row),
     window: start === null || end === null ? null : { start, end },
     timezone: row.timezone,
   }
   const { starts_at, ends_at } = await expectedTimes(pace, tally.zones(), tally.order, turns)
   // what is on its way already goes out at once
   return tally.submitted === 0 ? { starts_at, ends_at } : { starts_at: now, ends_at: tally.unpaidToSend === 0 ? now : ends_at }
+}
+
+/** Messages a second of a campaign by itself: its throttle, and no more than its channel's own rate. */
+async function ownRate({ channels }: CampaignDeps, row: CampaignRow): Promise<number> {
+  const channel = await channels.find(row, row.channel_id)
+  return Math.min(row.throttle_per_second, (channel === null ? null : channels.rateOf(channel)) ?? Infinity)
 }
 
 /** Left out once the campaign is launched. */

@@ -11,3 +11,26 @@ export function fairShares(rate: number, wanted: readonly number[]): number[] {
   }
   return shares
 }
+
+/** What a campaign would send on its channel. */
+export interface Demand {
+  readonly channel_id: string
+  readonly per_second: number
+}
+
+/** null: nothing at the moment. */
+interface Sharing {
+  readonly demand: Demand | null
+}
+
+/** What a campaign may send a second: its throttle and, of its channel's rate, a fair share among those held that send on it. `channel_rate` null: the channel has none. */
+export function shareOf(held: Iterable<Sharing>, campaign: Sharing, channel_rate: number | null): number {
+  const { channel_id, per_second } = campaign.demand!
+  if (channel_rate === null) return per_second
+  const sharing = [...held].filter(({ demand }) => demand?.channel_id === channel_id)
+  const shares = fairShares(
+    channel_rate,
+    sharing.map(({ demand }) => demand!.per_second),
+  )
+  return shares[sharing.indexOf(campaign)] ?? Math.min(per_second, channel_rate)
+}

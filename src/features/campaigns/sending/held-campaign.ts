@@ -2,7 +2,7 @@
 import type { CampaignDeps } from '../deps.ts'
 import type { Job } from '../job-store.ts'
 import type { MessagingLimits } from '../messaging-limit.ts'
-import { fairShares } from './fair-shares.ts'
+import type { Demand } from './fair-shares.ts'
 import { Pacer } from './pacer.ts'
 import type { Recipients } from './recipients.ts'
 import { SetAside } from './set-aside.ts'
@@ -20,12 +20,6 @@ export interface Sending {
 /** Between two looks at a campaign whose messages are on their way alone: doubling to this. */
 const restMaxMs = 2000
 const restMinMs = 200
-
-/** What it would send on its channel. */
-interface Demand {
-  readonly channel_id: string
-  readonly per_second: number
-}
 
 export class HeldCampaign {
   job: Job
@@ -61,16 +55,4 @@ export class HeldCampaign {
     this.#underWay = under_way
     this.look_ms = now + this.#restMs
   }
-}
-
-/** What a campaign may send a second: its throttle and, of its channel's rate, a fair share among those held that send on it. `channel_rate` null: the channel has none. */
-export function shareOf(held: Iterable<HeldCampaign>, campaign: HeldCampaign, channel_rate: number | null): number {
-  const { channel_id, per_second } = campaign.demand!
-  if (channel_rate === null) return per_second
-  const sharing = [...held].filter(({ demand }) => demand?.channel_id === channel_id)
-  const shares = fairShares(
-    channel_rate,
-    sharing.map(({ demand }) => demand!.per_second),
-  )
-  return shares[sharing.indexOf(campaign)] ?? Math.min(per_second, channel_rate)
 }

@@ -11,7 +11,7 @@ import { progressOf, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
 import { findCampaigns } from '../store.ts'
 import { HeldCampaign, type Sending } from './held-campaign.ts'
-import { advance, roomOf } from './progress.ts'
+import { advance, roomOf } from './step.ts'
 import { Recipients } from './recipients.ts'
 import { WindowTable } from './windows.ts'
 

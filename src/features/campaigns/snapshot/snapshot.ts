@@ -53,27 +53,28 @@ async function ended({ platform }: CampaignDeps, row: CampaignRow, reason: 'audi
 /** Settles what the audience means: a segment's rules as they are at this moment. False where there is no such segment. */
 async function begin({ platform, contacts }: CampaignDeps, job: Job, { audience }: CampaignRow): Promise<boolean> {
   return await transact(platform.pool, async (tx) => {
-    const held = await holdCampaign(tx, job, platform.process_id)
-    if (held === null) return true
+    const locked = await lockOwn(tx, job, platform.process_id)
+    if (locked === null) return true
     if (audience.segment_id !== undefined) {
-      const rules = await contacts.segments.rules(tx, held, audience.segment_id)
+      const rules = await contacts.segments.rules(tx, locked, audience.segment_id)
       if (rules === null) return false
-      await keepRules(tx, held, held.id, rules)
+      await keepRules(tx, locked, locked.id, rules)
     }
-    await updateState(tx, { ...held, status: held.status === 'scheduled' ? 'queued' : held.status, snapshot_began_at: isoTime(platform.clock.now()) })
-    await requeueJob(tx, held, isoTime(platform.clock.now()))
+    await updateState(tx, { ...locked, status: locked.status === 'scheduled' ? 'queued' : locked.status, snapshot_began_at: isoTime(platform.clock.now()) })
+    await requeueJob(tx, locked, isoTime(platform.clock.now()))
     return true
   })
 }
 
 /** The campaign, locked, where this process is still the one that works on it; null where there is nothing more to do. */
-async function holdCampaign(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
+async function lockOwn(tx: Transaction, job: Job, process_id: string): Promise<CampaignRow | null> {
   // first the campaign, then its job, as whoever pauses or cancels it does
-  const held = await lockCampaign(tx, job, job.campaign_id)
-  return held !== null && isToBeTaken(held) && (await holdJob(tx, job, process_id)) ? held : null
+  const locked = await lockCampaign(tx, job, job.campaign_id)
+  return locked !== null && isToBeTaken(locked) && (await holdJob(tx, job, process_id)) ? locked : null
 }
 
-interface Chunk {
+/** What was written of one chunk. */
+interface Written {
   readonly rows: number
   /** Where the next chunk begins; null: there is none. */
   readonly after: string | null
@@ -82,24 +83,24 @@ interface Chunk {
 /** Writes one chunk and how far it went; the last one completes the snapshot. Resolves to whether there is more to do. */
 async function takeChunk(deps: CampaignDeps, tx: Transaction, job: Job, source: Exclude<Source, { kind: 'gone' }>, sizes: ChunkSizes): Promise<boolean> {
   const { platform } = deps
-  const held = await holdCampaign(tx, job, platform.process_id)
-  if (held === null) return false
-  const timeout_ms = source.kind === 'adhoc' ? null : sizes.timeoutMs(held.id)
+  const locked = await lockOwn(tx, job, platform.process_id)
+  if (locked === null) return false
+  const timeout_ms = source.kind === 'adhoc' ? null : sizes.timeoutMs(locked.id)
   if (timeout_ms !== null) await limitStatements(tx, timeout_ms)
-  const { rows, after } = source.kind === 'adhoc' ? await adhocChunk(deps, tx, held) : await contactsChunk(deps, tx, held, source, sizes.of(held.id))
-  const written: CampaignRow = { ...held, snapshot_rows: held.snapshot_rows + rows }
+  const { rows, after } = source.kind === 'adhoc' ? await adhocChunk(deps, tx, locked) : await contactsChunk(deps, tx, locked, source, sizes.of(locked.id))
+  const written: CampaignRow = { ...locked, snapshot_rows: locked.snapshot_rows + rows }
   if (after === null && written.snapshot_rows <= platform.settings.campaign_recipient_limit) {
-    await complete(deps, tx, held, written)
+    await complete(deps, tx, locked, written)
     return false
   }
   // an audience that is too large ends with the next step
-  await updateState(tx, { ...written, snapshot_after: after ?? held.snapshot_after })
+  await updateState(tx, { ...written, snapshot_after: after ?? locked.snapshot_after })
   // behind the others that wait, so that a large audience does not keep them from their turn
-  await requeueJob(tx, held, isoTime(platform.clock.now()))
+  await requeueJob(tx, locked, isoTime(platform.clock.now()))
   return true
 }
 
-async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transaction, row: CampaignRow, source: AudienceSource, size: number): Promise<Chunk> {
+async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transaction, row: CampaignRow, source: AudienceSource, size: number): Promise<Written> {
   const until = await contacts.chunkEnd(tx, row, source, row.snapshot_after, size)
   const marketing = await isMarketing(channels, row)
   const audience = { source, channel_type: row.channel_type, marketing, require_opt_in: row.require_opt_in, after: row.snapshot_after, until }
@@ -112,7 +113,7 @@ async function contactsChunk({ contacts, channels }: CampaignDeps, tx: Transacti
   return { rows, after: until }
 }
 
-async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow): Promise<Chunk> {
+async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow): Promise<Written> {
   const given = (await findAdhocRecipients(tx, row, row.id)) ?? []
   const from = row.snapshot_rows
   const chunk = given.slice(from, from + chunkRecipients)
@@ -125,16 +126,16 @@ async function adhocChunk(deps: CampaignDeps, tx: Transaction, row: CampaignRow)
 }
 
 /** The audience is known: sending begins, also of nobody. */
-async function complete({ platform, billing }: CampaignDeps, tx: Transaction, held: CampaignRow, written: CampaignRow): Promise<void> {
+async function complete({ platform, billing }: CampaignDeps, tx: Transaction, locked: CampaignRow, written: CampaignRow): Promise<void> {
   const at = isoTime(platform.clock.now())
-  const estimate = estimateOf(written.snapshot_rows, await billing.fundsOf(tx, held, held.channel_type))
-  await keepRules(tx, held, held.id, null)
-  await move(tx, platform, held, {
+  const estimate = estimateOf(written.snapshot_rows, await billing.fundsOf(tx, locked, locked.channel_type))
+  await keepRules(tx, locked, locked.id, null)
+  await move(tx, platform, locked, {
     ...written,
     status: 'sending',
     snapshot_after: '',
     snapshot_at: at,
-    started_at: held.started_at ?? at,
+    started_at: locked.started_at ?? at,
     estimated_credits: estimate.credits,
     estimated_wallet_micros: estimate.wallet_micros,
   })

@@ -6,7 +6,8 @@ import { completeIfDone, failFor, pauseFor } from '../lifecycle/ending.ts'
 import { deleteJob, postponeJob } from '../job-store.ts'
 import { countUnderWay, unsentTimezones, type Progress } from '../recipient-store.ts'
 import type { CampaignRow } from '../rows.ts'
-import { shareOf, type HeldCampaign, type Sending } from './held-campaign.ts'
+import { shareOf } from './fair-shares.ts'
+import type { HeldCampaign, Sending } from './held-campaign.ts'
 import { obstacleOf, type Obstacle } from './obstacles.ts'
 import type { NextRecipient } from './recipients.ts'
 import { sendTo } from './sender.ts'
@@ -25,30 +26,30 @@ export const roomOf = (per_second: number): number => Math.max(underWayMin, Math
 
 /** Resolves to how many messages were accepted. */
 export async function advance(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<number> {
-  const timezones = await openZonesOf(sending, campaign, row, progress)
+  const timezones = (await goesOn(sending, campaign, row, progress)) ? await openZones(sending, row) : null
   // until it is known what it wants it counts among those that share its channel as it did before
   campaign.demand = timezones === null ? null : { channel_id: row.channel_id, per_second: row.throttle_per_second }
   if (timezones === null) return 0
   return await sendDue(sending, campaign, row, { timezones, under_way: await underWay(sending, row, progress) })
 }
 
-/** The time zones of recipients who may be sent to now; null: nothing is to be sent, and what follows of that for the campaign is done. */
-async function openZonesOf(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<string[] | null> {
+/** Whether somebody is still to be sent to, and nothing keeps the campaign from it; what follows for it where that is not so is done. */
+async function goesOn(sending: Sending, campaign: HeldCampaign, row: CampaignRow, progress: Progress): Promise<boolean> {
   const { platform, channels } = sending.deps
   if (row.status === 'cancelled' || row.status === 'failed') {
     if (await cancelRest(sending.deps, row, row.id, endingMs)) await deleteJob(platform.pool, row)
     else if (!progress.unsent) campaign.rest(platform.clock.now(), progress.under_way)
-    return null
+    return false
   }
-  if (row.status !== 'sending') return null
+  if (row.status !== 'sending') return false
   if (!progress.unsent) {
     if (progress.under_way > 0 || !(await completeIfDone(platform, row, row.id))) campaign.rest(platform.clock.now(), progress.under_way)
-    return null
+    return false
   }
   const obstacle = await obstacleOf(sending.deps, row, await channels.find(row, row.channel_id))
-  if (obstacle === null) return await openZones(sending, row)
+  if (obstacle === null) return true
   await stopFor(sending, campaign, row, obstacle)
-  return null
+  return false
 }
 
 /** Submitted and not sent yet, but for those that wait until the window of their own time zone opens: they keep nobody else waiting. */

@@ -1,14 +1,14 @@
 /** A campaign's message to one address, to see it before it is launched: an API message like any other (behaviour: campaigns 6). */
-import type { Caller } from '../../../contract/caller.ts'
-import type { Detail } from '../../../contract/errors.ts'
-import { Problem } from '../../../contract/problem.ts'
-import type { Db } from '../../../platform/database/sql.ts'
-import type { RequestKey, Sent } from '../../messages/service.ts'
-import type { CampaignDeps } from '../deps.ts'
-import { existing } from '../reading.ts'
-import type { CampaignRow } from '../rows.ts'
-import { findAdhocRecipients } from '../store.ts'
-import { renderedFor, valuesOf } from './rendering.ts'
+import type { Caller } from '../../contract/caller.ts'
+import type { Detail } from '../../contract/errors.ts'
+import { Problem } from '../../contract/problem.ts'
+import type { Db } from '../../platform/database/sql.ts'
+import type { RequestKey, Sent } from '../messages/service.ts'
+import type { CampaignDeps } from './deps.ts'
+import { existing } from './reading.ts'
+import type { CampaignRow } from './rows.ts'
+import { findAdhocRecipients } from './store.ts'
+import { renderedFor, valuesOf } from './sending/rendering.ts'
 
 /** Of a campaign in any status. Under an Idempotency-Key it is sent once, whatever has become of the campaign or of the contact since. */
 export async function sendTest(deps: CampaignDeps, sql: Db, caller: Caller, id: string, to: string, asked: RequestKey | undefined): Promise<Sent> {
