@@ -62,25 +62,34 @@ export function checkedContact(body: ContactBody, options: ReadOptions): Contact
   return change
 }
 
+/** A body whose fields may be there without a value. */
+export type OptionalBody = { readonly [K in keyof ContactBody]?: ContactBody[K] | undefined }
+
 /**
  * The change of what of a body can be kept, for those who cannot be asked to correct it: names that are too long are cut, what breaks a rule is left out, and so
  * is what is null or blank, which says nothing.
  */
-export function keepableContact(body: ContactBody, options: ReadOptions): ContactChange {
-  const kept: Record<string, unknown> = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined && !isBlank(value)))
-  for (const field of ['first_name', 'last_name'] as const)
+export function keepableContact(body: OptionalBody, options: ReadOptions): ContactChange {
+  const kept: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(body)) if (value !== null && value !== undefined && !isBlank(value)) kept[field] = value
+  const attributes = Object.entries(body.attributes ?? {})
+  if (attributes.some(([, value]) => value === null)) kept['attributes'] = Object.fromEntries(attributes.filter(([, value]) => value !== null))
+  const whole = readContact(kept, options)
+  return whole.failures.length === 0 ? whole.change : readContact(sound(kept, options), options).change
+}
+
+/** What of a body breaks no rule. */
+function sound(kept: Record<string, unknown>, options: ReadOptions): ContactBody {
+  for (const field of ['first_name', 'last_name'])
     if (typeof kept[field] === 'string') kept[field] = [...kept[field].trim()].slice(0, contactLimits.name_length_max).join('')
   const { tags, attributes, ...fields } = kept as ContactBody
-  const { failures } = readContact(fields, options)
-  const wrong = new Set(failures.map(({ param }) => param.split(/[.[]/, 1)[0]!))
-  const sound: Record<string, unknown> = Object.fromEntries(Object.entries(fields).filter(([field]) => !wrong.has(field)))
+  const wrong = new Set(readContact(fields, options).failures.map(({ param }) => param.split(/[.[]/, 1)[0]!))
+  const left: Record<string, unknown> = Object.fromEntries(Object.entries(fields).filter(([field]) => !wrong.has(field)))
   const tagged = (tags ?? []).filter((tag) => readContact({ tags: [tag] }, options).failures.length === 0).slice(0, contactLimits.tags_max)
-  if (tagged.length > 0) sound['tags'] = tagged
-  const fitting = Object.entries(attributes ?? {}).filter(
-    ([key, value]) => value !== null && readContact({ attributes: { [key]: value } }, options).failures.length === 0,
-  )
-  if (fitting.length > 0) sound['attributes'] = Object.fromEntries(fitting.slice(0, contactLimits.attributes_max))
-  return readContact(sound, options).change
+  if (tagged.length > 0) left['tags'] = tagged
+  const fitting = Object.entries(attributes ?? {}).filter(([key, value]) => readContact({ attributes: { [key]: value } }, options).failures.length === 0)
+  if (fitting.length > 0) left['attributes'] = Object.fromEntries(fitting.slice(0, contactLimits.attributes_max))
+  return left
 }
 
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''

@@ -8,7 +8,7 @@ import type { Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
 import { activity } from './activity.ts'
-import { keepableContact, readContact, type ContactBody } from './contact-input.ts'
+import { keepableContact, readContact, type ContactBody, type OptionalBody } from './contact-input.ts'
 import { foldCounters } from './counter-store.ts'
 import type { ContactQuery } from './filters.ts'
 import { inboundPart } from './inbound.ts'
@@ -61,7 +61,7 @@ export function contactService(platform: Platform) {
     /** Everything that is wrong with what a body says of a contact. */
     failuresOf: (body: ContactBody): readonly Detail[] => readContact(body, { at: isoTime(platform.clock.now()) }).failures,
     /** What of a body can be kept, by its own `at` (ISO 8601); its tags are added. For those who cannot be asked to correct it. */
-    keepable: (body: ContactBody, at: string): ContactChange => keepableContact(body, { at, add_tags: true }),
+    keepable: (body: OptionalBody, at: string): ContactChange => keepableContact(body, { at, add_tags: true }),
     create: (sql: Db, caller: Caller, body: ContactBody): Promise<Contact> => createContact(platform, sql, caller, body),
     /** By `phone`; tags are added, everything else is as in `update`. */
     upsert: (sql: Db, caller: Caller, body: ContactBody): Promise<{ created: boolean; contact: Contact }> => upsertContact(platform, sql, caller, body),

@@ -38,13 +38,15 @@ export interface AcceptDeps {
 /** Accepts reports in `tx`, in their order. Throws `LostRace` and `NotKept`; nothing of what it did counts then. */
 export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: readonly Report[]): Promise<Outcomes> {
   const outcomes: Outcomes = new Map()
-  const sources = new Map((await shareSources(tx, [...new Set(reports.map(({ event }) => event.source.id))])).map((row) => [row.id, row]))
+  // sent without waiting for each other's answers
+  const [shared, known] = await Promise.all([shareSources(tx, [...new Set(reports.map(({ event }) => event.source.id))]), findReported(tx, reports.map(keyOf))])
+  const sources = new Map(shared.map((row) => [row.id, row]))
   const reporting = reports.filter((report) => {
     const refusal = refusalOf(report, sources.get(report.event.source.id))
     if (refusal !== null) outcomes.set(report, refusal)
     return refusal === null
   })
-  const { fresh, again } = await sort(tx, reporting)
+  const { fresh, again } = parted(reporting, known)
   const contacts = await contactsOf(deps.contacts, tx, fresh, sources)
   const consequences = await consequencesOf(deps.platform, tx, fresh, sources, contacts)
   await write(tx, fresh, contacts, consequences, outcomes)
@@ -69,10 +71,11 @@ async function write(
 ): Promise<void> {
   if (fresh.length === 0) return
   const receipts = fresh.map((report) => receiptOf(report, contacts.get(report), consequences.get(report)!))
-  const customers = fresh.flatMap(({ event, id }) => {
-    const { source, type, unmapped } = event
-    const customer_keys = unmapped === true ? [] : customerKeys(event.customer)
-    return customer_keys.length === 0 ? [] : [{ account_id: source.account_id, mode: source.mode, id, source_id: source.id, type, customer_keys }]
+  // with all events of their sources: which of those that come together was first is told by them
+  const cancelling = new Set(fresh.flatMap((report) => (consequences.get(report)!.cancels ? [report.event.source.id] : [])))
+  const told = fresh.flatMap(({ event: { source, type, customer }, id }) => {
+    const { account_id, mode } = source
+    return cancelling.has(source.id) ? [{ account_id, mode, id, source_id: source.id, type, customer_keys: customerKeys(customer) }] : []
   })
   const restarted = fresh.flatMap((report) => {
     const { source, customer } = report.event
@@ -82,9 +85,9 @@ async function write(
     })
   })
   const runs = fresh.flatMap((report) => consequences.get(report)!.runs)
-  if ((await insertReceipts(tx, receipts)) < receipts.length) throw new LostRace()
-  await insertRuns(tx, runs)
-  await cancelWaiting(tx, customers)
+  const [written] = await Promise.all([insertReceipts(tx, receipts), insertRuns(tx, runs)])
+  if (written < receipts.length) throw new LostRace()
+  await cancelWaiting(tx, told)
   await restartDelays(tx, restarted)
   for (const [index, report] of fresh.entries()) {
     const shown = consequences.get(report)!.runs.map(({ id, automation_id, status, scheduled_for, reason }): RunOfEvent => {
@@ -113,9 +116,8 @@ const namesOf = ({ source_id, event_id, once_key }: EventKey): string[] => [
 ]
 
 /** Those that are new, and those that were reported before, each with the id of its first receipt. */
-async function sort(tx: Transaction, reports: readonly Report[]): Promise<{ fresh: Report[]; again: Map<Report, string> }> {
-  const known = new Map<string, string>()
-  if (reports.length > 0) for (const found of await findReported(tx, reports.map(keyOf))) for (const name of namesOf(found)) known.set(name, found.id)
+function parted(reports: readonly Report[], stored: readonly (EventKey & { readonly id: string })[]): { fresh: Report[]; again: Map<Report, string> } {
+  const known = new Map(stored.flatMap((found) => namesOf(found).map((name) => [name, found.id])))
   const fresh: Report[] = []
   const again = new Map<Report, string>()
   for (const report of reports) {
@@ -130,7 +132,7 @@ async function sort(tx: Transaction, reports: readonly Report[]): Promise<{ fres
   return { fresh, again }
 }
 
-function receiptOf({ event, id, at }: Report, contact: ContactRow | undefined, { status, reason }: Consequence): NewReceipt {
+function receiptOf({ event, id, at, data_json }: Report, contact: ContactRow | undefined, { status, reason }: Consequence): NewReceipt {
   const { source, type, event_id, once_key, origin, customer, consent, data, occurred_at } = event
   const { account_id, mode } = source
   return {
@@ -149,6 +151,7 @@ function receiptOf({ event, id, at }: Report, contact: ContactRow | undefined, {
     customer,
     consent,
     data,
+    data_json,
     occurred_at,
     created_at: at,
   }

@@ -78,12 +78,7 @@ function withoutLabels({ add_tags: _tags, attributes: _attributes, ...rest }: Co
 
 function changeOf(contacts: Contacts, { event: { customer, consent, consent_passing }, at }: Report): ContactChange {
   const { external_id, phone, email, first_name, last_name, locale, tags, attributes } = customer
-  const change = contacts.keepable(
-    Object.fromEntries(
-      Object.entries({ external_id, phone, email, first_name, last_name, locale, tags, attributes }).filter(([, value]) => value !== undefined),
-    ),
-    at,
-  )
+  const change = contacts.keepable({ external_id, phone, email, first_name, last_name, locale, tags, attributes }, at)
   return consent.marketing === true && consent_passing !== true ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } } : change
 }
 

@@ -21,6 +21,8 @@ export interface Consequence {
   readonly runs: readonly NewRun[]
   /** Automations whose delay begins anew: what waits of them for the same customer is let go. */
   readonly restarted: readonly string[]
+  /** Some automation lets go what waits when an event of this type comes. */
+  readonly cancels: boolean
 }
 
 interface Pair {
@@ -43,17 +45,25 @@ export async function consequencesOf(
   const mapped = reports.filter(({ event }) => event.unmapped !== true)
   const active = mapped.length === 0 ? [] : await activeAutomationsOf(tx, [...new Set(mapped.map(({ event }) => event.source.id))])
   const byEvent = Map.groupBy(active, ({ source_id, event_type }) => `${source_id} ${event_type}`)
+  const cancelling = new Set(active.flatMap(({ source_id, cancel_on }) => cancel_on.map((type) => `${source_id} ${type}`)))
   const pairs = new Map<Report, Pair[]>()
   for (const report of reports) {
-    const automations = report.event.unmapped === true ? [] : (byEvent.get(`${report.event.source.id} ${report.event.type}`) ?? [])
+    const automations = report.event.unmapped === true ? [] : (byEvent.get(nameOf(report)) ?? [])
     const own = pairsOf(platform, report, automations, contacts.get(report))
-    if (own === null) consequences.set(report, { status: 'failed', reason: null, runs: [], restarted: [] })
+    if (own === null) consequences.set(report, { ...nothing, status: 'failed', cancels: cancelling.has(nameOf(report)) })
     else pairs.set(report, own)
   }
   const recipients = await recipientsOf(platform, tx, [...pairs.values()].flat())
-  for (const [report, own] of pairs) consequences.set(report, consequenceOf(platform, report, own, sources.get(report.event.source.id)!, recipients))
+  for (const [report, own] of pairs) {
+    const consequence = consequenceOf(platform, report, own, sources.get(report.event.source.id)!, recipients)
+    consequences.set(report, { ...consequence, cancels: report.event.unmapped !== true && cancelling.has(nameOf(report)) })
+  }
   return consequences
 }
+
+const nothing = { status: 'ignored', reason: null, runs: [], restarted: [] } as const
+
+const nameOf = ({ event: { source, type } }: Report): string => `${source.id} ${type}`
 
 /** An event with each automation that is for it; null where one cannot be asked, which is a bug that holds no other event up. */
 function pairsOf({ log }: Platform, report: Report, automations: readonly ActiveAutomation[], contact: ContactRow | undefined): Pair[] | null {
@@ -115,9 +125,9 @@ function consequenceOf(
   pairs: readonly Pair[],
   source: ReportingSource,
   recipients: ReadonlyMap<Pair, Recipient>,
-): Consequence {
+): Omit<Consequence, 'cancels'> {
   const { event, at } = report
-  if (pairs.length === 0) return { status: 'ignored', reason: event.unmapped === true ? 'unmapped_topic' : 'no_automation', runs: [], restarted: [] }
+  if (pairs.length === 0) return { ...nothing, reason: event.unmapped === true ? 'unmapped_topic' : 'no_automation' }
   const customer_keys = customerKeys(event.customer)
   const runs = pairs.map((pair): NewRun => {
     const { automation, contact, conditions_met, to } = pair

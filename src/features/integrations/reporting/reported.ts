@@ -61,6 +61,8 @@ export interface Report {
   /** The id that its receipt gets, and the moment that it came at (ISO 8601). */
   readonly id: string
   readonly at: string
+  /** The event's `data` as JSON. */
+  readonly data_json: string
   readonly keep: KeepReported | undefined
 }
 

@@ -37,7 +37,6 @@ const repeatsMax = 8
 const repeatAfterMs = 250
 
 interface Waiting extends Report {
-  readonly characters: number
   readonly resolve: (reported: Reported) => void
   readonly reject: (error: unknown) => void
 }
@@ -70,14 +69,14 @@ export function reportingOf(deps: AcceptDeps): Reporting {
 
 function report(queue: Queue, event: ReportedBySource, keep: KeepReported | undefined): Promise<Reported> {
   const { platform } = queue.deps
-  const characters = JSON.stringify(event.data).length
-  if (!hasRoomFor(queue, event.source.id, characters))
+  const data_json = JSON.stringify(event.data)
+  if (!hasRoomFor(queue, event.source.id, data_json.length))
     return Promise.reject(
       new Problem('upstream_unavailable', 'Too many events wait to be stored right now. Report this one again in a moment.', { headers: retrySoon }),
     )
   const { promise, resolve, reject } = Promise.withResolvers<Reported>()
-  queue.waiting.push({ event, id: platform.ids('aev'), at: isoTime(platform.clock.now()), keep, characters, resolve, reject })
-  count(queue, event.source.id, 1, characters)
+  queue.waiting.push({ event, id: platform.ids('aev'), at: isoTime(platform.clock.now()), data_json, keep, resolve, reject })
+  count(queue, event.source.id, 1, data_json.length)
   if (!queue.running) {
     queue.running = true
     setImmediate(() => void run(queue))
@@ -126,13 +125,13 @@ function take(queue: Queue): Waiting[] {
   const group: Waiting[] = []
   let characters = 0
   for (const next of inTurn(queue)) {
-    if (group.length === groupMax || (group.length > 0 && characters + next.characters > groupCharactersMax)) break
+    if (group.length === groupMax || (group.length > 0 && characters + next.data_json.length > groupCharactersMax)) break
     group.push(next)
-    characters += next.characters
+    characters += next.data_json.length
   }
   const taken = new Set(group)
   queue.waiting = queue.waiting.filter((one) => !taken.has(one))
-  for (const { event, characters: own } of group) count(queue, event.source.id, -1, -own)
+  for (const { event, data_json } of group) count(queue, event.source.id, -1, -data_json.length)
   return group
 }
 

@@ -23,7 +23,7 @@ export interface ReceiptRow extends Tenant {
   readonly created_at: string
 }
 
-export type NewReceipt = ReceiptRow & { readonly once_key: string | null }
+export type NewReceipt = ReceiptRow & { readonly once_key: string | null; readonly data_json: string }
 
 /** By what an event is known again. */
 export interface EventKey {
@@ -67,7 +67,7 @@ export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Prom
         unnest(${texts((row) => row.once_key)}::text[]) as once_key, unnest(text_column(${column((row) => row.origin)})) as origin,
         unnest(text_column(${column((row) => row.status)})) as status, unnest(text_column(${column((row) => row.reason)})) as reason,
         unnest(text_column(${column((row) => row.contact_id)})) as contact_id, unnest(text_column(${column((row) => JSON.stringify(row.customer))})) as customer,
-        unnest(text_column(${column((row) => JSON.stringify(row.consent))})) as consent, unnest(text_column(${column((row) => JSON.stringify(row.data))})) as data,
+        unnest(text_column(${column((row) => JSON.stringify(row.consent))})) as consent, unnest(text_column(${column((row) => row.data_json)})) as data,
         unnest(text_column(${column((row) => row.occurred_at)})) as occurred_at, unnest(text_column(${column((row) => row.created_at)})) as created_at
     ) t
     order by source_id, event_id

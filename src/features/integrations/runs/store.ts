@@ -1,7 +1,7 @@
 /** SQL of `automation_runs`: made, read, and ended before they become messages. What takes those that are due is in due-store.ts. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { RunOfEvent, RunStatus } from '../../../contract/resources/automation-run.ts'
-import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import { addressKeyOf } from '../../contacts/service.ts'
 
@@ -37,15 +37,29 @@ const columns = (sql: Db) =>
 /** Runs of any tenants. Those that are scheduled are taken up when they are due. */
 export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return
-  const rows = runs.map((run) => ({ ...run, address: run.to === null ? null : addressKeyOf(run.channel_type, run.to).address }))
+  const column = (of: (run: NewRun) => string | null) => textColumn(runs.map(of))
+  // what somebody wrote freely may hold anything
+  const texts = (of: (run: NewRun) => string | null) => runs.map(of)
   await sql`
     insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, due_at,
       cancel_on, event_type, created_at)
-    select account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for,
-      case when status = 'scheduled' then scheduled_for end, cancel_on, event_type, created_at
-    from json_to_recordset(${jsonRows(rows)}::text::json) as t(account_id text, mode text, id text, source_id text, automation_id text, automation_event_id text, contact_id text,
-      customer_keys text[], "to" text, address text, status text, reason text, scheduled_for timestamptz, cancel_on text[], event_type text, created_at timestamptz)`
+    select account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys::text[], "to", address, status, reason, scheduled_for::timestamptz,
+      case when status = 'scheduled' then scheduled_for::timestamptz end, cancel_on::text[], event_type, created_at::timestamptz
+    from (
+      select unnest(text_column(${column((run) => run.account_id)})) as account_id, unnest(text_column(${column((run) => run.mode)})) as mode,
+        unnest(text_column(${column((run) => run.id)})) as id, unnest(text_column(${column((run) => run.source_id)})) as source_id,
+        unnest(text_column(${column((run) => run.automation_id)})) as automation_id, unnest(text_column(${column((run) => run.automation_event_id)})) as automation_event_id,
+        unnest(text_column(${column((run) => run.contact_id)})) as contact_id, unnest(${texts((run) => arrayText(run.customer_keys))}::text[]) as customer_keys,
+        unnest(${texts((run) => run.to)}::text[]) as "to",
+        unnest(${texts((run) => (run.to === null ? null : addressKeyOf(run.channel_type, run.to).address))}::text[]) as address,
+        unnest(text_column(${column((run) => run.status)})) as status, unnest(text_column(${column((run) => run.reason)})) as reason,
+        unnest(text_column(${column((run) => run.scheduled_for)})) as scheduled_for, unnest(${texts((run) => arrayText(run.cancel_on))}::text[]) as cancel_on,
+        unnest(${texts((run) => run.event_type)}::text[]) as event_type, unnest(text_column(${column((run) => run.created_at)})) as created_at
+    ) t`
 }
+
+/** An array as PostgreSQL reads it from a text. */
+const arrayText = (values: readonly string[]): string => `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 
 /** A new event of a customer. */
 export interface CustomerEvent extends Tenant {
