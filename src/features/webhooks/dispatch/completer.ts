@@ -6,7 +6,7 @@ import type { EndpointSession } from './endpoint-session.ts'
 import type { OpenHandoffs } from './open-handoffs.ts'
 import { asLane } from './queue-store.ts'
 import { recordHandedOff, recordingSets, recordQueued, type AttemptOutcome, type RecordingSet } from './recorder.ts'
-import type { EndpointSessions } from './sessions.ts'
+import type { EndpointSessions } from './endpoint-sessions.ts'
 
 export interface CompleterDeps {
   readonly platform: Platform

@@ -17,7 +17,7 @@ import { QueueReader } from './queue-reader.ts'
 import { Quiet } from './quiet.ts'
 import { Scheduler } from './scheduler.ts'
 import { SessionKeeper } from './session-keeper.ts'
-import { EndpointSessions } from './sessions.ts'
+import { EndpointSessions } from './endpoint-sessions.ts'
 
 export interface DelivererDeps {
   readonly platform: Platform

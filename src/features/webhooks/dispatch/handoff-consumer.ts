@@ -4,7 +4,7 @@ import type { HandoffConsumer } from '../fan-out/handoff.ts'
 import { notice, offersTo, type Offered } from './endpoint-session.ts'
 import type { EventBodies } from './event-bodies.ts'
 import type { OpenHandoffs } from './open-handoffs.ts'
-import type { EndpointSessions } from './sessions.ts'
+import type { EndpointSessions } from './endpoint-sessions.ts'
 
 export interface ConsumerDeps {
   readonly platform: Pick<Platform, 'clock' | 'log'>

@@ -4,7 +4,7 @@ import { endWithoutEvent } from '../deliveries/store.ts'
 import { aheadOf, jobOf } from './endpoint-session.ts'
 import type { EventBodies } from './event-bodies.ts'
 import { readDue, type DueRow, type ReadAhead } from './queue-store.ts'
-import type { EndpointSessions } from './sessions.ts'
+import type { EndpointSessions } from './endpoint-sessions.ts'
 
 export interface QueueReaderDeps {
   readonly pool: Pool

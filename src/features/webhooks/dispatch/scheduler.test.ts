@@ -5,7 +5,7 @@ import { fakeClock } from '../../../../test/kit/clock.ts'
 import { circuitAt, circuitEveryMs } from './circuit.ts'
 import type { DeliveryJob } from './endpoint-session.ts'
 import { Scheduler } from './scheduler.ts'
-import { EndpointSessions } from './sessions.ts'
+import { EndpointSessions } from './endpoint-sessions.ts'
 
 function start(body = Buffer.from('{}')) {
   const clock = fakeClock()

@@ -3,7 +3,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { circuitAt } from './circuit.ts'
 import { mayBegin, notice, type DeliveryJob, type EndpointSession } from './endpoint-session.ts'
 import type { EventBodies } from './event-bodies.ts'
-import type { EndpointSessions } from './sessions.ts'
+import type { EndpointSessions } from './endpoint-sessions.ts'
 
 /** Places of attempts under way in this process; slow endpoints together may take half of them. */
 const placesMax = 2_048

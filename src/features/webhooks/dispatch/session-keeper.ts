@@ -5,7 +5,7 @@ import { targetOf } from './attempt.ts'
 import { lookAgain, outdate, type EndpointSession } from './endpoint-session.ts'
 import { endpointLeases, endpointsPerPass, type EndpointLeases } from './leases.ts'
 import { readEndpoints } from './queue-store.ts'
-import type { EndpointSessions } from './sessions.ts'
+import type { EndpointSessions } from './endpoint-sessions.ts'
 
 const droppedPerPass = 2_000
 const renewEveryMs = 20_000
