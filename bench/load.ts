@@ -1,8 +1,12 @@
 /** The load generator, a process of its own: keep-alive connections without pipelining, written for little CPU, bounded in time and requests. */
+import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
-/** What to ask for. `send` makes a fresh recipient for each request, and sends a text where `content` says nothing else, `get` walks through its paths. */
+/**
+ * What to ask for. `send` makes a fresh recipient for each request, and sends a text where `content` says nothing else, `get` walks through its paths, `ingest` sends the webhook of a shop
+ * with a fresh order and customer, signed anew: each `{n}` in its body is another number of nine digits.
+ */
 export interface LoadPlan {
   readonly host: string
   readonly port: number
@@ -16,6 +20,14 @@ export interface LoadPlan {
   readonly work:
     | { readonly kind: 'send'; readonly channel: string; readonly keyed: boolean; readonly content?: object }
     | { readonly kind: 'get'; readonly paths: readonly string[] }
+    | {
+        readonly kind: 'ingest'
+        readonly path: string
+        readonly headers: Readonly<Record<string, string>>
+        readonly signed: string
+        readonly secret: string
+        readonly body: string
+      }
 }
 
 export interface LoadReport {
@@ -166,6 +178,7 @@ function requestMaker({ keys, work, port }: LoadPlan): (n: number) => string {
   if (work.kind === 'get') return (n) => `GET ${work.paths[n % work.paths.length]!} HTTP/1.1\r\n${heads[n % heads.length]!}\r\n`
   const run = Math.random().toString(36).slice(2, 10)
   const first = Math.floor(Math.random() * 8e8)
+  if (work.kind === 'ingest') return webhookMaker(work, port, first)
   const given = work.content === undefined ? undefined : JSON.stringify(work.content).slice(1, -1)
   return (n) => {
     const to = `+1${2_100_000_000 + ((first + n * 7919) % 800_000_000)}`
@@ -173,6 +186,20 @@ function requestMaker({ keys, work, port }: LoadPlan): (n: number) => string {
     const body = `{"channel":"${work.channel}","to":"${to}",${content},"reference":"order-${n % 1000}","metadata":{"order":"${n % 1000}"}}`
     const key = work.keyed ? `Idempotency-Key: ${run}-${n}\r\n` : ''
     return `POST /v1/messages HTTP/1.1\r\n${heads[n % heads.length]!}Content-Type: application/json\r\n${key}Content-Length: ${body.length}\r\n\r\n${body}`
+  }
+}
+
+function webhookMaker(
+  { path, headers, signed, secret, body }: Extract<LoadPlan['work'], { kind: 'ingest' }>,
+  port: number,
+  first: number,
+): (n: number) => string {
+  const fixed = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `POST ${path} HTTP/1.1\r\n${fixed.join('')}`
+  const parts = Buffer.from(body, 'utf8').toString('latin1').split('{n}')
+  return (n) => {
+    const fresh = parts.join(String(100_000_000 + ((first + n * 7919) % 800_000_000)))
+    return `${head}${signed}: ${createHmac('sha256', secret).update(fresh, 'latin1').digest('base64')}\r\nContent-Length: ${fresh.length}\r\n\r\n${fresh}`
   }
 }
 

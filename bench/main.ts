@@ -17,6 +17,7 @@ import { asMarkdown, asText, type Measurement, type Section } from './figures.ts
 import { flat } from './flat.ts'
 import { footprint } from './footprint.ts'
 import { imports } from './imports.ts'
+import { nativeWebhooks } from './native-webhooks.ts'
 import { readOptions, type Options } from './options.ts'
 import { redis } from './redis.ts'
 import { segments } from './segments.ts'
@@ -35,6 +36,7 @@ const measurements: readonly Measurement[] = [
   endpoints,
   segments,
   imports,
+  nativeWebhooks,
   footprint,
 ]
 

@@ -13,9 +13,9 @@ import { isPing, readWooCommerce } from './woocommerce.ts'
 
 const digest = 'd'.repeat(64)
 const shopify = (topic: string, body: string, more: Record<string, string> = {}): NativeEvent =>
-  readShopify({ headers: shopifyWebhook(topic, 's', body, more).headers, payload: readPayload(Buffer.from(body)), digest })
+  readShopify({ headers: shopifyWebhook(topic, 's', body, more).headers, payload: readPayload(Buffer.from(body)), digest: () => digest })
 const woocommerce = (topic: string, body: string): NativeEvent =>
-  readWooCommerce({ headers: wooCommerceWebhook(topic, 's', body).headers, payload: readPayload(Buffer.from(body)), digest })
+  readWooCommerce({ headers: wooCommerceWebhook(topic, 's', body).headers, payload: readPayload(Buffer.from(body)), digest: () => digest })
 const sampleOf = (topic: string) => readSample(`shopify/${topic.replace('/', '-')}`)
 
 const erika = { phone: '+49301234567', email: 'erika@example.com', first_name: 'Erika', last_name: 'Muster' }
@@ -88,7 +88,7 @@ test('an event of Shopify is named by the event and its topic, by the webhook wi
   const { headers } = shopifyWebhook('orders/paid', 's', body)
   const { 'x-shopify-event-id': _, ...withoutEvent } = headers
   const { 'x-shopify-webhook-id': __, ...withoutBoth } = withoutEvent
-  const id = (given: Record<string, string>) => readShopify({ headers: given, payload: readPayload(Buffer.from(body)), digest }).event_id
+  const id = (given: Record<string, string>) => readShopify({ headers: given, payload: readPayload(Buffer.from(body)), digest: () => digest }).event_id
 
   assert.deepEqual([headers, withoutEvent, withoutBoth].map(id), [
     `orders/paid:${headers['x-shopify-event-id']}`,
@@ -257,7 +257,7 @@ test('a payload without what every one of its topic has is refused with the name
     'parameter_missing order_id',
   )
   assert.equal(
-    refused(() => readShopify({ headers: {}, payload: { id: 1 }, digest })),
+    refused(() => readShopify({ headers: {}, payload: { id: 1 }, digest: () => digest })),
     'parameter_missing X-Shopify-Topic',
   )
   assert.equal(

@@ -5,8 +5,8 @@ import type { Fields } from '../../../lib/json-fields.ts'
 /** A webhook as its platform sent it: its signature is good, its body is a JSON object. */
 export interface NativeCall {
   readonly headers: IncomingHttpHeaders
-  /** Names what is in the body: the same bytes have the same one. */
-  readonly digest: string
+  /** Names what is in the body, for want of anything better: the same bytes have the same one. */
+  digest(): string
   readonly payload: Fields
 }
 

@@ -85,7 +85,7 @@ const flooded = (): Problem =>
 
 async function keep(deps: ReceiverDeps, { source, scheme, headers, body, arrived_at }: Webhook): Promise<Received> {
   if (scheme === 'custom') return await report(deps, { source, origin: 'native_webhook', ...readCustom(body, arrived_at) })
-  const call = { headers, payload: readPayload(body), digest: hash('sha256', body, 'hex') }
+  const call = { headers, payload: readPayload(body), digest: () => hash('sha256', body, 'hex') }
   const event = scheme === 'shopify' ? readShopify(call) : readWooCommerce(call)
   if (event.redaction !== undefined) await deps.redact(source, event.redaction)
   return await report(deps, reportedOf(source, await withBuyer(deps, source, event), arrived_at))

@@ -32,8 +32,8 @@ const redactTopic = 'customers/redact'
 export function readShopify(call: NativeCall): NativeEvent {
   const { headers, payload, digest } = call
   const topic = topicOf(headers, 'X-Shopify-Topic')
-  const told = headerText(headers, 'x-shopify-event-id') ?? headerText(headers, 'x-shopify-webhook-id') ?? digest
-  const event_id = `${topic}:${told.length > 100 ? digest : told}`
+  const told = headerText(headers, 'x-shopify-event-id') ?? headerText(headers, 'x-shopify-webhook-id') ?? digest()
+  const event_id = `${topic}:${told.length > 100 ? digest() : told}`
   const occurred_at = timeOf(headerText(headers, 'x-shopify-triggered-at'), payload['updated_at'], payload['created_at'])
   if (topic === redactTopic) return { ...unmapped('shopify', topic, event_id, occurred_at, {}), redaction: redactionOf(payload) }
   const meaning = Object.hasOwn(meanings, topic) ? meanings[topic]!(payload) : null

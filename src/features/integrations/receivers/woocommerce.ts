@@ -37,7 +37,7 @@ export function readWooCommerce({ headers, payload, digest }: NativeCall): Nativ
   const id = textOf(payload['id'])
   const changed = timeOf(payload['date_modified_gmt'], payload['date_created_gmt'])
   // its delivery id is the same for all of one second, and another one for each attempt
-  const event_id = id === null || id.length > 100 ? `${topic}:${digest}` : `${topic}:${id}${changed === null ? '' : `:${changed}`}`
+  const event_id = id === null || id.length > 100 ? `${topic}:${digest()}` : `${topic}:${id}${changed === null ? '' : `:${changed}`}`
   const meaning = Object.hasOwn(meanings, topic) ? meanings[topic]!(payload) : null
   if (meaning === null) return unmapped('woocommerce', topic, event_id, changed, payload)
   return eventOf(meaning, event_id, changed, payload)
