@@ -1,6 +1,8 @@
 /** Automations: which message follows which event of a source (behaviour: integrations 5). */
 import { Type, type Static } from 'typebox'
-import { AnyObject, NullableObject, Timestamp } from './nullable.ts'
+import { ReportedEvent } from './automation-event.ts'
+import { runStatuses, type RunStatus } from './automation-run.ts'
+import { AnyObject, NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
 export const automationStatuses = ['active', 'paused'] as const
 export type AutomationStatus = (typeof automationStatuses)[number]
@@ -123,3 +125,49 @@ export const AutomationUpdate = Type.Object(
   { $id: 'AutomationUpdate', description: 'Absent fields stay; objects and arrays are replaced whole.', examples: [{ status: 'paused' }] },
 )
 export type AutomationUpdate = Static<typeof AutomationUpdate>
+
+const SimulatedEvent = Type.Object({ ...ReportedEvent.properties, event_id: Type.Optional(NullableString({ description: 'Has no effect.' })) })
+
+/** What is simulated: a stored receipt, or an event that is made up. Which of the two there is is checked by the integrations feature. */
+export const AutomationSimulationRequest = Type.Object(
+  {
+    automation_event_id: Type.Optional(NullableString({ description: 'A receipt (`aev_`): its event, as if it were reported now.' })),
+    event: Type.Optional(
+      Type.Unsafe<Static<typeof SimulatedEvent> | null>({
+        ...SimulatedEvent,
+        type: ['object', 'null'],
+        description: 'One that is made up, as `POST /v1/automation_events` takes it without `source`.',
+      }),
+    ),
+  },
+  {
+    $id: 'AutomationSimulationRequest',
+    description: 'Either of the two.',
+    examples: [
+      { event: { type: 'order.shipped', customer: { phone: '+4915112345678', first_name: 'Ada' }, data: { order: { number: '1001', total: '59.99' } } } },
+    ],
+  },
+)
+export type AutomationSimulationRequest = Static<typeof AutomationSimulationRequest>
+
+export const AutomationSimulation = Type.Object(
+  {
+    object: Type.Literal('automation_simulation'),
+    status: Type.Unsafe<RunStatus>({
+      type: 'string',
+      enum: [...runStatuses],
+      description: 'That of the run there would be: `scheduled`, or `skipped`, `cancelled` or `failed` where no message would come of it.',
+    }),
+    reason: NullableString({
+      description: 'As a run has it, or `no_automation` of an event that is not for this one; of a `scheduled` one what holds it up at this moment.',
+    }),
+    conditions: Type.Array(Type.Object({ field: Type.String(), met: Type.Boolean() }), {
+      description: 'Each condition by itself, in the order in which they are written.',
+    }),
+    scheduled_for: NullableTimestamp({ description: 'When it would be sent; null where nothing is tried.' }),
+    message: NullableObject({ description: 'As it would be sent; null where none would be.' }),
+    cancel_on: Type.Array(Type.String(), { description: 'Event types of the same customer that would cancel it until then.' }),
+  },
+  { $id: 'AutomationSimulation', description: 'What an automation would do about an event, and why. Nothing is stored or sent.' },
+)
+export type AutomationSimulation = Static<typeof AutomationSimulation>

@@ -15,14 +15,14 @@ import { inboundPart } from './inbound.ts'
 import { addressKeyOf } from './recipients.ts'
 import { listService } from './lists.ts'
 import * as store from './store.ts'
-import { tagLabel } from './contact.ts'
+import { tagLabel, type ContactChange } from './contact.ts'
 import { withRaces } from './lock-set.ts'
 import { consentHistory, getContact, listContacts, readerOf, shownAll, type ContactReader } from './reading.ts'
 import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './saving.ts'
 import { segmentService } from './segments/service.ts'
-import { syncContacts } from './syncing.ts'
+import { foreseeContact, syncContacts } from './syncing.ts'
 import { listAttributes, listTags, tagContacts, type TaggingBody } from './tagging.ts'
 import { createContact, removeContact, updateContact, upsertContact } from './writing.ts'
 
@@ -34,7 +34,6 @@ export { csvStream, pageWaitMs, type CsvColumn, type CsvPage } from './csv-strea
 export { readTags } from './contact-input.ts'
 export { addressKeyOf, recipientsOf, suppressionHash, type AddressKey } from './recipients.ts'
 export type { ProviderConsent, Received } from './inbound.ts'
-import type { ContactChange } from './contact.ts'
 export { marketingType, type ContactChange } from './contact.ts'
 export { conditionHolds, fits } from './segments/evaluator.ts'
 export { negations, phoneText, type Field, type Fields } from './segments/fields.ts'
@@ -73,6 +72,9 @@ export function contactService(platform: Platform) {
     /** As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. */
     sync: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
       syncContacts(platform, sql, tenant, items, context),
+    /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
+    foreseen: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
+      foreseeContact(platform, sql, tenant, change, context),
 
     /** 404 `resource_missing` when there is none. */
     get: (sql: Db, tenant: Tenant, id: string): Promise<Contact> => getContact(platform, sql, tenant, id),

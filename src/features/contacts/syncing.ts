@@ -2,7 +2,9 @@
 import type { Tenant } from '../../contract/caller.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { applyChange } from './contact.ts'
+import { contactLimits } from '../../contract/resources/contact.ts'
+import { applyChange, newContact, type ContactChange } from './contact.ts'
+import { countContacts } from './counter-store.ts'
 import { matchKey, withRaces } from './lock-set.ts'
 import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
@@ -32,4 +34,13 @@ async function rowsOf(sql: Db, tenant: Tenant, items: readonly SaveItem[]): Prom
 function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boolean {
   const { row: after, transitions } = applyChange(row, allowedChange(item, row, context), context)
   return after !== row || transitions.length > 0
+}
+
+/** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
+export async function foreseeContact(platform: Platform, sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> {
+  const item: SaveItem = { kind: 'upsert', change }
+  const [held] = await rowsOf(sql, tenant, [item])
+  if (held === undefined && (await countContacts(sql, tenant)) >= platform.settings.contact_limit) return null
+  const { row } = applyChange(held ?? newContact(tenant, platform.ids('ct'), context.at), allowedChange(item, held, context), context)
+  return row.tags.length > contactLimits.tags_max || Object.keys(row.attributes).length > contactLimits.attributes_max ? null : row
 }

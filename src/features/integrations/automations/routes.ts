@@ -1,6 +1,14 @@
 /** What can be asked about automations (behaviour: integrations 5). */
 import { Type } from 'typebox'
-import { Automation, AutomationCreation, automationStatuses, AutomationUpdate, type AutomationStatus } from '../../../contract/resources/automation.ts'
+import {
+  Automation,
+  AutomationCreation,
+  AutomationSimulation,
+  AutomationSimulationRequest,
+  automationStatuses,
+  AutomationUpdate,
+  type AutomationStatus,
+} from '../../../contract/resources/automation.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
 import { automationFailures } from './saving.ts'
@@ -92,5 +100,20 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
       await automations.remove(sql, caller, params['id']!)
       return reply(200, { id: params['id'], object: 'automation', deleted: true })
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/automations/{id}/simulate',
+    scope: 'integrations:read',
+    tag,
+    summary: 'Simulate an automation',
+    description:
+      'What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. ' +
+      'A receipt of another source, or of another type of event, is `skipped`, `no_automation`.',
+    body: AutomationSimulationRequest,
+    idempotent: 'lease',
+    replies: { 200: AutomationSimulation },
+    errors: ['resource_missing', 'parameter_missing'],
+    handler: async ({ caller, params, body, sql }) => reply(200, await automations.simulate(sql, caller, params['id']!, body)),
   }),
 ]

@@ -3,27 +3,27 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
 import { missing, Problem } from '../../../contract/problem.ts'
-import { automationLimits, type Automation, type AutomationCreation, type AutomationUpdate } from '../../../contract/resources/automation.ts'
+import {
+  automationLimits,
+  type Automation,
+  type AutomationCreation,
+  type AutomationSimulation,
+  type AutomationSimulationRequest,
+  type AutomationUpdate,
+} from '../../../contract/resources/automation.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { InOrder } from '../../../lib/in-order.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
-import { requireCursor, type Page } from '../../../platform/http/paging.ts'
-import type { Platform } from '../../../platform/platform.ts'
-import type { ChannelService } from '../../channels/service.ts'
-import type { ContactService } from '../../contacts/service.ts'
 import { cancelRunsOfAutomation, type CancelReason } from '../runs/store.ts'
 import { findSource } from '../sources/store.ts'
 import { changeAutomations } from './configuration.ts'
+import type { AutomationDeps } from './deps.ts'
 import { automationObject } from './present.ts'
+import { existing, listAutomations } from './reading.ts'
 import { checkAutomation, fieldsOf } from './saving.ts'
+import { simulate } from './simulating.ts'
 import * as store from './store.ts'
-import type { AutomationFilters, AutomationRow } from './store.ts'
-
-export interface AutomationDeps {
-  readonly platform: Platform
-  readonly channels: ChannelService
-  readonly contacts: ContactService
-}
+import type { AutomationRow } from './store.ts'
 
 /** Keeps what is to be answered, in the transaction of the change. */
 export type Keep = (tx: Db, shown: Automation) => Promise<void>
@@ -44,6 +44,8 @@ export function automationService(deps: AutomationDeps) {
       changes.run(id, () => updateAutomation(deps, sql, tenant, id, body)),
     /** With what waits of it. */
     remove: (sql: Db, tenant: Tenant, id: string): Promise<void> => removeAutomation(deps, sql, tenant, id),
+    /** What it would do about an event, and why. */
+    simulate: (sql: Db, tenant: Tenant, id: string, body: AutomationSimulationRequest): Promise<AutomationSimulation> => simulate(deps, sql, tenant, id, body),
   }
 }
 
@@ -71,19 +73,6 @@ const tooMany = (source_id: string): Problem =>
     'automation_limit_reached',
     `The integration source ${source_id} has ${automationLimits.per_source_max} automations, which is the limit. Delete one that is no longer used.`,
   )
-
-async function listAutomations(sql: Db, tenant: Tenant, filters: AutomationFilters, page: Page): Promise<Automation[]> {
-  const existed = async (id: string) => isId('aut', id) && (await store.automationExisted(sql, tenant, id))
-  await requireCursor(page.starting_after, 'No automation has the id', existed)
-  return (await store.listAutomations(sql, tenant, filters, page)).map(automationObject)
-}
-
-/** 404 `resource_missing` when there is none. */
-async function existing(sql: Db, tenant: Tenant, id: string): Promise<AutomationRow> {
-  const row = isId('aut', id) ? await store.findAutomation(sql, tenant, id) : null
-  if (row === null) throw missing('automation', id)
-  return row
-}
 
 /** How often a change is worked out anew because another process was quicker with the same automation. */
 const updateAttemptsMax = 5

@@ -1,7 +1,7 @@
 /** The contacts that customers of reported events are: saved where their source is set so, else found (behaviour: integrations 3.9, 3.10). */
 import { tenantOf, type Tenant } from '../../../contract/caller.ts'
 import { normalisePhone, phoneKey } from '../../../lib/phone.ts'
-import type { Transaction } from '../../../platform/database/sql.ts'
+import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import type { ContactChange, ContactRow, ContactService, SaveContext, SaveItem, SaveResult } from '../../contacts/service.ts'
 import type { ReportingSource } from '../sources/store.ts'
 import type { Report } from './reported.ts'
@@ -36,14 +36,34 @@ export async function contactsOf(
   return found
 }
 
+/** The contact as `contactsOf` would leave it, for one report that nothing is saved of. */
+export async function foreseenContact(
+  contacts: Pick<ContactService, 'keepable' | 'foreseen' | 'ofPhones'>,
+  sql: Db,
+  report: Report,
+  source: Tenant & Pick<ReportingSource, 'contact_sync'>,
+): Promise<ContactRow | undefined> {
+  const phone = phoneOf(report.event.customer)
+  if (phone === null) return undefined
+  const tenant = tenantOf(source)
+  if (source.contact_sync) {
+    const change = changeOf(contacts, report)
+    const context = contextOf(report.at)
+    const row = (await contacts.foreseen(sql, tenant, change, context)) ?? (await contacts.foreseen(sql, tenant, withoutLabels(change), context))
+    if (row !== null) return row
+  }
+  return (await contacts.ofPhones(sql, tenant, [phoneKey(phone)])).get(phoneKey(phone))
+}
+
+const contextOf = (at: string): SaveContext => ({ at, source: 'integration', keep_opt_outs: true })
+
 /** E.164, where the customer has a phone that can be read. */
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null => (phone ? normalisePhone(phone) : null)
 
 /** Saves contacts by what events tell; one that may not be saved, at the cap say, has none. */
 async function saved(contacts: Contacts, tx: Transaction, tenant: Tenant, reports: readonly Report[]): Promise<[Report, ContactRow][]> {
   if (reports.length === 0) return []
-  const at = reports.at(-1)!.at
-  const context: SaveContext = { at, source: 'integration', keep_opt_outs: true }
+  const context = contextOf(reports.at(-1)!.at)
   const changes = reports.map((report) => changeOf(contacts, report))
   const results = await contacts.sync(
     tx,
@@ -76,7 +96,7 @@ function withoutLabels({ add_tags: _tags, attributes: _attributes, ...rest }: Co
   return rest
 }
 
-function changeOf(contacts: Contacts, { event: { customer, consent, consent_passing }, at }: Report): ContactChange {
+function changeOf(contacts: Pick<Contacts, 'keepable'>, { event: { customer, consent, consent_passing }, at }: Report): ContactChange {
   const { external_id, phone, email, first_name, last_name, locale, tags, attributes } = customer
   const change = contacts.keepable({ external_id, phone, email, first_name, last_name, locale, tags, attributes }, at)
   return consent.marketing === true && consent_passing !== true ? { ...change, consent: { [marketingOn]: { marketing: 'opted_in' } } } : change

@@ -11,7 +11,7 @@ import { recipientOf } from '../runs/recipient.ts'
 import type { NewRun } from '../runs/store.ts'
 import type { ReportingSource } from '../sources/store.ts'
 import { phoneOf } from './contact-sync.ts'
-import { decide, type Recipient, type SkipReason } from './deciding.ts'
+import { decide, type Decision, type Recipient, type SkipReason } from './deciding.ts'
 import type { Report } from './reported.ts'
 
 /** What follows from an event. */
@@ -59,6 +59,23 @@ export async function consequencesOf(
     consequences.set(report, { ...consequence, cancels: report.event.unmapped !== true && cancelling.has(nameOf(report)) })
   }
   return consequences
+}
+
+/** What one automation does about an event, and whom its message goes to: as for an event that is reported. `contact`: whom the customer is. */
+export async function matchOf(
+  platform: Platform,
+  sql: Db,
+  report: Report,
+  automation: ActiveAutomation,
+  source: Pick<ReportingSource, 'consent_mode'>,
+  contact: ContactRow | undefined,
+): Promise<Decision & { readonly to: string | null }> {
+  const pairs = pairsOf(platform, report, [automation], contact)
+  if (pairs === null) throw new Error(`the conditions of ${automation.id} could not be looked at`)
+  const recipients = await recipientsOf(platform, sql, pairs)
+  const [{ conditions_met, to }] = pairs as [Pair]
+  const recipient = recipients.get(pairs[0]!)!
+  return { ...decide({ source, automation, consent: report.event.consent, conditions_met, recipient }, Date.parse(report.at)), to }
 }
 
 const nothing = { status: 'ignored', reason: null, runs: [], restarted: [] } as const
