@@ -264,7 +264,7 @@ export function buildApp(parts: AppParts): App {
   const wanted = parts.roles ?? roles
   const ids = parts.ids ?? idMaker(clock)
   const process_id = parts.process_id ?? `${hostname()}.${process.pid}.${ids('req').slice(-8)}`
-  const notifications = notifier(pool, process_id)
+  const notifications = notifier(pool, process_id, () => present.alone())
   const platform = makePlatform(parts, ids, process_id, notifications)
   const present = presence(platform, { makeRoom: () => features.dispatch.persistSends(), wakePeers: () => notifications.notify('heartbeat') })
   const features = compose(platform, parts, wanted.includes('worker'), () => present.alone())

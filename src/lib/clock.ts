@@ -1,5 +1,6 @@
 /** Time as an argument. Nothing outside this file reads the machine's clock for the product's meaning of "now". */
 import { setMaxListeners } from 'node:events'
+import { clearTimeout, setTimeout } from 'node:timers'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Clock {
@@ -32,12 +33,29 @@ export function systemClock(): SystemClock {
     adjust: (offset_ms) => {
       offset = offset_ms
     },
-    sleep: (ms, signal) => delay(Math.min(Math.max(ms, 0), longestMs), undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+    sleep,
   }
+}
+
+/** Without the rejection and the error with its stack that a timer of Node makes of every signal: lanes are woken hundreds of times a second. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.min(Math.max(ms, 0), longestMs))
+    signal?.addEventListener('abort', end)
+  })
 }
 
 /** Lets `ms` milliseconds of real time pass, whatever a clock says: to pace work by the machine's speed, never for what time means to the product. */
 export const pause = (ms: number): Promise<void> => delay(ms)
+
+/** Why a signal aborts that only ends a wait: where none is given Node makes an error, with its stack. */
+export const over = new Error('The wait is over.')
 
 /** Does work whose signal aborts after `ms` milliseconds of this clock; resolves and rejects as the work does. */
 export async function withDeadline<T>(clock: Pick<Clock, 'sleep'>, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -50,7 +68,7 @@ export async function withDeadline<T>(clock: Pick<Clock, 'sleep'>, ms: number, w
   try {
     return await work(deadline.signal)
   } finally {
-    ended.abort()
+    ended.abort(over)
   }
 }
 

@@ -1,5 +1,5 @@
 /** The one loop under every lane: `tick()` for tests, `run(signal)` for production, `wake()` when there may be work. */
-import type { Clock } from './clock.ts'
+import { over, type Clock } from './clock.ts'
 
 export interface Lane {
   readonly name: string
@@ -26,10 +26,11 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
   let woken = false
   let interrupt: AbortController | undefined
   let backingOff: AbortController | undefined
+  /** Until it is woken, or `run` is to end. */
   const nap = async (ms: number, signal: AbortSignal) => {
     if (woken || signal.aborted) return
     interrupt = new AbortController()
-    await clock.sleep(ms, AbortSignal.any([signal, interrupt.signal]))
+    await clock.sleep(ms, interrupt.signal)
     interrupt = undefined
   }
   return {
@@ -37,11 +38,13 @@ export function loop(lane: Lane, clock: Clock, onError: (error: unknown, lane: s
     tick: () => lane.tick(),
     wake() {
       woken = true
-      interrupt?.abort()
+      interrupt?.abort(over)
     },
     retry: () => backingOff?.abort(),
     async run(signal) {
       let failures = 0
+      const stop = () => interrupt?.abort(over)
+      signal.addEventListener('abort', stop, { once: true })
       while (!signal.aborted) {
         woken = false
         try {

@@ -42,3 +42,26 @@ test('a command tells others without listening itself; notifying nothing in part
 
   assert.deepEqual([...woken].toSorted(), ['dispatch', 'forget-keys'])
 })
+
+test('a process that is alone wakes itself and sends nothing, until another one is there', async (t) => {
+  const { pool } = await startPlatform(t)
+  let alone = true
+  const [mine, theirs] = [notifier(pool, 'one', () => alone), notifier(pool, 'two')]
+  const woken: string[] = []
+  const told = Promise.withResolvers<void>()
+  mine.on('dispatch', () => woken.push('dispatch here'))
+  theirs.on('dispatch', () => woken.push('dispatch there'))
+  theirs.on('deliver', () => {
+    woken.push('deliver there')
+    told.resolve()
+  })
+  await Promise.all([mine.open(), theirs.open()])
+
+  mine.notify('dispatch')
+  alone = false
+  mine.notify('deliver')
+  await within('the other process to be told', told.promise)
+  await Promise.all([mine.close(), theirs.close()])
+
+  assert.deepEqual(woken, ['dispatch here', 'deliver there'])
+})

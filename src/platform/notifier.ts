@@ -22,8 +22,8 @@ export interface Notifier {
   close(): Promise<void>
 }
 
-/** `me` names this process, so that it does not hear itself twice. */
-export function notifier(pool: Pool, me: string): Notifier {
+/** `me` names this process, so that it does not hear itself twice. While it is `alone` nobody else is told: there is nobody who would hear it. */
+export function notifier(pool: Pool, me: string, alone: () => boolean = () => false): Notifier {
   const listeners = new Map<string, (() => void)[]>()
   const missedListeners: (() => void)[] = []
   let listening: Listening | undefined
@@ -47,6 +47,7 @@ export function notifier(pool: Pool, me: string): Notifier {
     notify(...names) {
       const wanted = names.length === 0 ? [all] : names
       wake(wanted)
+      if (listening !== undefined && alone()) return
       for (const name of wanted) outbox.add(name)
       if (listening !== undefined) void send()
     },

@@ -1,6 +1,6 @@
 /** The fan-out lane: follows the event feed and makes the deliveries of active subscriptions. */
 import { limits } from '../../../contract/limits.ts'
-import { isoTime } from '../../../lib/clock.ts'
+import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import { lookPastBystanders } from '../../../platform/feed-horizon-store.ts'
@@ -24,7 +24,9 @@ const offersTop = 2_000
 /** A lease that ends sooner is not relied on. */
 const leaseMarginMs = 10_000
 const lookEveryMs = 1_000
-/** Passes in a row that find events and none that is final, with a pause of 15 ms after each: then somebody else may hold them up. */
+/** Between two passes while events keep coming. */
+const soonMs = 15
+/** Passes in a row that find events and none that is final, with a pause after each: then somebody else may hold them up. */
 const unripePasses = 10
 
 /** What a pass did. */
@@ -62,7 +64,7 @@ export function fanOutLane(platform: Platform, consumer: HandoffConsumer = noCon
       if (events > 0) state.offersMax = Math.max(offersMin, Math.min(offersTop, offersPerEvent * events))
       if (more || (events === 0 && !unripe && !beaten)) return events
       // more comes in a moment: looking again soon keeps deliveries quick, not looking at once keeps the passes few
-      await store.pauseBriefly(pool)
+      await pause(soonMs)
       return Math.max(1, events)
     },
   }

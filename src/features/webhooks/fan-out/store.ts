@@ -128,8 +128,3 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> 
     select count(*)::int as moved from moved`
   return row!.moved > 0
 }
-
-/** Waits a moment where the transactions are that it waits for. */
-export async function pauseBriefly(sql: Db): Promise<void> {
-  await sql`select pg_sleep(0.015)`
-}
