@@ -35,8 +35,11 @@ export interface AcceptDeps {
   readonly contacts: ContactService
 }
 
-/** Accepts reports in `tx`, in their order. Throws `LostRace` and `NotKept`; nothing of what it did counts then. */
-export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: readonly Report[]): Promise<Outcomes> {
+/**
+ * Accepts reports in `tx`, in their order; as `failed`, they are stored and not looked at. Throws `LostRace` and `NotKept`, and whatever the database refuses; nothing
+ * of what it did counts then.
+ */
+export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: readonly Report[], as: 'reported' | 'failed' = 'reported'): Promise<Outcomes> {
   const outcomes: Outcomes = new Map()
   // sent without waiting for each other's answers
   const [shared, known] = await Promise.all([shareSources(tx, [...new Set(reports.map(({ event }) => event.source.id))]), findReported(tx, reports.map(keyOf))])
@@ -47,8 +50,8 @@ export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: 
     return refusal === null
   })
   const { fresh, again } = parted(reporting, known)
-  const contacts = await contactsOf(deps.contacts, tx, fresh, sources)
-  const consequences = await consequencesOf(deps.platform, tx, fresh, sources, contacts)
+  const contacts = as === 'failed' ? new Map<Report, ContactRow>() : await contactsOf(deps.contacts, tx, fresh, sources)
+  const consequences = as === 'failed' ? failedOf(fresh) : await consequencesOf(deps.platform, tx, fresh, sources, contacts)
   await write(tx, fresh, contacts, consequences, outcomes)
   await answerAgain(tx, again, outcomes)
   for (const report of reports) {
@@ -60,6 +63,9 @@ export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: 
   }
   return outcomes
 }
+
+const failedOf = (reports: readonly Report[]): Map<Report, Consequence> =>
+  new Map(reports.map((report) => [report, { status: 'failed', reason: null, runs: [], restarted: [], cancels: false }]))
 
 /** Writes receipts and runs, and lets go what waits no longer for their customers. */
 async function write(

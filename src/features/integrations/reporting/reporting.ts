@@ -161,6 +161,7 @@ async function accept(deps: AcceptDeps, group: readonly Waiting[]): Promise<void
         continue
       }
       if (repeat < repeatsMax && (await mayRepeat(deps, error))) continue
+      if (open.length === 1 && isOfData(error)) return await acceptFailed(deps, open, error)
       if (open.length === 1 || !isOfOne(error)) return refuse(deps, open, error)
       const half = Math.ceil(open.length / 2)
       await accept(deps, open.slice(0, half))
@@ -189,10 +190,24 @@ async function mayRepeat({ platform }: AcceptDeps, error: unknown): Promise<bool
   return true
 }
 
+/** The database refuses what is to be written. */
+const isOfData = (error: unknown): boolean => /^2[23]/.test(sqlState(error) ?? '')
+
 /** One event of a group may be what the database refuses, or what loses every race. */
-const isOfOne = (error: unknown): boolean => raced(error) || /^2[23]/.test(sqlState(error) ?? '')
+const isOfOne = (error: unknown): boolean => raced(error) || isOfData(error)
+
+/** What cannot be looked at gets a receipt that says so, for whoever told it would only tell it again and again. */
+async function acceptFailed(deps: AcceptDeps, group: readonly Waiting[], error: unknown): Promise<void> {
+  const { platform } = deps
+  platform.log.error({ err: error, automation_event_id: group[0]!.id }, 'a reported event could not be looked at')
+  try {
+    answer(group, await transact(platform.pool, (tx) => acceptReports(deps, tx, group, 'failed')))
+  } catch (again) {
+    refuse(deps, group, again)
+  }
+}
 
 function refuse({ platform }: AcceptDeps, group: readonly Waiting[], error: unknown): void {
   if (group.length > 1) platform.log.error({ err: error }, 'a group of reported events failed as a whole; the next one goes on')
-  for (const { reject } of group) reject(error)
+  for (const { reject } of group) reject(error instanceof NotKept ? error.problem : error)
 }

@@ -69,6 +69,8 @@ export interface CustomerEvent extends Tenant {
   readonly customer_keys: readonly string[]
 }
 
+// whom they are of comes first (`offset 0`): the index of the keys holds those alone that may be cancelled so, that of the sources everything that waits
+
 /**
  * Cancels waiting runs of the same customers whose `cancel_on` names the type of an event. Events that are reported together may be given with the runs that they made: each cancels what came
  * of those before it. Whoever calls this holds no wallet.
@@ -81,9 +83,9 @@ export async function cancelWaiting(sql: Db, events: readonly (CustomerEvent & {
     ),
     found as materialized (
       select distinct r.id from e cross join lateral (
-        select w.id, w.automation_event_id from automation_runs w
-        where w.customer_keys && e.customer_keys and w.status = 'scheduled' and w.cancel_on <> '{}' and w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode
-          and e.type = any (w.cancel_on)
+        select w.id, w.automation_event_id
+        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' and cancel_on <> '{}' offset 0) w
+        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and e.type = any (w.cancel_on)
       ) r where ${isBefore(sql)}
     )
     ${cancelled(sql, 'cancel_on')}`
@@ -101,9 +103,9 @@ export async function restartDelays(sql: Db, events: readonly (CustomerEvent & {
     ),
     found as materialized (
       select distinct r.id from e cross join lateral (
-        select w.id, w.automation_event_id from automation_runs w
-        where w.customer_keys && e.customer_keys and w.status = 'scheduled' and (w.event_type like 'cart.%' or w.event_type like 'checkout.%') and w.source_id = e.source_id
-          and w.account_id = e.account_id and w.mode = e.mode and w.automation_id = e.automation_id
+        select w.id, w.automation_event_id
+        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' and (event_type like 'cart.%' or event_type like 'checkout.%') offset 0) w
+        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and w.automation_id = e.automation_id
       ) r where ${isBefore(sql)}
     )
     ${cancelled(sql, 'restarted')}`
