@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { request } from 'undici'
 import { refusesWrites } from '../../src/platform/database/failures.ts'
 import { problemOf } from '../../src/platform/http/envelope.ts'
-import type { Answered } from '../kit/api.ts'
+import type { Answered, Api } from '../kit/api.ts'
 import { closing } from '../kit/closing.ts'
 import { startProcess } from '../kit/process.ts'
 import { until, within } from '../kit/waiting.ts'
@@ -83,16 +83,22 @@ test('callers that go away leave no read behind, over and over, while everybody 
   assert.match(await metricsOf(world), /posthorn_reads_ended_total\{reason="abandoned"\} 36/)
 })
 
-test('a third expensive read of an account waits five seconds and is refused, while that of another account goes on', async (t) => {
-  const { world, busy, other, contact, segment } = await start(t)
-  const plain = await segmentOf(other, blocked)
+/** All the expensive reads that an account has at once, held up until `release`. */
+async function twoPreviews(t: TestContext, world: World, api: Api, segment: string) {
   const release = await holdLists(t, world)
-  const previews = [1, 2].map(() => busy.api.get(`/v1/segments/${segment}/preview`))
+  const previews = [1, 2].map(() => api.get(`/v1/segments/${segment}/preview`))
   await until(
     'both previews to read',
     () => underWay(world),
     (count) => count === 2,
   )
+  return { release, previews }
+}
+
+test('a third expensive read of an account waits five seconds and is refused, while that of another account goes on', async (t) => {
+  const { world, busy, other, contact, segment } = await start(t)
+  const plain = await segmentOf(other, blocked)
+  const { release, previews } = await twoPreviews(t, world, busy.api, segment)
   const more = [`/v1/segments/${segment}/preview`, `/v1/contacts?segment=${segment}`, '/v1/contacts/export', `/v1/contacts/${contact}/export`, '/v1/usage'].map(
     (path) => busy.api.get(path),
   )
@@ -145,13 +151,7 @@ test('who waits is read as soon as a read before it has ended', async (t) => {
 test('two reads of an account are all there are in every process together', async (t) => {
   const { world, busy, segment } = await start(t)
   const second = await startProcess(t, world, 'second')
-  const release = await holdLists(t, world)
-  const previews = [1, 2].map(() => busy.api.get(`/v1/segments/${segment}/preview`))
-  await until(
-    'both previews to read',
-    () => underWay(world),
-    (count) => count === 2,
-  )
+  const { release, previews } = await twoPreviews(t, world, busy.api, segment)
 
   let refused: Answered | undefined
   const third = second.api(busy.key).get(`/v1/segments/${segment}/preview`)

@@ -278,8 +278,8 @@ test('a message in doubt expires in its time, and fails with its channel', async
   await world.invariants()
 })
 
-test('what a killed process was handing over is asked about before another sends it again', async (t) => {
-  const { world, provider, send, read } = await liveWorld(t)
+/** A message that is being handed over by a process when that is killed. */
+async function killedHandOver(t: TestContext, { world, provider, send }: Awaited<ReturnType<typeof liveWorld>>): Promise<string> {
   provider.answer = () => 'hang'
   const { id, kill } = await dyingHandOver(t, world, send)
   await until(
@@ -289,6 +289,13 @@ test('what a killed process was handing over is asked about before another sends
   )
   await kill()
   provider.answer = accepted
+  return id
+}
+
+test('what a killed process was handing over is asked about before another sends it again', async (t) => {
+  const scripted = await liveWorld(t)
+  const { world, provider, read } = scripted
+  const id = await killedHandOver(t, scripted)
   provider.tell = ({ id }) => taken(id)
 
   await seeDeath(world)
@@ -299,16 +306,9 @@ test('what a killed process was handing over is asked about before another sends
 })
 
 test('what a killed process was handing over is not sent again before a receipt that is stored has been applied', async (t) => {
-  const { world, api, provider, send, read, channel } = await liveWorld(t)
-  provider.answer = () => 'hang'
-  const { id, kill } = await dyingHandOver(t, world, send)
-  await until(
-    'the hand-over',
-    () => provider.sent.length,
-    (sent) => sent === 1,
-  )
-  await kill()
-  provider.answer = accepted
+  const scripted = await liveWorld(t)
+  const { world, api, provider, read, channel } = scripted
+  const id = await killedHandOver(t, scripted)
   const told = await fetch(`${world.base_url}/hooks/channels/${channel}`, {
     method: 'POST',
     body: JSON.stringify({ reports: [{ kind: 'receipt', provider_id: 'p-told', message_id: id, transition: 'deliver' }] }),

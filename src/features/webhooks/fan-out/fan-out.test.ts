@@ -6,26 +6,13 @@ import { testDatabase } from '../../../../test/kit/database.ts'
 import { feedService } from '../feed/service.ts'
 import { openPool } from '../../../platform/database/pool.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
-import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
+import { recordEvents } from '../../../platform/outbox.ts'
+import { eventTenant, newEvent } from '../../../../test/kit/new-event.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { fanOutLane, fanOutPass } from './fan-out.ts'
 import { noConsumer } from './handoff.ts'
 import { commitFanOut, readFeedSlice } from './store.ts'
-
-const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
-
-function event(world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent {
-  return {
-    ...tenant,
-    id: world.platform.ids('evt'),
-    type: 'message.sent',
-    object_id: 'msg_1',
-    object: { id: 'msg_1', n: 1 },
-    created_at: world.clock.iso(),
-    ...more,
-  }
-}
 
 /** A transaction takes as long as its statements. */
 async function work(tx: Db, statements: number): Promise<void> {
@@ -36,14 +23,14 @@ async function work(tx: Db, statements: number): Promise<void> {
 async function subscribeMany(world: PlatformWorld, count: number): Promise<void> {
   await world.pool`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, since_snapshot, since_position)
-    select ${tenant.account_id}, 'test', '*', 'we_many_' || n, pg_current_snapshot(), 0 from generate_series(1, ${count}::int) n`
+    select ${eventTenant.account_id}, 'test', '*', 'we_many_' || n, pg_current_snapshot(), 0 from generate_series(1, ${count}::int) n`
 }
 
 /** An endpoint `we_1` that wants everything from the beginning. */
 async function subscribe(world: PlatformWorld, filters: object | null = null): Promise<void> {
   await world.pool`
     insert into webhook_subscriptions (account_id, mode, event_type, endpoint_id, filters, since_snapshot, since_position)
-    select ${tenant.account_id}, 'test', '*', 'we_1', ${filters === null ? null : JSON.stringify(filters)}::text::jsonb, pg_current_snapshot(), 0`
+    select ${eventTenant.account_id}, 'test', '*', 'we_1', ${filters === null ? null : JSON.stringify(filters)}::text::jsonb, pg_current_snapshot(), 0`
 }
 
 /** What is new in the feed, once transactions elsewhere no longer hold it back. */
@@ -64,7 +51,7 @@ test('the fan-out misses nothing either, and makes each delivery once, with seve
   let writing = true
   const write = async (seed: number) => {
     for (let round = 0; round < 30; round++) {
-      const made = event(world)
+      const made = newEvent(world)
       await transact(writers, async (tx) => {
         await recordEvents(tx, [made])
         await work(tx, (seed * 5 + round) % 9)
@@ -98,7 +85,7 @@ test('a fan-out cursor that an operator set back makes what is missing and passe
       () => lane.tick(),
       (jobs) => jobs === 0,
     )
-  await recordEvents(world.pool, [event(world), event(world), event(world)])
+  await recordEvents(world.pool, [newEvent(world), newEvent(world), newEvent(world)])
   await follow()
   const before = await world.pool`select id from webhook_queue order by id`
   await world.pool`update webhook_fan_out set position = 0, id = ''`
@@ -113,7 +100,7 @@ test('a fan-out cursor that an operator set back makes what is missing and passe
 test('who computed a step that another process has made meanwhile writes nothing', async (t) => {
   const world = await startPlatform(t)
   await subscribe(world)
-  await recordEvents(world.pool, [event(world), event(world)])
+  await recordEvents(world.pool, [newEvent(world), newEvent(world)])
   const { cursor, events } = await sliceOf(world, 2)
   const step = {
     from: cursor,
@@ -137,12 +124,12 @@ test('who computed a step that another process has made meanwhile writes nothing
 
 test('a step that was worked out for an endpoint as it was before its change is not made', async (t) => {
   const world = await startPlatform(t)
-  await recordEvents(world.pool, [event(world)])
+  await recordEvents(world.pool, [newEvent(world)])
   await world.pool`
     insert into webhook_endpoints (account_id, mode, id, url, description, events, status, filters, metadata, created_by, secret, version, created_at)
-    values (${tenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', 2, ${world.clock.iso()})`
+    values (${eventTenant.account_id}, 'test', 'we_1', 'https://example.com', '', '{*}', 'active', '{}', '{}', '{}', '', 2, ${world.clock.iso()})`
   const { cursor, events } = await sliceOf(world, 1)
-  const delivery = { id: 'whd_1', endpoint_id: 'we_1', ...tenant, event_id: events[0]!.id, event_type: 'message.sent', due_at: world.clock.iso() }
+  const delivery = { id: 'whd_1', endpoint_id: 'we_1', ...eventTenant, event_id: events[0]!.id, event_type: 'message.sent', due_at: world.clock.iso() }
   const step = { from: cursor, to: events[0]!, at: world.clock.iso(), queued: [delivery], handedOff: [], process_id: 'p', batch_id: 1 }
 
   const old = await commitFanOut(world.pool, { ...step, endpoints: new Map([['we_1', 1]]) })
@@ -154,7 +141,7 @@ test('a step that was worked out for an endpoint as it was before its change is 
 
 test('the feed is read in its order up to a limit, with events for one endpoint alone left without a type', async (t) => {
   const world = await startPlatform(t)
-  const made = [event(world), event(world, { type: 'webhook.test', endpoint_id: 'we_1' }), event(world, { mode: 'live' })]
+  const made = [newEvent(world), newEvent(world, { type: 'webhook.test', endpoint_id: 'we_1' }), newEvent(world, { mode: 'live' })]
   for (const one of made) await recordEvents(world.pool, [one])
   await sliceOf(world, 3)
 
@@ -174,7 +161,7 @@ test('an event that the filters of an endpoint hold back makes no delivery, and 
   const world = await startPlatform(t)
   await subscribe(world, { directions: ['outbound'] })
   const objects = [{ direction: 'outbound' }, { direction: 'inbound' }, {}]
-  const made = objects.map((object) => event(world, { object }))
+  const made = objects.map((object) => newEvent(world, { object }))
   await recordEvents(world.pool, made)
   await sliceOf(world, 3)
 
@@ -190,7 +177,7 @@ test('an event that the filters of an endpoint hold back makes no delivery, and 
 test('a pass makes a bounded number of deliveries, however many endpoints an account has, and the next pass goes on at once', async (t) => {
   const world = await startPlatform(t)
   await subscribeMany(world, 500)
-  const made = Array.from({ length: 50 }, () => event(world))
+  const made = Array.from({ length: 50 }, () => newEvent(world))
   await recordEvents(world.pool, made)
   await sliceOf(world, 50)
 
@@ -210,7 +197,7 @@ test('a pass makes a bounded number of deliveries, however many endpoints an acc
 test('an event with more subscribers than a pass makes deliveries is a pass of its own', async (t) => {
   const world = await startPlatform(t)
   await subscribeMany(world, 10_001)
-  await recordEvents(world.pool, [event(world), event(world)])
+  await recordEvents(world.pool, [newEvent(world), newEvent(world)])
   await sliceOf(world, 2)
 
   const passes = [await fanOutPass(world.platform, noConsumer, []), await fanOutPass(world.platform, noConsumer, [])]
@@ -237,7 +224,7 @@ test('events are delivered and listed as ever beside a transaction of another da
   const feed = feedService(world.platform)
 
   for (let sent = 1; sent <= 5; sent++) {
-    await recordEvents(world.pool, [event(world)])
+    await recordEvents(world.pool, [newEvent(world)])
     // what runs elsewhere for a moment cannot always be told
     await until(`delivery ${sent}`, async () => {
       await lane.tick()
@@ -245,7 +232,7 @@ test('events are delivered and listed as ever beside a transaction of another da
     })
     await until(
       `event ${sent} in the feed`,
-      async () => (await feed.list(world.pool, tenant, { order: 'asc' }, { limit: 10, starting_after: undefined })).length === sent,
+      async () => (await feed.list(world.pool, eventTenant, { order: 'asc' }, { limit: 10, starting_after: undefined })).length === sent,
     )
   }
 

@@ -7,24 +7,12 @@ import { recordEvents, type NewEvent } from '../../../platform/outbox.ts'
 import { idFloor } from '../../../lib/ids.ts'
 import { closing } from '../../../../test/kit/closing.ts'
 import { testDatabase } from '../../../../test/kit/database.ts'
+import { eventTenant, newEvent } from '../../../../test/kit/new-event.ts'
 import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
 import { feedService, type FeedService } from './service.ts'
 
-const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'test' } as const
 const page = (limit = 100, starting_after?: string) => ({ limit, starting_after })
-
-function event(world: PlatformWorld, more: Partial<NewEvent> = {}): NewEvent {
-  return {
-    ...tenant,
-    id: world.platform.ids('evt'),
-    type: 'message.sent',
-    object_id: 'msg_1',
-    object: { id: 'msg_1', n: 1 },
-    created_at: world.clock.iso(),
-    ...more,
-  }
-}
 
 /** All there is below the horizon; asks again while transactions elsewhere hold it back. */
 async function listed(count: number, read: () => Promise<{ id: string }[]>): Promise<string[]> {
@@ -52,16 +40,16 @@ test('both orders list the same events, filters narrow them, and the item is wha
     ['message.failed', 'msg_2'],
     ['webhook.test', 'we_1'],
   ] as const) {
-    const made = event(world, { type, object_id })
+    const made = newEvent(world, { type, object_id })
     events.push(made)
     await recordEvents(world.pool, [made])
     await world.clock.advance(3600_000)
   }
-  await recordEvents(world.pool, [event(world, { mode: 'live' })])
+  await recordEvents(world.pool, [newEvent(world, { mode: 'live' })])
   const ids = events.map(({ id }) => id)
-  const list = async (query: Parameters<FeedService['list']>[2]) => (await feed.list(world.pool, tenant, query, page())).map(({ id }) => id)
+  const list = async (query: Parameters<FeedService['list']>[2]) => (await feed.list(world.pool, eventTenant, query, page())).map(({ id }) => id)
 
-  const all = await listed(5, () => feed.list(world.pool, tenant, { order: 'asc' }, page()))
+  const all = await listed(5, () => feed.list(world.pool, eventTenant, { order: 'asc' }, page()))
 
   assert.deepEqual(all, ids)
   assert.deepEqual(await list({}), ids.toReversed())
@@ -73,28 +61,28 @@ test('both orders list the same events, filters narrow them, and the item is wha
   assert.deepEqual(await list({ created_after: events[1]!.created_at, created_before: events[4]!.created_at, order: 'asc' }), [ids[2], ids[3]])
   assert.deepEqual(await list({ created_after: '2030-01-01T00:00:00.000Z' }), [])
   const { id, type, mode, created_at } = events[2]!
-  assert.deepEqual(await feed.get(world.pool, tenant, id), { id, object: 'event', type, mode, created_at, data: { object: events[2]!.object } })
+  assert.deepEqual(await feed.get(world.pool, eventTenant, id), { id, object: 'event', type, mode, created_at, data: { object: events[2]!.object } })
 })
 
 test('unknown types and cursors are refused, and a cursor older than what is kept is the start of the feed', async (t) => {
   const { world, feed } = await start(t)
-  const made = event(world)
+  const made = newEvent(world)
   await recordEvents(world.pool, [made])
-  await listed(1, () => feed.list(world.pool, tenant, {}, page()))
+  await listed(1, () => feed.list(world.pool, eventTenant, {}, page()))
   const old = `${idFloor('evt', world.clock.now() - 31 * 86_400_000).slice(0, -1)}1`
 
   for (const type of ['message', 'message.*.x', 'nope.*', '*', '.*', 'message.sent.*', 'Message.sent'])
-    await assert.rejects(feed.list(world.pool, tenant, { type }, page()), { code: 'parameter_invalid', param: 'type' }, type)
+    await assert.rejects(feed.list(world.pool, eventTenant, { type }, page()), { code: 'parameter_invalid', param: 'type' }, type)
   for (const cursor of ['x', 'msg_01kg9p6je0e6z9vsnhtbf6d24v', world.platform.ids('evt')])
-    await assert.rejects(feed.list(world.pool, tenant, {}, page(10, cursor)), { code: 'parameter_invalid', param: 'starting_after' }, cursor)
-  await assert.rejects(feed.list(world.pool, { ...tenant, mode: 'live' }, {}, page(10, made.id)), { code: 'parameter_invalid' })
-  await assert.rejects(feed.get(world.pool, { ...tenant, mode: 'live' }, made.id), { code: 'resource_missing' })
-  await assert.rejects(feed.get(world.pool, tenant, 'evt_x'), { code: 'resource_missing' })
+    await assert.rejects(feed.list(world.pool, eventTenant, {}, page(10, cursor)), { code: 'parameter_invalid', param: 'starting_after' }, cursor)
+  await assert.rejects(feed.list(world.pool, { ...eventTenant, mode: 'live' }, {}, page(10, made.id)), { code: 'parameter_invalid' })
+  await assert.rejects(feed.get(world.pool, { ...eventTenant, mode: 'live' }, made.id), { code: 'resource_missing' })
+  await assert.rejects(feed.get(world.pool, eventTenant, 'evt_x'), { code: 'resource_missing' })
   assert.deepEqual(
-    (await feed.list(world.pool, tenant, { order: 'asc' }, page(10, old))).map(({ id }) => id),
+    (await feed.list(world.pool, eventTenant, { order: 'asc' }, page(10, old))).map(({ id }) => id),
     [made.id],
   )
-  assert.deepEqual(await feed.list(world.pool, tenant, { order: 'desc' }, page(10, old)), [])
+  assert.deepEqual(await feed.list(world.pool, eventTenant, { order: 'desc' }, page(10, old)), [])
 })
 
 test('no event ever appears behind a cursor already handed out, however writers interleave', async (t) => {
@@ -106,7 +94,7 @@ test('no event ever appears behind a cursor already handed out, however writers 
   let writing = true
   const write = async (seed: number) => {
     for (let round = 0; round < 40; round++) {
-      const made = [event(world), event(world)]
+      const made = [newEvent(world), newEvent(world)]
       await transact(writers, async (tx) => {
         await recordEvents(tx, made.slice(0, 1))
         // transactions of different lengths commit in another order than they began
@@ -118,7 +106,7 @@ test('no event ever appears behind a cursor already handed out, however writers 
   }
   const follow = () =>
     until('the follower to have seen every event', async () => {
-      const rows = (await feed.list(world.pool, tenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
+      const rows = (await feed.list(world.pool, eventTenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
       seen.push(...rows.map(({ id }) => id))
       return !writing && seen.length >= written.length
     })
@@ -126,7 +114,7 @@ test('no event ever appears behind a cursor already handed out, however writers 
   const before = new Map<string, number>()
   const look = () =>
     until('the writers to end', async () => {
-      const [newest] = await feed.list(world.pool, tenant, {}, page(1))
+      const [newest] = await feed.list(world.pool, eventTenant, {}, page(1))
       if (newest !== undefined)
         before.set(newest.id, (await world.pool`select 1 from events where position < (select position from events where id = ${newest.id})`).length)
       return !writing
@@ -159,7 +147,7 @@ test('nothing is missed either where readers look whose transactions are, while 
   }
   const write = async (seed: number) => {
     for (let round = 0; round < 20; round++) {
-      const made = [event(world), event(world)]
+      const made = [newEvent(world), newEvent(world)]
       await session(world.database_url, async (tx) => {
         await recordEvents(tx, made.slice(0, 1))
         await work(tx, (seed * 7 + round * 3) % 11)
@@ -176,7 +164,7 @@ test('nothing is missed either where readers look whose transactions are, while 
       })
   }
   const following = until('the follower to have seen every event', async () => {
-    const rows = (await feed.list(world.pool, tenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
+    const rows = (await feed.list(world.pool, eventTenant, { order: 'asc' }, page(7, seen.at(-1)))).slice(0, 7)
     seen.push(...rows.map(({ id }) => id))
     return !writing && seen.length >= written.length
   })
