@@ -14,7 +14,7 @@ import { receiverOf, type Receiver } from './receivers/receiver.ts'
 import { redact } from './receivers/redaction.ts'
 import { reportingOf, type Reporting } from './reporting/reporting.ts'
 import { runsLane } from './runs/lane.ts'
-import { cancelRunsOfSource } from './runs/store.ts'
+import { cancelWaitingOf } from './runs/stopping.ts'
 import { SourceService } from './sources/service.ts'
 import { sourceKeys } from './sources/source-keys.ts'
 
@@ -53,10 +53,10 @@ export function integrationService(deps: IntegrationDeps): IntegrationService {
       forgetKeys()
       platform.notify('forget-keys')
     },
-    disabled: (sql, tenant, source_id) => cancelRunsOfSource(sql, tenant, source_id, 'source_disabled'),
-    async removed(sql, tenant, source_id) {
-      await cancelRunsOfSource(sql, tenant, source_id, 'source_deleted')
-      await deleteAutomationsOfSource(sql, tenant, source_id, isoTime(platform.clock.now()))
+    disabled: (tx, tenant, source_id) => cancelWaitingOf(tx, tenant, { source_id }, 'source_disabled'),
+    async removed(tx, tenant, source_id) {
+      await deleteAutomationsOfSource(tx, tenant, source_id, isoTime(platform.clock.now()))
+      return await cancelWaitingOf(tx, tenant, { source_id }, 'source_deleted')
     },
   })
   const reporting = reportingOf(deps)

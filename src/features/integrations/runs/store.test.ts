@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tenant } from '../../../contract/caller.ts'
 import { startPlatform, type PlatformWorld } from '../../../../test/kit/world.ts'
-import { cancelRunsOfAutomation, cancelWaiting, insertRuns, listRunsOfEvents, restartDelays, type NewRun } from './store.ts'
+import { cancelRuns, cancelWaiting, insertRuns, listRunsOfEvents, listWaiting, restartDelays, type NewRun } from './store.ts'
 
 const tenant = { account_id: 'acc_01kg9p6je0e6z9vsnhtbf6d24v', mode: 'live' } as const satisfies Tenant
 const event = (n: number) => `aev_${n}`
@@ -97,7 +97,8 @@ test('what waits of an automation is cancelled with it', async (t) => {
   const world = await startPlatform(t)
   await insertRuns(world.pool, [waiting(world, 1), waiting(world, 2, { automation_id: 'aut_2' }), waiting(world, 3, { mode: 'test' })])
 
-  await cancelRunsOfAutomation(world.pool, tenant, 'aut_1', 'automation_paused')
+  const ids = await listWaiting(world.pool, tenant, { source_id: 'src_1', automation_id: 'aut_1' })
+  await cancelRuns(world.pool, tenant, ids, 'automation_paused')
 
   assert.deepEqual(await told(world), ['run_1 cancelled automation_paused', 'run_2 scheduled', 'run_3 scheduled'])
 })

@@ -125,22 +125,37 @@ export const ended = (sql: Db, status: 'cancelled' | 'skipped', reason: string) 
 /** Why what waits of a source or an automation is cancelled. */
 export type CancelReason = 'source_disabled' | 'source_deleted' | 'automation_paused' | 'automation_changed' | 'automation_deleted'
 
-/** Cancels what waits of a source. */
-export async function cancelRunsOfSource(sql: Db, { account_id, mode }: Tenant, source_id: string, reason: CancelReason): Promise<void> {
+/** A source, or one automation of it. */
+export interface WaitingOf {
+  readonly source_id: string
+  readonly automation_id?: string
+}
+
+/** The ids of waiting runs, in order. */
+export async function listWaiting(sql: Db, { account_id, mode }: Tenant, { source_id, automation_id }: WaitingOf): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from automation_runs
+    where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and due_at is not null
+      ${automation_id === undefined ? sql`` : sql`and automation_id = ${automation_id}`}
+    order by id`
+  return rows.map(({ id }) => id)
+}
+
+/** Cancels those of these runs that wait still. */
+export async function cancelRuns(sql: Db, { account_id, mode }: Tenant, ids: readonly string[], reason: CancelReason): Promise<void> {
   await sql`
-    with found as materialized (
-      select id from automation_runs where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and due_at is not null
-    )
+    with found as materialized (select id from automation_runs where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[]))
     ${cancelled(sql, reason)}`
 }
 
-/** Cancels what waits of an automation. */
-export async function cancelRunsOfAutomation(sql: Db, { account_id, mode }: Tenant, automation_id: string, reason: CancelReason): Promise<void> {
+/** Has those of these runs that wait still cancelled by other types of event. */
+export async function changeCancelOn(sql: Db, { account_id, mode }: Tenant, ids: readonly string[], cancel_on: readonly string[]): Promise<void> {
   await sql`
-    with found as materialized (
-      select id from automation_runs where account_id = ${account_id} and mode = ${mode} and automation_id = ${automation_id} and status = 'scheduled'
+    with held as materialized (
+      select id from automation_runs
+      where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[]) and status = 'scheduled' order by id for update
     )
-    ${cancelled(sql, reason)}`
+    update automation_runs r set cancel_on = ${cancel_on as string[]}::text[] from held h where r.id = h.id`
 }
 
 /** Skips what waits of these events, and forgets whom their runs were for: somebody is to be forgotten. */

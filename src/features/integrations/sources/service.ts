@@ -12,7 +12,7 @@ import type {
   SourceUpsert,
 } from '../../../contract/resources/integration-source.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { keyHash, newKey } from '../../accounts/service.ts'
@@ -25,18 +25,18 @@ import type { SourceRow } from './store.ts'
 const sourcesMax = 50
 const nameLengthMax = 120
 
-/** What a delete takes along, in its transaction: what belongs to the source. */
-export type RemoveOf = (sql: Db, tenant: Tenant, source_id: string) => Promise<void>
+/** Takes along what belongs to a source, in the transaction of the change; resolves to what is left to be done once that is committed. */
+export type TakeAlong = (tx: Transaction, tenant: Tenant, source_id: string) => Promise<(sql: Db) => Promise<void>>
 
 /** Everything throws the Problem that refuses it. */
 export class SourceService {
   readonly #platform: Platform
   readonly #forgetKeys: () => void
-  readonly #disabled: RemoveOf
-  readonly #removed: RemoveOf
+  readonly #disabled: TakeAlong
+  readonly #removed: TakeAlong
 
   /** `forgetKeys`: keys have changed, here and for every other process; `disabled` and `removed`: what a source takes along when it is disabled or deleted. */
-  constructor(platform: Platform, { forgetKeys, disabled, removed }: { forgetKeys: () => void; disabled: RemoveOf; removed: RemoveOf }) {
+  constructor(platform: Platform, { forgetKeys, disabled, removed }: { forgetKeys: () => void; disabled: TakeAlong; removed: TakeAlong }) {
     this.#platform = platform
     this.#forgetKeys = forgetKeys
     this.#disabled = disabled
@@ -92,24 +92,27 @@ export class SourceService {
 
   /** Only what is sent changes. Disabling cancels what waits. */
   async update(sql: Db, tenant: Tenant, id: string, change: SourceChange | OwnSourceChange): Promise<IntegrationSource> {
-    const shown = await transact(sql, async (tx) => {
+    const { shown, rest } = await transact(sql, async (tx) => {
       const before = await lock(tx, tenant, id)
       const after = await write(tx, before, this.#withSecret(changed(before, change), change))
-      if (before.status === 'active' && after.status === 'disabled') await this.#disabled(tx, tenant, id)
-      return await this.#shown(tx, after)
+      // nothing waits of a disabled source, unless a process died before all of it was cancelled
+      const rest = before.status === after.status ? null : await this.#disabled(tx, tenant, id)
+      return { shown: await this.#shown(tx, after), rest }
     })
     this.#forgetKeys()
+    await rest?.(sql)
     return shown
   }
 
   /** With its automations and receipts; what waits to be sent is cancelled, and its key stops at once. */
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
-    await transact(sql, async (tx) => {
+    const rest = await transact(sql, async (tx) => {
       await lock(tx, tenant, id)
-      await this.#removed(tx, tenant, id)
       await store.deleteSource(tx, tenant, id, isoTime(this.#platform.clock.now()))
+      return await this.#removed(tx, tenant, id)
     })
     this.#forgetKeys()
+    await rest(sql)
   }
 
   /** A new source key and signing secret; the old ones stop at once. `keep`: in the transaction of the change, with what is answered. */

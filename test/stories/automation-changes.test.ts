@@ -1,0 +1,183 @@
+/** Automations that change while something waits of them: what is sent all the same and how, and what is cancelled for good (behaviour: integrations 5). */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { liveSms } from '../kit/campaigns.ts'
+import { startWorld } from '../kit/world.ts'
+
+const phone = '+4915112345678'
+const hourMs = 3600_000
+
+async function startShop(t: TestContext) {
+  const world = await startWorld(t, { settings: { rate_limit_default: 10_000 } })
+  const account = await world.account()
+  const { api } = account
+  const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id as string
+  const make = async (more: object = {}): Promise<string> => {
+    const message = { type: 'text', text: { body: 'First' } }
+    const given = { name: 'A', source_id: source, event_type: 'cart.abandoned', channel_id: 'ch_test_sms', delay_seconds: 3600, message, ...more }
+    const made = await api.post('/v1/automations', given)
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    return made.body.id
+  }
+  let n = 0
+  /** Reports an event; resolves to the ids of its runs. */
+  const report = async (type = 'cart.abandoned'): Promise<string[]> => {
+    const reported = await api.post('/v1/automation_events', { source, type, event_id: `e${++n}`, customer: { phone } })
+    assert.equal(reported.status, 202, JSON.stringify(reported.body))
+    return reported.body.runs.map(({ id }: { id: string }) => id)
+  }
+  const told = async (id: string | undefined): Promise<string> => {
+    const { status, reason } = (await api.get(`/v1/automation_runs/${id}`)).body
+    return [status, reason].filter(Boolean).join(' ')
+  }
+  const change = async (id: string, body: object) => {
+    const changed = await api.patch(`/v1/automations/${id}`, body)
+    assert.equal(changed.status, 200, JSON.stringify(changed.body))
+  }
+  const pass = async () => {
+    await world.clock.advance(hourMs)
+    await world.settle()
+  }
+  return { world, account, api, source, make, report, told, change, pass }
+}
+
+test('what waits of an automation that is paused is cancelled, and does not come back with it', async (t) => {
+  const { make, report, told, change, pass } = await startShop(t)
+  const id = await make()
+  const [waiting] = await report()
+
+  await change(id, { status: 'paused' })
+  const cancelled = await told(waiting)
+  const meanwhile = await report()
+  await change(id, { status: 'active' })
+  const [later] = await report()
+  await pass()
+
+  assert.deepEqual([cancelled, meanwhile], ['cancelled automation_paused', []])
+  assert.deepEqual([await told(waiting), await told(later)], ['cancelled automation_paused', 'sent'])
+})
+
+test('what waits of an automation that is deleted is cancelled', async (t) => {
+  const { api, make, report, told, pass } = await startShop(t)
+  const [deleted, other] = [await make(), await make()]
+  const [first, second] = await report()
+
+  await api.delete(`/v1/automations/${deleted}`)
+  const cancelled = await told(first)
+  await pass()
+
+  assert.deepEqual([cancelled, await told(first), await told(second)], ['cancelled automation_deleted', 'cancelled automation_deleted', 'sent'])
+  assert.equal((await api.get(`/v1/automation_runs?automation=${other}`)).body.data.length, 1)
+})
+
+test('what waits keeps its time and is sent with the message that the automation has then', async (t) => {
+  const { world, api, make, report, told, change, pass } = await startShop(t)
+  const id = await make()
+  const [waiting] = await report()
+
+  await change(id, {
+    name: 'B',
+    delay_seconds: 60,
+    conditions: { match: 'all', conditions: [{ field: 'data.a', operator: 'exists' }] },
+    message: { type: 'text', text: { body: 'Second' } },
+  })
+  await world.clock.advance(60_000)
+  await world.settle()
+  const early = await told(waiting)
+  await pass()
+  const { message_id } = (await api.get(`/v1/automation_runs/${waiting}`)).body
+
+  assert.deepEqual([early, await told(waiting)], ['scheduled', 'sent'])
+  assert.equal((await api.get(`/v1/messages/${message_id}`)).body.content.text.body, 'Second')
+})
+
+test('another type of event, or of channel, cancels what waits: the message is for something else', async (t) => {
+  const { make, report, told, change, pass } = await startShop(t)
+  const [event, channel] = [await make(), await make()]
+  const [first, second] = await report()
+
+  await change(event, { event_type: 'order.paid' })
+  await change(channel, { channel_id: 'ch_test_telegram' })
+  const cancelled = [await told(first), await told(second)]
+  const [fresh] = await report('order.paid')
+  await pass()
+
+  assert.deepEqual(cancelled, ['cancelled automation_changed', 'cancelled automation_changed'])
+  assert.deepEqual([await told(first), await told(fresh)], ['cancelled automation_changed', 'sent'])
+})
+
+test('a changed cancel_on is in force for what waits already', async (t) => {
+  const { make, report, told, change, pass } = await startShop(t)
+  const [added, removed] = [await make(), await make({ cancel_on: ['order.paid'] })]
+  const [first, second] = await report()
+
+  await change(added, { cancel_on: ['order.paid'] })
+  await change(removed, { cancel_on: null })
+  await report('order.paid')
+  const cancelled = await told(first)
+  await pass()
+
+  assert.deepEqual([cancelled, await told(second)], ['cancelled cancel_on', 'sent'])
+})
+
+test('a change is answered once all that waits has followed, however much it is', async (t) => {
+  const { world, account, api, source, make, change } = await startShop(t)
+  const at = world.clock.iso()
+  const later = new Date(world.clock.now() + hourMs).toISOString()
+  const fill = async (automation: string) =>
+    await world.pool`
+      insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, status, scheduled_for, due_at, cancel_on, event_type, created_at)
+      select ${account.id}, 'test', 'run_' || ${automation}::text || n, ${source}, ${automation}, 'aev_' || n, array['phone:' || n], 'scheduled', ${later}, ${later}, '{}', 'cart.abandoned', ${at}
+      from generate_series(1, 2500) n`
+  const [paused, changed, disabled] = [await make(), await make(), await make()]
+  for (const id of [paused, changed, disabled]) await fill(id)
+  const count = async (automation: string) =>
+    (
+      await world.pool<{ told: string; count: number }[]>`
+        select concat_ws(' ', status, reason, cancel_on::text) as told, count(*)::int as count from automation_runs where automation_id = ${automation} group by 1`
+    ).map(({ told, count }) => [told, count])
+
+  await change(changed, { cancel_on: ['order.paid'] })
+  await change(paused, { status: 'paused' })
+  const before = [await count(changed), await count(paused), await count(disabled)]
+  await api.patch(`/v1/integration_sources/${source}`, { status: 'disabled' })
+
+  assert.deepEqual(before, [[['scheduled {order.paid}', 2500]], [['cancelled automation_paused {}', 2500]], [['scheduled {}', 2500]]])
+  assert.deepEqual(
+    [await count(changed), await count(paused), await count(disabled)],
+    [[['cancelled source_disabled {order.paid}', 2500]], [['cancelled automation_paused {}', 2500]], [['cancelled source_disabled {}', 2500]]],
+  )
+})
+
+test('what a process left waiting that died is cancelled when the automation or the source is active again', async (t) => {
+  const { world, api, source, make, report, told, change, pass } = await startShop(t)
+  const id = await make()
+  const [first] = await report()
+  await world.pool`update automations set status = 'paused' where id = ${id}`
+
+  await change(id, { status: 'active' })
+  const [second] = await report()
+  await world.pool`update integration_sources set status = 'disabled' where id = ${source}`
+  await api.patch(`/v1/integration_sources/${source}`, { status: 'active' })
+  const [third] = await report()
+  await pass()
+
+  assert.deepEqual([await told(first), await told(second), await told(third)], ['cancelled automation_paused', 'cancelled source_disabled', 'sent'])
+})
+
+test('what waits for a channel that is deleted is cancelled', async (t) => {
+  const { world, api, channel } = await liveSms(t)
+  const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id
+  const message = { type: 'text', text: { body: 'Thanks' } }
+  const given = { name: 'A', source_id: source, event_type: 'order.paid', channel_id: channel, delay_seconds: 3600, message }
+  const { id } = (await api.post('/v1/automations', given)).body
+  const reported = await api.post('/v1/automation_events', { source, type: 'order.paid', event_id: '1', customer: { phone } })
+
+  await api.delete(`/v1/channels/${channel}`)
+  const run = (await api.get(`/v1/automation_runs/${reported.body.runs[0].id}`)).body
+  const again = await api.post('/v1/automation_events', { source, type: 'order.paid', event_id: '2', customer: { phone } })
+
+  assert.deepEqual([run.automation_id, run.status, run.reason], [id, 'cancelled', 'channel_deleted'])
+  assert.deepEqual([again.body.status, again.body.reason], ['ignored', 'no_automation'])
+  await world.invariants()
+})
