@@ -1,6 +1,7 @@
 /** The pump when something fails that nobody expected; the database answers as it is told. */
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { until } from '../../../../test/kit/waiting.ts'
 import { limits } from '../../../contract/limits.ts'
 import type { CommitDeps } from './commit-deps.ts'
 import { groupCommit } from './group-commit.ts'
@@ -116,6 +117,29 @@ test('a message of one account is in the next batch, however many of another wai
   await pump.stop()
 
   assert.ok(before <= 5, `${before} of 40 batches went before it`)
+})
+
+test('a piece of bulk does not begin beside a commit of requests that is under way', async () => {
+  const answered = Promise.withResolvers<void>()
+  const rows = Array.from({ length: limits.group_commit_rows_max }, (_, n) => ({ ...accepted, n }))
+  const database = databaseThat(async () => {
+    if (database.asked() === 1) await answered.promise
+    return rows
+  })
+  const [pump, idle] = [groupCommit(database.deps()), groupCommit(databaseThat(() => Promise.resolve(rows)).deps())]
+
+  const request = pump.submit(messages('interactive', 1))
+  await until('the commit of the request', () => database.asked() === 1)
+  const bulk = pump.submit(messages('bulk', 100))
+  // another pump, which has nothing else to do, is through with as much meanwhile
+  await idle.submit(messages('bulk', 100))
+  const before = database.asked()
+  answered.resolve()
+  await Promise.all([request, bulk])
+  await Promise.all([pump.stop(), idle.stop()])
+
+  assert.equal(before, 1)
+  assert.equal(database.asked(), 2)
 })
 
 test('an account has a quarter of the room for what waits', async () => {

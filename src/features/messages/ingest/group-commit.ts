@@ -72,6 +72,8 @@ interface Pump {
   readonly bulk: Bulk
   /** Of which something is in hand. */
   readonly running: Set<Traffic>
+  /** The commit of requests that is under way, or was last. */
+  answering: Promise<void>
   stopping: boolean
   /** Ends a rest of bulk. */
   arrived: (() => void) | undefined
@@ -84,6 +86,7 @@ export function groupCommit(deps: CommitDeps): Ingest {
     interactive: { units: [], rows: 0, characters: 0, loads: new Map() },
     bulk: { units: [], rows: 0, characters: 0, loads: new Map(), outside: [], pace: new BulkPace() },
     running: new Set(),
+    answering: Promise.resolve(),
     stopping: false,
     arrived: undefined,
     idle: [],
@@ -218,7 +221,8 @@ function bulkWaitMs({ deps, interactive, bulk }: Pump): number {
 async function commitInteractive(pump: Pump): Promise<void> {
   const began = performance.now()
   const batch = take(pump.interactive, limits.group_commit_rows_max)
-  await commit(pump.deps, batch)
+  pump.answering = commit(pump.deps, batch)
+  await pump.answering
   if (batch.length < busyRequests) return
   pump.bulk.pace.requestsCame(performance.now())
   await filled(pump.interactive, began + spacingMs)
@@ -236,6 +240,8 @@ async function filled(queue: Queue, due: number): Promise<void> {
 async function commitPiece(pump: Pump): Promise<void> {
   const { bulk } = pump
   await rested(pump)
+  // begun beside it the piece would slow it, and wait for it at the wallet; of those that follow it waits for none, so that it goes on under constant load
+  await Promise.allSettled([pump.answering])
   if (bulk.units.length === 0) return
   const began = performance.now()
   const batch = take(bulk, bulk.pace.pieceRows)
