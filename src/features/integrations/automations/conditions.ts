@@ -43,7 +43,7 @@ function eventField(name: string): Field | null {
 }
 
 /** Characters of the JSON of conditions. */
-const conditionsLengthMax = 50_000
+const conditionsLengthMax = 20_000
 
 /** Everything that is wrong with conditions as they are written. */
 export function conditionsFailures(conditions: unknown): readonly Detail[] {

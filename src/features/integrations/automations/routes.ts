@@ -11,6 +11,7 @@ import {
 } from '../../../contract/resources/automation.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
+import { ignoredOfMessage } from '../../messages/service.ts'
 import { automationFailures } from './saving.ts'
 import type { AutomationService } from './service.ts'
 
@@ -38,6 +39,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
       merge_fallbacks: { first_name: 'friend' },
     },
     inspect: automationFailures,
+    ignored_within: ignoredOfMessage,
     idempotent: 'lease',
     replies: { 201: Automation },
     errors: ['resource_missing', 'automation_limit_reached', ...messageErrors],
@@ -83,6 +85,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
       'To be paused or renamed an automation is not checked anew.',
     body: AutomationUpdate,
     inspect: automationFailures,
+    ignored_within: ignoredOfMessage,
     replies: { 200: Automation },
     errors: ['resource_missing', 'parameter_missing', ...messageErrors],
     handler: async ({ caller, params, body, sql }) => reply(200, await automations.update(sql, caller, params['id']!, body)),
