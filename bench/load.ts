@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 
 /**
  * What to ask for. `send` makes a fresh recipient for each request, and sends a text where `content` says nothing else, `get` walks through its paths, `ingest` sends the webhook of a shop
- * with a fresh order and customer, signed anew: each `{n}` in its body is another number of nine digits.
+ * with a fresh order and customer, signed anew: each `{n}` in its headers and body is another number of nine digits.
  */
 export interface LoadPlan {
   readonly host: string
@@ -195,11 +195,12 @@ function webhookMaker(
   first: number,
 ): (n: number) => string {
   const fixed = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `POST ${path} HTTP/1.1\r\n${fixed.join('')}`
+  const head = `POST ${path} HTTP/1.1\r\n${fixed.join('')}`.split('{n}')
   const parts = Buffer.from(body, 'utf8').toString('latin1').split('{n}')
   return (n) => {
-    const fresh = parts.join(String(100_000_000 + ((first + n * 7919) % 800_000_000)))
-    return `${head}${signed}: ${createHmac('sha256', secret).update(fresh, 'latin1').digest('base64')}\r\nContent-Length: ${fresh.length}\r\n\r\n${fresh}`
+    const number = String(100_000_000 + ((first + n * 7919) % 800_000_000))
+    const fresh = parts.join(number)
+    return `${head.join(number)}${signed}: ${createHmac('sha256', secret).update(fresh, 'latin1').digest('base64')}\r\nContent-Length: ${fresh.length}\r\n\r\n${fresh}`
   }
 }
 

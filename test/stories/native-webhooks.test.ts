@@ -41,8 +41,9 @@ test('a webhook of Shopify is stored before it is acknowledged, and told again i
     [first.body.object, first.body.origin, first.body.type, first.body.event_id, first.body.status, first.body.reason, first.body.source_id],
     ['automation_event', 'native_webhook', 'order.paid', 'orders/paid:e-1', 'ignored', 'no_automation', source.id],
   )
-  assert.deepEqual([first.body.data.order.number, first.body.data.order.total, first.body.data.raw.id], ['#1001', '59.99', '820982911946154508'])
-  assert.deepEqual(stored.body, first.body)
+  const { raw, ...data } = stored.body.data
+  assert.deepEqual([data.order.number, data.order.total, raw.id], ['#1001', '59.99', '820982911946154508'])
+  assert.deepEqual({ ...stored.body, data }, first.body)
   assert.deepEqual([again.status, again.body.id, again.body.status], [200, first.body.id, 'duplicate'])
   assert.equal((await account.api.get('/v1/automation_events')).body.data.length, 1)
 })

@@ -88,7 +88,10 @@ async function keep(deps: ReceiverDeps, { source, scheme, headers, body, arrived
   const call = { headers, payload: readPayload(body), digest: () => hash('sha256', body, 'hex') }
   const event = scheme === 'shopify' ? readShopify(call) : readWooCommerce(call)
   if (event.redaction !== undefined) await deps.redact(source, event.redaction)
-  return await report(deps, reportedOf(source, await withBuyer(deps, source, event), arrived_at))
+  const receipt = await report(deps, reportedOf(source, await withBuyer(deps, source, event), arrived_at))
+  // whoever sent the original has it, and it is nearly all that there is
+  const { raw: _, ...data } = receipt.data
+  return { ...receipt, data }
 }
 
 const report = async ({ reporting }: ReceiverDeps, event: ReportedBySource): Promise<AutomationEvent> => (await reporting.report(event)).receipt

@@ -9,7 +9,8 @@ const Received = Type.Object(
   { ...Type.Partial(AutomationEvent).properties, ping: Type.Optional(Type.Literal(true)) },
   {
     $id: 'ReceivedWebhook',
-    description: 'The receipt of what a webhook told, as `GET /v1/automation_events/{id}` has it; for the ping of WooCommerce `ping` alone.',
+    description:
+      'The receipt of what a webhook told, as `GET /v1/automation_events/{id}` has it, but for `data.raw` of Shopify and WooCommerce; for the ping of WooCommerce `ping` alone.',
   },
 )
 
