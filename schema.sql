@@ -51,7 +51,7 @@ create table automation_events (
   constraint automation_events_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint automation_events_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'native_webhook'::text]))),
   constraint automation_events_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'ignored'::text, 'skipped'::text, 'failed'::text])))
-);
+) with (toast_tuple_target=8160);
 CREATE INDEX automation_events_listed ON public.automation_events USING btree (account_id, mode, id);
 CREATE INDEX automation_events_of_source ON public.automation_events USING btree (source_id, id);
 CREATE UNIQUE INDEX automation_events_once ON public.automation_events USING btree (source_id, event_id);

@@ -80,7 +80,8 @@ create table automation_events (
   occurred_at timestamptz not null,
   created_at timestamptz not null,
   primary key (id)
-);
+-- to compress a webhook of a few KB would cost the database as much as all the rest of its receipt
+) with (toast_tuple_target = 8160);
 create unique index automation_events_once on automation_events (source_id, event_id);
 create unique index automation_events_once_key on automation_events (source_id, once_key) where once_key is not null;
 create index automation_events_listed on automation_events (account_id, mode, id);

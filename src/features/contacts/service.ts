@@ -3,7 +3,7 @@ import type { Caller, Tenant } from '../../contract/caller.ts'
 import type { Detail } from '../../contract/errors.ts'
 import type { Contact } from '../../contract/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { audienceRows, chunkEnd, type AudienceSource } from './audience-store.ts'
@@ -38,6 +38,7 @@ export { marketingType, type ContactChange } from './contact.ts'
 export { conditionHolds, fits } from './segments/evaluator.ts'
 export { negations, phoneText, type Field, type Fields } from './segments/fields.ts'
 export { isGroup, parseRules, rulesFailures, type Condition, type Group, type Scalar } from './segments/rules.ts'
+export { LostRace } from './lock-set.ts'
 export type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 
 export type ContactService = ReturnType<typeof contactService>
@@ -69,9 +70,12 @@ export function contactService(platform: Platform) {
     /** Writes contacts in a transaction of their own, or in the caller's: see `saveContacts`. For imports, events and campaigns. */
     save: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
       withRaces(sql, (tx) => saveContacts(platform, tx, tenant, items, context)),
-    /** As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. */
-    sync: (sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> =>
-      syncContacts(platform, sql, tenant, items, context),
+    /**
+     * As `save`, of upserts by phone that mostly change nothing: contacts that are so already are neither locked nor written. `owners`: `ofPhones` of the same transaction, which is
+     * the caller's, who does it all once more after `LostRace`.
+     */
+    sync: (tx: Transaction, tenant: Tenant, items: readonly SaveItem[], context: SaveContext, owners: ReadonlyMap<string, ContactRow>): Promise<SaveResult[]> =>
+      syncContacts(platform, tx, tenant, items, context, owners),
     /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
     foreseen: (sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> =>
       foreseeContact(platform, sql, tenant, change, context),

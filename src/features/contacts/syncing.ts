@@ -1,34 +1,34 @@
 /** Contacts kept as somebody else's records have them, who tells of the same person again and again: what is so already is neither locked nor written. */
 import type { Tenant } from '../../contract/caller.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import type { Db, Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { contactLimits } from '../../contract/resources/contact.ts'
 import { applyChange, newContact, type ContactChange } from './contact.ts'
 import { countContacts } from './counter-store.ts'
-import { matchKey, withRaces } from './lock-set.ts'
+import { matchKey } from './lock-set.ts'
 import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { allowedChange, saveContacts } from './saving.ts'
 import { findOwners } from './store.ts'
 
-/** As `save`, of upserts by phone. */
-export async function syncContacts(platform: Platform, sql: Db, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> {
-  const rows = await rowsOf(sql, tenant, items)
+/** As `saveContacts`, of upserts by phone. `owners`: who has these phones, by their keys, as read in the same transaction. Rejects with `LostRace` where that has changed. */
+export async function syncContacts(
+  platform: Platform,
+  tx: Transaction,
+  tenant: Tenant,
+  items: readonly SaveItem[],
+  context: SaveContext,
+  owners: ReadonlyMap<string, ContactRow>,
+): Promise<SaveResult[]> {
+  const rows = items.map((item) => owners.get(matchKey(item)!.address))
   const changing = new Set(
     items.flatMap((item, index) => (rows[index] === undefined || isChanged(item, rows[index], context) ? [rows[index]?.id ?? index] : [])),
   )
   const isSaved = (index: number): boolean => changing.has(rows[index]?.id ?? index)
   const saving = items.filter((_, index) => isSaved(index))
-  const saved = saving.length === 0 ? [] : await withRaces(sql, (tx) => saveContacts(platform, tx, tenant, saving, context))
+  const saved = saving.length === 0 ? [] : await saveContacts(platform, tx, tenant, saving, context)
   let next = 0
   return items.map((_, index) => (isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [] }))
-}
-
-/** The contact that each item means, as it is now. */
-async function rowsOf(sql: Db, tenant: Tenant, items: readonly SaveItem[]): Promise<(ContactRow | undefined)[]> {
-  const keys = items.map((item) => matchKey(item)!)
-  const owners = await findOwners(sql, tenant, 'phone', [...new Set(keys.map(({ address }) => address))])
-  return keys.map(({ address }) => owners.get(address))
 }
 
 function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boolean {
@@ -39,7 +39,8 @@ function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boole
 /** The contact as an upsert by phone would leave it; null where that would be refused. Nothing is written. */
 export async function foreseeContact(platform: Platform, sql: Db, tenant: Tenant, change: ContactChange, context: SaveContext): Promise<ContactRow | null> {
   const item: SaveItem = { kind: 'upsert', change }
-  const [held] = await rowsOf(sql, tenant, [item])
+  const { address } = matchKey(item)!
+  const held = (await findOwners(sql, tenant, 'phone', [address])).get(address)
   if (held === undefined && (await countContacts(sql, tenant)) >= platform.settings.contact_limit) return null
   const { row } = applyChange(held ?? newContact(tenant, platform.ids('ct'), context.at), allowedChange(item, held, context), context)
   return row.tags.length > contactLimits.tags_max || Object.keys(row.attributes).length > contactLimits.attributes_max ? null : row

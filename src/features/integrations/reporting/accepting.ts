@@ -4,20 +4,18 @@ import { Problem, missing } from '../../../contract/problem.ts'
 import type { RunOfEvent } from '../../../contract/resources/automation-run.ts'
 import type { Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { ContactRow, ContactService } from '../../contacts/service.ts'
+import { LostRace, type ContactRow, type ContactService } from '../../contacts/service.ts'
+import { activeAutomationsOf } from '../automations/store.ts'
 import { cancelWaiting, insertRuns, listRunsOfEvents, restartDelays } from '../runs/store.ts'
 import { shareSources, type ReportingSource } from '../sources/store.ts'
 import { consequencesOf, customerKeys, type Consequence } from './matching.ts'
 import { receiptObject } from './present.ts'
-import { contactsOf } from './contact-sync.ts'
+import { contactsOf, ownersOf } from './contact-sync.ts'
 import type { Report, Reported } from './reported.ts'
 import { findReceipts, findReported, insertReceipts, type EventKey, type NewReceipt } from './store.ts'
 
 /** Of each report what it comes to, or the Problem that refuses it. */
 export type Outcomes = Map<Report, Reported | Problem>
-
-/** Somebody else wrote one of the receipts first: everything is looked at again. */
-export class LostRace extends Error {}
 
 /** The answer of one report could not be kept, for `problem`: the others are accepted without it. */
 export class NotKept extends Error {
@@ -41,8 +39,14 @@ export interface AcceptDeps {
  */
 export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: readonly Report[], as: 'reported' | 'failed' = 'reported'): Promise<Outcomes> {
   const outcomes: Outcomes = new Map()
-  // sent without waiting for each other's answers
-  const [shared, known] = await Promise.all([shareSources(tx, [...new Set(reports.map(({ event }) => event.source.id))]), findReported(tx, reports.map(keyOf))])
+  // sent without waiting for each other's answers; nothing of the sources changes any more when the others are read
+  const ids = [...new Set(reports.map(({ event }) => event.source.id))]
+  const [shared, known, active, owners] = await Promise.all([
+    shareSources(tx, ids),
+    findReported(tx, reports.map(keyOf)),
+    activeAutomationsOf(tx, ids),
+    ownersOf(deps.contacts, tx, reports),
+  ])
   const sources = new Map(shared.map((row) => [row.id, row]))
   const reporting = reports.filter((report) => {
     const refusal = refusalOf(report, sources.get(report.event.source.id))
@@ -50,8 +54,8 @@ export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: 
     return refusal === null
   })
   const { fresh, again } = parted(reporting, known)
-  const contacts = as === 'failed' ? new Map<Report, ContactRow>() : await contactsOf(deps.contacts, tx, fresh, sources)
-  const consequences = as === 'failed' ? failedOf(fresh) : await consequencesOf(deps.platform, tx, fresh, sources, contacts)
+  const contacts = as === 'failed' ? new Map<Report, ContactRow>() : await contactsOf(deps.contacts, tx, fresh, sources, owners)
+  const consequences = as === 'failed' ? failedOf(fresh) : await consequencesOf(deps.platform, tx, fresh, { sources, contacts, active })
   await write(tx, fresh, contacts, consequences, outcomes)
   await answerAgain(tx, again, outcomes)
   for (const report of reports) {

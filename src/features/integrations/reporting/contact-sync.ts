@@ -11,25 +11,41 @@ const marketingOn = 'whatsapp'
 
 type Contacts = Pick<ContactService, 'keepable' | 'save' | 'sync' | 'ofPhones'>
 
+/** Who has the phones of customers, by tenant and key of the phone. */
+export type Owners = Map<string, Map<string, ContactRow>>
+
+const tenantText = ({ account_id, mode }: Tenant): string => `${account_id} ${mode}`
+
+const byTenant = (reports: readonly Report[]): Map<string, Report[]> =>
+  Map.groupBy(
+    reports.filter(({ event }) => event.unmapped !== true && phoneOf(event.customer) !== null),
+    ({ event }) => tenantText(event.source),
+  )
+
+const keyOf = ({ event }: Report): string => phoneKey(phoneOf(event.customer)!)
+
+export async function ownersOf(contacts: Contacts, tx: Transaction, reports: readonly Report[]): Promise<Owners> {
+  const read = [...byTenant(reports)].map(
+    async ([text, own]) => [text, await contacts.ofPhones(tx, tenantOf(own[0]!.event.source), [...new Set(own.map(keyOf))])] as const,
+  )
+  return new Map(await Promise.all(read))
+}
+
 /** The contact of each report whose customer has a phone; in the order of tenants, which is the same for every process, since contacts stay locked until the transaction ends. */
 export async function contactsOf(
   contacts: Contacts,
   tx: Transaction,
   reports: readonly Report[],
   sources: ReadonlyMap<string, ReportingSource>,
+  owners: Owners,
 ): Promise<Map<Report, ContactRow>> {
   const found = new Map<Report, ContactRow>()
-  const reachable = reports.filter(({ event }) => event.unmapped !== true && phoneOf(event.customer) !== null)
-  const ofTenants = Map.groupBy(reachable, ({ event }) => `${event.source.account_id} ${event.source.mode}`)
-  for (const [, own] of [...ofTenants].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const tenant = tenantOf(own[0]!.event.source)
+  for (const [text, own] of [...byTenant(reports)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const known = owners.get(text)!
     const saving = own.filter(({ event }) => sources.get(event.source.id)!.contact_sync)
-    for (const [report, row] of await saved(contacts, tx, tenant, saving)) found.set(report, row)
-    const rest = own.filter((report) => !found.has(report))
-    if (rest.length === 0) continue
-    const rows = await contacts.ofPhones(tx, tenant, [...new Set(rest.map(({ event }) => phoneKey(phoneOf(event.customer)!)))])
-    for (const report of rest) {
-      const row = rows.get(phoneKey(phoneOf(report.event.customer)!))
+    for (const [report, row] of await saved(contacts, tx, tenantOf(own[0]!.event.source), saving, known)) known.set(keyOf(report), row)
+    for (const report of own) {
+      const row = known.get(keyOf(report))
       if (row !== undefined) found.set(report, row)
     }
   }
@@ -61,7 +77,13 @@ const contextOf = (at: string): SaveContext => ({ at, source: 'integration', kee
 export const phoneOf = ({ phone }: { readonly phone?: string | null }): string | null => (phone ? normalisePhone(phone) : null)
 
 /** Saves contacts by what events tell; one that may not be saved, at the cap say, has none. */
-async function saved(contacts: Contacts, tx: Transaction, tenant: Tenant, reports: readonly Report[]): Promise<[Report, ContactRow][]> {
+async function saved(
+  contacts: Contacts,
+  tx: Transaction,
+  tenant: Tenant,
+  reports: readonly Report[],
+  owners: ReadonlyMap<string, ContactRow>,
+): Promise<[Report, ContactRow][]> {
   if (reports.length === 0) return []
   const context = contextOf(reports.at(-1)!.at)
   const changes = reports.map((report) => changeOf(contacts, report))
@@ -70,6 +92,7 @@ async function saved(contacts: Contacts, tx: Transaction, tenant: Tenant, report
     tenant,
     changes.map((change) => ({ kind: 'upsert', change })),
     context,
+    owners,
   )
   // tags and attributes beyond what a contact holds do not keep the rest from being saved
   const crowded = results.flatMap((result, index) => (isCrowded(result) ? [index] : []))

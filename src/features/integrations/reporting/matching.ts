@@ -2,11 +2,11 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventCustomer, ReceiptReason } from '../../../contract/resources/automation-event.ts'
 import { phoneKey } from '../../../lib/phone.ts'
-import type { Db, Transaction } from '../../../platform/database/sql.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { addressKeyOf, findEligibility, marketingType, suppressionHash, type ContactRow, type RecipientKey } from '../../contacts/service.ts'
 import { conditionsMet } from '../automations/conditions.ts'
-import { activeAutomationsOf, type ActiveAutomation } from '../automations/store.ts'
+import type { ActiveAutomation } from '../automations/store.ts'
 import { recipientOf } from '../runs/recipient.ts'
 import type { NewRun } from '../runs/store.ts'
 import type { ReportingSource } from '../sources/store.ts'
@@ -33,17 +33,23 @@ interface Pair {
   readonly to: string | null
 }
 
-/** What follows from each report. `contacts`: whom customers are. */
+/** What is known of those who report. */
+export interface Reporters {
+  readonly sources: ReadonlyMap<string, ReportingSource>
+  /** Whom customers are. */
+  readonly contacts: ReadonlyMap<Report, ContactRow>
+  /** The active automations of the sources. */
+  readonly active: readonly ActiveAutomation[]
+}
+
+/** What follows from each report. */
 export async function consequencesOf(
   platform: Platform,
-  tx: Transaction,
+  tx: Db,
   reports: readonly Report[],
-  sources: ReadonlyMap<string, ReportingSource>,
-  contacts: ReadonlyMap<Report, ContactRow>,
+  { sources, contacts, active }: Reporters,
 ): Promise<Map<Report, Consequence>> {
   const consequences = new Map<Report, Consequence>()
-  const mapped = reports.filter(({ event }) => event.unmapped !== true)
-  const active = mapped.length === 0 ? [] : await activeAutomationsOf(tx, [...new Set(mapped.map(({ event }) => event.source.id))])
   const byEvent = Map.groupBy(active, ({ source_id, event_type }) => `${source_id} ${event_type}`)
   const cancelling = new Set(active.flatMap(({ source_id, cancel_on }) => cancel_on.map((type) => `${source_id} ${type}`)))
   const pairs = new Map<Report, Pair[]>()

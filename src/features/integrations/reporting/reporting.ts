@@ -6,7 +6,8 @@ import { Problem, retrySoon } from '../../../contract/problem.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
-import { acceptReports, LostRace, NotKept, type AcceptDeps, type Outcomes } from './accepting.ts'
+import { LostRace } from '../../contacts/service.ts'
+import { acceptReports, NotKept, type AcceptDeps, type Outcomes } from './accepting.ts'
 import type { KeepReported, Report, Reported, ReportedBySource } from './reported.ts'
 
 export interface Reporting {
