@@ -149,22 +149,6 @@ test('a change is answered once all that waits has followed, however much it is'
   )
 })
 
-test('what a process left waiting that died is cancelled when the automation or the source is active again', async (t) => {
-  const { world, api, source, make, report, told, change, pass } = await startShop(t)
-  const id = await make()
-  const [first] = await report()
-  await world.pool`update automations set status = 'paused' where id = ${id}`
-
-  await change(id, { status: 'active' })
-  const [second] = await report()
-  await world.pool`update integration_sources set status = 'disabled' where id = ${source}`
-  await api.patch(`/v1/integration_sources/${source}`, { status: 'active' })
-  const [third] = await report()
-  await pass()
-
-  assert.deepEqual([await told(first), await told(second), await told(third)], ['cancelled automation_paused', 'cancelled source_disabled', 'sent'])
-})
-
 test('what waits for a channel that is deleted is cancelled', async (t) => {
   const { world, api, channel } = await liveSms(t)
   const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id

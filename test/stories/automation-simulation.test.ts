@@ -76,6 +76,7 @@ test('what a simulation tells is what then happens', async (t) => {
   const named = (body: string, merge_fallbacks = {}) => ({ message: { type: 'text', text: { body } }, merge_fallbacks })
   const cases: { told: string; automation?: object; event?: object; before?: () => Promise<unknown>; outcome: string }[] = [
     { told: 'a new customer', outcome: 'scheduled' },
+    { told: 'a recipient of the sandbox who has opted out', event: { customer: { phone: '+15005550004' } }, outcome: 'skipped unsubscribed' },
     { told: 'a delay', automation: { delay_seconds: 60 }, outcome: 'scheduled' },
     { told: 'no phone', event: { customer: { email: 'ada@example.com' } }, outcome: 'skipped no_identifier' },
     { told: 'a phone that cannot be read', event: { customer: { phone: '0151' } }, outcome: 'skipped no_identifier' },
@@ -127,7 +128,7 @@ test('what a simulation tells is what then happens', async (t) => {
     assert.equal([simulated.status, simulated.reason].filter(Boolean).join(' '), outcome, told)
     assert.deepEqual(again, simulated, told)
     assert.deepEqual([after.status, after.reason], [simulated.status === 'scheduled' ? 'sent' : simulated.status, simulated.reason], told)
-    if (simulated.status !== 'skipped') assert.equal(simulated.scheduled_for, run.scheduled_for, told)
+    assert.equal(simulated.scheduled_for, simulated.status === 'skipped' ? null : run.scheduled_for, told)
     assert.deepEqual(simulated.message, message === null ? null : { type: message.type, ...message.content }, told)
     await api.delete(`/v1/automations/${id}`)
   }

@@ -53,11 +53,8 @@ export function integrationService(deps: IntegrationDeps): IntegrationService {
       forgetKeys()
       platform.notify('forget-keys')
     },
-    disabled: (tx, tenant, source_id) => cancelWaitingOf(tx, tenant, { source_id }, 'source_disabled'),
-    async removed(tx, tenant, source_id) {
-      await deleteAutomationsOfSource(tx, tenant, source_id, isoTime(platform.clock.now()))
-      return await cancelWaitingOf(tx, tenant, { source_id }, 'source_deleted')
-    },
+    stopped: (tenant, source_id, reason) => cancelWaitingOf(tenant, { source_id }, reason),
+    removed: (tx, tenant, source_id) => deleteAutomationsOfSource(tx, tenant, source_id, isoTime(platform.clock.now())),
   })
   const reporting = reportingOf(deps)
   const receiver = receiverOf({ platform, sources: webhookSources, reporting, redact: (source, redaction) => redact(deps, source, redaction) })

@@ -14,7 +14,7 @@ import {
 import { isoTime } from '../../../lib/clock.ts'
 import { InOrder } from '../../../lib/in-order.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
-import { cancelWaitingOf, changeCancelOnOf, type Rest } from '../runs/stopping.ts'
+import { cancelWaitingOf, changeCancelOnOf, type Stop } from '../runs/stopping.ts'
 import { findSource } from '../sources/store.ts'
 import { changeAutomations } from './configuration.ts'
 import type { AutomationDeps } from './deps.ts'
@@ -82,11 +82,10 @@ async function updateAutomation(deps: AutomationDeps, sql: Db, tenant: Tenant, i
     const found = await existing(sql, tenant, id)
     // a provider may be asked for a template here, so no transaction is open
     const after: AutomationRow = { ...found, ...(await checkAutomation(deps, sql, tenant, body, fieldsOf(found))) }
-    const written = await transact(sql, (tx) => writeUnchanged(deps, tx, found, after))
-    if (written !== null) {
-      await written.rest(sql)
-      return written.shown
-    }
+    const stop = stopOf(found, after)
+    await stop?.before(sql)
+    const shown = await transact(sql, (tx) => writeUnchanged(deps, tx, found, after, stop))
+    if (shown !== null) return shown
     if (attempt === updateAttemptsMax)
       throw new Problem(
         'upstream_unavailable',
@@ -95,42 +94,43 @@ async function updateAutomation(deps: AutomationDeps, sql: Db, tenant: Tenant, i
   }
 }
 
-interface Written {
-  readonly shown: Automation
-  /** What is left to be done with what waits. */
-  readonly rest: Rest
+/** What becomes of what waits of an automation by its change; null: it is sent as the automation says then. */
+function stopOf(before: AutomationRow, after: AutomationRow): Stop | null {
+  const of = { source_id: after.source_id, automation_id: after.id }
+  if (before.status === 'active' && after.status === 'paused') return cancelWaitingOf(after, of, 'automation_paused')
+  if (before.event_type !== after.event_type || before.channel_type !== after.channel_type) return cancelWaitingOf(after, of, 'automation_changed')
+  return isDeepStrictEqual(before.cancel_on, after.cancel_on) ? null : changeCancelOnOf(after, of, after.cancel_on)
 }
 
 /** Writes an automation where it still is as it was when it was checked; null where it has changed since. Nothing is written where nothing has changed. */
-async function writeUnchanged({ platform }: AutomationDeps, tx: Transaction, found: AutomationRow, after: AutomationRow): Promise<Written | null> {
+async function writeUnchanged(
+  { platform }: AutomationDeps,
+  tx: Transaction,
+  found: AutomationRow,
+  after: AutomationRow,
+  stop: Stop | null,
+): Promise<Automation | null> {
   return await changeAutomations(tx, found, found.source_id, async () => {
     const before = await store.lockAutomation(tx, found, found.id)
     if (before === null) throw missing('automation', found.id)
     if (!isDeepStrictEqual(before, found)) return null
-    if (isDeepStrictEqual(before, after)) return { shown: automationObject(before), rest: async () => {} }
+    if (isDeepStrictEqual(before, after)) return automationObject(before)
     const row: AutomationRow = { ...after, updated_at: isoTime(platform.clock.now()) }
     await store.updateAutomation(tx, row)
-    return { shown: automationObject(row), rest: await changeWaiting(tx, before, row) }
+    await stop?.within(tx)
+    return automationObject(row)
   })
-}
-
-/** What becomes of what waits of an automation by its change. */
-async function changeWaiting(tx: Transaction, before: AutomationRow, after: AutomationRow): Promise<Rest> {
-  const of = { source_id: after.source_id, automation_id: after.id }
-  // nothing waits of a paused one, unless a process died before all of it was cancelled
-  if (before.status !== after.status) return await cancelWaitingOf(tx, after, of, 'automation_paused')
-  if (before.event_type !== after.event_type || before.channel_type !== after.channel_type) return await cancelWaitingOf(tx, after, of, 'automation_changed')
-  return isDeepStrictEqual(before.cancel_on, after.cancel_on) ? async () => {} : await changeCancelOnOf(tx, after, of, after.cancel_on)
 }
 
 async function removeAutomation({ platform }: AutomationDeps, sql: Db, tenant: Tenant, id: string): Promise<void> {
   const { source_id } = await existing(sql, tenant, id)
-  const rest = await transact(sql, (tx) =>
+  const stop = cancelWaitingOf(tenant, { source_id, automation_id: id }, 'automation_deleted')
+  await stop.before(sql)
+  await transact(sql, (tx) =>
     changeAutomations(tx, tenant, source_id, async () => {
       if ((await store.lockAutomation(tx, tenant, id)) === null) throw missing('automation', id)
       await store.deleteAutomation(tx, tenant, id, isoTime(platform.clock.now()))
-      return await cancelWaitingOf(tx, tenant, { source_id, automation_id: id }, 'automation_deleted')
+      await stop.within(tx)
     }),
   )
-  await rest(sql)
 }

@@ -89,7 +89,7 @@ async function outcomeOf(deps: AutomationDeps, sql: Db, source: SourceRow, autom
   const decision = await decide(deps, { run, automation: { ...automation, stopped: null }, event, contact, stopped: false }, 'normal')
   switch (decision.kind) {
     case 'end':
-      return { status: decision.ended.status, reason: decision.ended.reason, scheduled_for }
+      return { status: decision.ended.status, reason: decision.ended.reason, scheduled_for: decision.ended.status === 'skipped' ? null : scheduled_for }
     case 'later':
       return {
         status: 'scheduled',

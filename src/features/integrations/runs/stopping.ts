@@ -1,29 +1,50 @@
 /**
- * What becomes of waiting runs when their automation or source changes. However many there are, the change is written in a short transaction: one that held the source for as
- * long as a hundred thousand runs take would hold everything up that is reported.
+ * What becomes of waiting runs when their automation or source changes: most of them follow before it, in transactions of their own, and the rest in the transaction of the change.
+ * One that held the source for as long as a hundred thousand runs take would hold everything up that is reported; and whatever dies when, nothing is left behind.
  */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
 import { cancelRuns, changeCancelOn, listWaiting, type CancelReason, type WaitingOf } from './store.ts'
 
-/** What is left to be done once the change is committed, and before it is answered. */
-export type Rest = (sql: Db) => Promise<void>
+/** What is done with waiting runs. */
+export interface Stop {
+  /** Before the change is made: leaves few to be done with it. */
+  before(sql: Db): Promise<void>
+  /** In the transaction of the change, which keeps new ones away. */
+  within(tx: Transaction): Promise<void>
+}
 
 /** Runs of one transaction. */
 const runsAtOnce = 1000
+/** While runs are made faster than that: what is left then is done with the change, however long it takes. */
+const passesMax = 5
 
-/** Cancels what waits now; the lane cancels what is left of it when it is due, should the process die before. */
-export const cancelWaitingOf = (tx: Transaction, tenant: Tenant, of: WaitingOf, reason: CancelReason): Promise<Rest> =>
-  slicewise(tx, tenant, of, (sql, ids) => cancelRuns(sql, tenant, ids, reason))
+/** Cancels what waits. */
+export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelReason): Stop =>
+  slicewise(
+    (sql) => listWaiting(sql, tenant, of),
+    (sql, ids) => cancelRuns(sql, tenant, ids, reason),
+  )
 
-/** Has what waits of an automation cancelled by these types of event from now on. */
-export const changeCancelOnOf = (tx: Transaction, tenant: Tenant, of: WaitingOf, cancel_on: readonly string[]): Promise<Rest> =>
-  slicewise(tx, tenant, of, (sql, ids) => changeCancelOn(sql, tenant, ids, cancel_on))
+/** Has what waits cancelled by these types of event. */
+export const changeCancelOnOf = (tenant: Tenant, of: WaitingOf, cancel_on: readonly string[]): Stop =>
+  slicewise(
+    (sql) => listWaiting(sql, tenant, of, cancel_on),
+    (sql, ids) => changeCancelOn(sql, tenant, ids, cancel_on),
+  )
 
-async function slicewise(tx: Transaction, tenant: Tenant, of: WaitingOf, step: (sql: Db, ids: readonly string[]) => Promise<void>): Promise<Rest> {
-  const ids = await listWaiting(tx, tenant, of)
-  if (ids.length > 0) await step(tx, ids.slice(0, runsAtOnce))
-  return async (sql) => {
-    for (let from = runsAtOnce; from < ids.length; from += runsAtOnce) await step(sql, ids.slice(from, from + runsAtOnce))
+function slicewise(list: (sql: Db) => Promise<string[]>, step: (sql: Db, ids: readonly string[]) => Promise<void>): Stop {
+  return {
+    async before(sql) {
+      for (let pass = 1; pass <= passesMax; pass++) {
+        const ids = await list(sql)
+        if (ids.length <= runsAtOnce) return
+        for (let from = 0; from < ids.length; from += runsAtOnce) await step(sql, ids.slice(from, from + runsAtOnce))
+      }
+    },
+    async within(tx) {
+      const ids = await list(tx)
+      if (ids.length > 0) await step(tx, ids)
+    },
   }
 }

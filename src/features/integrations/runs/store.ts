@@ -131,12 +131,18 @@ export interface WaitingOf {
   readonly automation_id?: string
 }
 
-/** The ids of waiting runs, in order. */
-export async function listWaiting(sql: Db, { account_id, mode }: Tenant, { source_id, automation_id }: WaitingOf): Promise<string[]> {
+/** The ids of waiting runs, in order; with `cancel_on` of those that other types of event cancel. */
+export async function listWaiting(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  { source_id, automation_id }: WaitingOf,
+  cancel_on?: readonly string[],
+): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from automation_runs
     where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and due_at is not null
       ${automation_id === undefined ? sql`` : sql`and automation_id = ${automation_id}`}
+      ${cancel_on === undefined ? sql`` : sql`and cancel_on <> ${cancel_on as string[]}::text[]`}
     order by id`
   return rows.map(({ id }) => id)
 }

@@ -17,6 +17,7 @@ import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { keyHash, newKey } from '../../accounts/service.ts'
 import { enabledEventsOf } from '../automations/store.ts'
+import type { Stop } from '../runs/stopping.ts'
 import { sourceObject } from './present.ts'
 import * as store from './store.ts'
 import type { SourceRow } from './store.ts'
@@ -25,22 +26,24 @@ import type { SourceRow } from './store.ts'
 const sourcesMax = 50
 const nameLengthMax = 120
 
-/** Takes along what belongs to a source, in the transaction of the change; resolves to what is left to be done once that is committed. */
-export type TakeAlong = (tx: Transaction, tenant: Tenant, source_id: string) => Promise<(sql: Db) => Promise<void>>
+/** What belongs to a source, and what becomes of it. */
+export interface Belongings {
+  /** Keys have changed, here and for every other process. */
+  readonly forgetKeys: () => void
+  /** What is done with what waits to be sent. */
+  readonly stopped: (tenant: Tenant, source_id: string, reason: 'source_disabled' | 'source_deleted') => Stop
+  /** What a delete takes along, in its transaction. */
+  readonly removed: (tx: Transaction, tenant: Tenant, source_id: string) => Promise<void>
+}
 
 /** Everything throws the Problem that refuses it. */
 export class SourceService {
   readonly #platform: Platform
-  readonly #forgetKeys: () => void
-  readonly #disabled: TakeAlong
-  readonly #removed: TakeAlong
+  readonly #of: Belongings
 
-  /** `forgetKeys`: keys have changed, here and for every other process; `disabled` and `removed`: what a source takes along when it is disabled or deleted. */
-  constructor(platform: Platform, { forgetKeys, disabled, removed }: { forgetKeys: () => void; disabled: TakeAlong; removed: TakeAlong }) {
+  constructor(platform: Platform, of: Belongings) {
     this.#platform = platform
-    this.#forgetKeys = forgetKeys
-    this.#disabled = disabled
-    this.#removed = removed
+    this.#of = of
   }
 
   /**
@@ -92,27 +95,29 @@ export class SourceService {
 
   /** Only what is sent changes. Disabling cancels what waits. */
   async update(sql: Db, tenant: Tenant, id: string, change: SourceChange | OwnSourceChange): Promise<IntegrationSource> {
-    const { shown, rest } = await transact(sql, async (tx) => {
+    const stop = 'status' in change && change.status === 'disabled' ? this.#of.stopped(tenant, id, 'source_disabled') : null
+    await stop?.before(sql)
+    const shown = await transact(sql, async (tx) => {
       const before = await lock(tx, tenant, id)
       const after = await write(tx, before, this.#withSecret(changed(before, change), change))
-      // nothing waits of a disabled source, unless a process died before all of it was cancelled
-      const rest = before.status === after.status ? null : await this.#disabled(tx, tenant, id)
-      return { shown: await this.#shown(tx, after), rest }
+      await stop?.within(tx)
+      return await this.#shown(tx, after)
     })
-    this.#forgetKeys()
-    await rest?.(sql)
+    this.#of.forgetKeys()
     return shown
   }
 
   /** With its automations and receipts; what waits to be sent is cancelled, and its key stops at once. */
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
-    const rest = await transact(sql, async (tx) => {
+    const stop = this.#of.stopped(tenant, id, 'source_deleted')
+    await stop.before(sql)
+    await transact(sql, async (tx) => {
       await lock(tx, tenant, id)
+      await stop.within(tx)
+      await this.#of.removed(tx, tenant, id)
       await store.deleteSource(tx, tenant, id, isoTime(this.#platform.clock.now()))
-      return await this.#removed(tx, tenant, id)
     })
-    this.#forgetKeys()
-    await rest(sql)
+    this.#of.forgetKeys()
   }
 
   /** A new source key and signing secret; the old ones stop at once. `keep`: in the transaction of the change, with what is answered. */
@@ -134,7 +139,7 @@ export class SourceService {
       await keep(tx, shown)
       return shown
     })
-    this.#forgetKeys()
+    this.#of.forgetKeys()
     return rolled
   }
 
