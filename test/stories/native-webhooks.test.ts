@@ -181,6 +181,11 @@ test('a redaction deletes the contacts of the customer and empties what receipts
     { to: '+4915112345678', customer: { external_id: '7' }, delay_ms: 3600_000 },
   ])
 
+  const requested = await shopify(world, source, 'customers/data_request', '5')
+  const updated = await shopify(world, source, 'orders/updated', '6')
+  const foreign = await shopify(world, source, 'products/update', '7')
+  const form = { type: 'form.submitted', event_id: 'f', customer: { phone: '+49 30 123-45 67' }, data: { form: 'Contact' } }
+  const written = await deliver(world, source, customWebhook(source.secret, unixSeconds(world), JSON.stringify(form)), 'custom')
   const redacted = await shopify(world, source, 'customers/redact', '3')
   const again = await shopify(world, source, 'customers/redact', '4')
   const receipt = (id: string) => account.api.get(`/v1/automation_events/${id}`)
@@ -195,10 +200,12 @@ test('a redaction deletes the contacts of the customer and empties what receipts
     from automation_runs where id = ${waiting!}`
   assert.deepEqual(kept, { to: null, data: '{}' })
   assert.deepEqual([(await receipt(order.body.id)).body.data, (await receipt(order.body.id)).body.type], [{}, 'order.created'])
+  for (const { body } of [requested, updated, written])
+    assert.deepEqual([(await receipt(body.id)).body.data, (await receipt(body.id)).body.type], [{}, body.type])
+  assert.equal((await receipt(foreign.body.id)).body.data.raw.title, 'Tasse')
   assert.equal((await receipt(cart.body.id)).body.data.cart.items.length, 1)
   assert.equal((await account.api.get(`/v1/contacts/${customer.id}`)).status, 404)
   assert.equal((await account.api.get(`/v1/contacts/${other.id}`)).status, 200)
-  assert.deepEqual((await shopify(world, source, 'customers/data_request', '5')).body.type, 'shopify.customers/data_request')
   await world.invariants()
 })
 

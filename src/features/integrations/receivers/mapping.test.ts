@@ -96,6 +96,7 @@ test('an event of Shopify is named by the event and its topic, by the webhook wi
     `orders/paid:${digest}`,
   ])
   assert.equal(id({ ...headers, 'x-shopify-event-id': 'x'.repeat(300) }), `orders/paid:${digest}`)
+  assert.equal(id({ ...headers, 'x-shopify-event-id': '', 'x-shopify-webhook-id': ' ' }), `orders/paid:${digest}`)
 })
 
 test('carts and checkouts of Shopify have items, and a checkout the address at which it goes on; one that is completed says nothing', () => {

@@ -1,5 +1,6 @@
 /** Forgets a person, as Shopify's `customers/redact` wants it: his contact, what receipts of the source say of him, and what waits to be sent about them (behaviour: integrations 4.8). */
 import { Problem } from '../../../contract/problem.ts'
+import { phoneKey, phoneVariants } from '../../../lib/phone.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ContactService } from '../../contacts/service.ts'
@@ -7,7 +8,6 @@ import { redactReceipts } from '../reporting/store.ts'
 import { forgetRunsOfEvents } from '../runs/store.ts'
 import type { KnownSource } from './known-sources.ts'
 import type { Redaction } from './native-event.ts'
-import { onceKeysOf } from './once-keys.ts'
 
 export interface RedactionDeps {
   readonly platform: Platform
@@ -20,9 +20,9 @@ const sameEmailMax = 100
 /** A second time changes nothing: who was told no answer may ask again. */
 export async function redact({ platform, contacts }: RedactionDeps, source: KnownSource, { external_id, phone, email, order_ids }: Redaction): Promise<void> {
   const { pool } = platform
-  const once_keys = order_ids.flatMap(onceKeysOf)
+  const phones = phone === null ? [] : phoneVariants(phoneKey(phone)).map((variant) => variant.slice(1))
   const emptied = await transact(pool, async (tx) => {
-    const receipts = await redactReceipts(tx, source, source.id, { external_id, phone, email, once_keys })
+    const receipts = await redactReceipts(tx, source, source.id, { external_id, phones, email, order_ids })
     await forgetRunsOfEvents(
       tx,
       source,

@@ -32,12 +32,12 @@ const redactTopic = 'customers/redact'
 export function readShopify(call: NativeCall): NativeEvent {
   const { headers, payload, digest } = call
   const topic = topicOf(headers, 'X-Shopify-Topic')
-  const told = headerText(headers, 'x-shopify-event-id') ?? headerText(headers, 'x-shopify-webhook-id') ?? digest()
+  const told = firstText(headerText(headers, 'x-shopify-event-id'), headerText(headers, 'x-shopify-webhook-id')) ?? digest()
   const event_id = `${topic}:${told.length > 100 ? digest() : told}`
   const occurred_at = timeOf(headerText(headers, 'x-shopify-triggered-at'), payload['updated_at'], payload['created_at'])
   if (topic === redactTopic) return { ...unmapped('shopify', topic, event_id, occurred_at, {}), redaction: redactionOf(payload) }
   const meaning = Object.hasOwn(meanings, topic) ? meanings[topic]!(payload) : null
-  if (meaning === null) return unmapped('shopify', topic, event_id, occurred_at, payload)
+  if (meaning === null) return { ...unmapped('shopify', topic, event_id, occurred_at, payload), customer: subjectOf(topic, payload) }
   return eventOf(meaning, event_id, occurred_at, payload)
 }
 
@@ -190,6 +190,19 @@ function consentChange(payload: Fields): Meaning {
     customer,
     ...consentOf(payload['sms_marketing_consent'], undefined),
     data: { customer: { ...customer, id } },
+  }
+}
+
+/** Whose a payload of any topic is, so that he can be forgotten with it. */
+function subjectOf(topic: string, payload: Fields): NativeCustomer {
+  const external_id = idOf(payload['customer_id']) ?? (topic.startsWith('customers') && topic !== 'customers/data_request' ? idOf(payload['id']) : null)
+  const email = emailOf([payload['email_address']])
+  const phone = phoneOf([payload['phone_number']], null)
+  return {
+    ...(external_id === null ? {} : { external_id }),
+    ...(email === null ? {} : { email }),
+    ...(phone === null ? {} : { phone }),
+    ...buyerOf(payload),
   }
 }
 

@@ -92,9 +92,11 @@ export async function findFirstOfStatuses(
 /** What a person is called by in receipts; null where nothing is known. */
 export interface NamesOfPerson {
   readonly external_id: string | null
-  readonly phone: string | null
+  /** Digits of his phone number in every way to write it, with the country code. */
+  readonly phones: readonly string[]
   readonly email: string | null
-  readonly once_keys: readonly string[]
+  /** His orders, as events name them. */
+  readonly order_ids: readonly string[]
 }
 
 /** Empties the receipts of a source that tell of a person; they stay as marks of what was told. Resolves to their ids, and the contacts that they were of. */
@@ -108,8 +110,9 @@ export async function redactReceipts(
     with found as materialized (
       select e.id, e.contact_id from automation_events e
       where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode}
-        and (e.customer ->> 'external_id' = ${names.external_id} or e.customer ->> 'phone' = ${names.phone} or lower(e.customer ->> 'email') = lower(${names.email}::text)
-          or e.once_key = any (${names.once_keys as string[]}::text[]))
+        and (e.customer ->> 'external_id' = ${names.external_id} or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
+          or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text)
+          or coalesce(e.data -> 'order' ->> 'id', e.data -> 'raw' ->> 'order_id', e.data -> 'raw' ->> 'id') = any (${names.order_ids as string[]}::text[]))
       order by e.id for update
     ),
     emptied as (update automation_events e set customer = '{}', data = '{}', contact_id = null from found f where e.id = f.id)
