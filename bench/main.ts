@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { accept } from './accept.ts'
+import { automationRuns } from './automation-runs.ts'
 import { campaignSending } from './campaign-sending.ts'
 import { campaignSnapshots } from './campaign-snapshots.ts'
 import { channels } from './channels.ts'
@@ -32,6 +33,7 @@ const measurements: readonly Measurement[] = [
   bulk,
   campaignSending,
   campaignSnapshots,
+  automationRuns,
   drain,
   endpoints,
   segments,

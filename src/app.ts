@@ -168,7 +168,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   })
   const webhooks = webhookService(platform)
   const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
-  const integrations = integrationService({ platform, accounts, channels, contacts, messages })
+  const integrations = integrationService({ platform, accounts, channels, contacts, messages, alone })
   const feed = feedService(platform)
   const deliver = webhookDeliverer(platform, webhooks)
   subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })

@@ -33,10 +33,15 @@ async function passFor(world: World, ms: number): Promise<void> {
   }
 }
 
-test('a run becomes a message when it is due, not before, and only once', async (t) => {
+test('what a source reports becomes a message when it is due, not before, and only once', async (t) => {
   const { world, account, api, source } = await start(t)
-  const automation = await automationOf(account, source)
-  const [id] = await happened(world.platform, account, automation, [{ to, delay_ms: minute }])
+  const automation = await automationOf(account, source, {
+    delay_seconds: 60,
+    message: { type: 'text', text: { body: 'Thank you for {{data.order.number}}, {{customer.first_name}}.' } },
+  })
+  const event = { source, type: 'order.paid', event_id: '1', customer: { phone: to, first_name: 'Ada' }, data: { order: { number: 17 } } }
+  const reported = (await api.post('/v1/automation_events', event)).body
+  const [{ id }] = reported.runs
 
   await world.tick(lane)
   const early = await readRun(api, id)
@@ -44,14 +49,16 @@ test('a run becomes a message when it is due, not before, and only once', async 
   await world.tick(lane)
   await world.tick(lane)
   const run = await readRun(api, id)
-  const message = await api.get(`/v1/messages/${run.message_id}`)
+  const { body: message } = await api.get(`/v1/messages/${run.message_id}`)
+  const receipt = (await api.get(`/v1/automation_events/${reported.id}`)).body
   const all = await api.get('/v1/messages')
 
   assert.deepEqual([early.status, early.message_id], ['scheduled', null])
-  assert.deepEqual([run.status, run.reason], ['sent', null])
+  assert.deepEqual([run.status, run.reason, run.scheduled_for], ['sent', null, world.clock.iso()])
+  assert.deepEqual([receipt.status, receipt.runs[0].status, receipt.runs[0].message_id], ['accepted', 'sent', run.message_id])
   assert.deepEqual(
-    { ...message.body.origin, to: message.body.to, text: message.body.content.text, priority: message.body.priority },
-    { type: 'automation', id: automation.id, to, text: { body: 'Thank you.' }, priority: 'normal' },
+    { ...message.origin, to: message.to, body: message.content.text.body, priority: message.priority, contact_id: message.contact_id },
+    { type: 'automation', id: automation.id, to, body: 'Thank you for 17, Ada.', priority: 'normal', contact_id: run.contact_id },
   )
   assert.equal(all.body.data.length, 1)
   await world.invariants()

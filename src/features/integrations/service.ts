@@ -24,6 +24,8 @@ export interface IntegrationDeps {
   readonly channels: ChannelService
   readonly contacts: ContactService
   readonly messages: MessageService
+  /** No other process takes requests or works. */
+  readonly alone: () => boolean
 }
 
 export interface IntegrationService {
@@ -59,5 +61,5 @@ export function integrationService(deps: IntegrationDeps): IntegrationService {
   const reporting = reportingOf(deps)
   const receiver = receiverOf({ platform, sources: webhookSources, reporting, redact: (source, redaction) => redact(deps, source, redaction) })
   const automations = automationService(deps)
-  return { lanes: [runsLane(deps)], sources, automations, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
+  return { lanes: [runsLane(deps, deps.alone)], sources, automations, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
 }

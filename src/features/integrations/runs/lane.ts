@@ -7,16 +7,16 @@ import { isoTime, pause } from '../../../lib/clock.ts'
 import type { RunDeps } from './deps.ts'
 import { anyDue, listDueSources, takeDue } from './due-store.ts'
 import { readRuns, type ReadRun } from './facts.ts'
-import { sendRuns, type RunTraffic } from './sender.ts'
+import { sendRuns, slices, type RunTraffic, type Slices } from './sender.ts'
 
 /** Between two looks. */
 const lookEveryMs = 100
 const restMs = 10
 /** A process that dies leaves what it took to the others after this. */
 const leaseMs = 30_000
-/** Runs in hand: of one source, half of them at a time so that the next are ready, and about so many in all. */
-const ofSourceMax = 500
-const inHandMax = 2000
+/** Runs in hand: of one source, half of them at a time so that the next are ready, and about so many in all. Few, so that none waits long for its slice. */
+const ofSourceMax = 256
+const inHandMax = 512
 /** What every source gets at a look, whatever the others have. */
 const shareMin = 10
 const sourcesMax = 200
@@ -31,10 +31,12 @@ interface Sending {
   readonly inHand: Map<string, number>
   /** Behind which source the next look begins. */
   after: string
+  readonly inTurn: Slices
 }
 
-export function runsLane(deps: RunDeps): Lane {
-  const sending: Sending = { deps, inHand: new Map(), after: '' }
+/** `alone`: no other process takes requests or works. */
+export function runsLane(deps: RunDeps, alone: () => boolean): Lane {
+  const sending: Sending = { deps, inHand: new Map(), after: '', inTurn: slices(alone) }
   return {
     name: 'automation-runs',
     idle_ms: lookEveryMs,
@@ -43,7 +45,7 @@ export function runsLane(deps: RunDeps): Lane {
       let taken = 0
       try {
         do {
-          taken += await begin(sending, working)
+          taken += await begin(sending, working, stopping)
           await oneDoneOrLate(deps, working)
         } while (working.size > 0 && stopping?.aborted !== true)
       } finally {
@@ -65,7 +67,7 @@ async function oneDoneOrLate({ platform: { clock } }: RunDeps, working: Readonly
 }
 
 /** Takes what is due and begins to send it; resolves to how many runs that were. */
-async function begin(sending: Sending, working: Set<Promise<void>>): Promise<number> {
+async function begin(sending: Sending, working: Set<Promise<void>>, stopping: AbortSignal | undefined): Promise<number> {
   const { deps, inHand } = sending
   const bySource = await take(sending)
   let room = interactiveMax
@@ -73,7 +75,7 @@ async function begin(sending: Sending, working: Set<Promise<void>>): Promise<num
     const traffic: RunTraffic = runs.length <= Math.min(fewMax, room) && inHand.get(source_id) === undefined ? 'interactive' : 'bulk'
     if (traffic === 'interactive') room -= runs.length
     inHand.set(source_id, (inHand.get(source_id) ?? 0) + runs.length)
-    const worked = sendRuns(deps, runs, traffic).finally(() => {
+    const worked = sendRuns(deps, sending.inTurn, runs, traffic, stopping).finally(() => {
       working.delete(worked)
       const left = inHand.get(source_id)! - runs.length
       if (left === 0) inHand.delete(source_id)

@@ -1,5 +1,6 @@
 /** Sends due runs of one source: each decided, submitted, and put off or ended where no message comes of it. */
-import { isoTime } from '../../../lib/clock.ts'
+import { isoTime, pause } from '../../../lib/clock.ts'
+import type { Priority } from '../../../contract/resources/message.ts'
 import type { ItemOutcome } from '../../messages/service.ts'
 import type { RunDeps } from './deps.ts'
 import { decide, type Decision } from './decision.ts'
@@ -8,8 +9,13 @@ import type { ReadRun } from './facts.ts'
 
 export type RunTraffic = 'interactive' | 'bulk'
 
-/** Decided between two turns of the loop, so that no request waits for all of them. */
-const decidedAtOnce = 20
+/** Bulk goes in slices, one after the other whatever their sources, with rests between them in which requests find the machine idle. */
+const sliceRuns = 64
+/** Decided between two turns of the loop. */
+const decidedAtOnce = 16
+/** A rest is so many times as long as the slice before it took. */
+const restFactor = 2
+const restMaxMs = 1000
 /** A run that could not be sent is tried again after this, then twice, four times as long, … */
 const retryAfterMs = 5000
 const retryAfterMaxMs = 600_000
@@ -18,13 +24,51 @@ const retriesMax = 12
 /** After what says nothing of the run itself: somebody else has it, or nothing can be stored. */
 const againMs = 1000
 
-/** Rejects for nothing: what fails is tried again. */
-export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
+/** Does one piece of work, which rejects for nothing, after the other, with rests between them where this process is `alone`: beside others submitting rests by itself. */
+export type Slices = (work: () => Promise<void>) => Promise<void>
+
+export function slices(alone: () => boolean): Slices {
+  let last: Promise<void> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(async () => {
+      const began = performance.now()
+      await work()
+      return performance.now() - began
+    })
+    last = turn.then((took) => (alone() ? pause(Math.min(restMaxMs, restFactor * took)) : undefined))
+    return turn.then(() => undefined)
+  }
+}
+
+/** Never rejects: what fails is tried again. What has not begun when `stopping` aborts is left to others. */
+export async function sendRuns(deps: RunDeps, inTurn: Slices, runs: readonly ReadRun[], traffic: RunTraffic, stopping?: AbortSignal): Promise<void> {
+  if (traffic === 'interactive') return await sendSlice(deps, runs, traffic)
+  const sent: Promise<void>[] = []
+  for (let from = 0; from < runs.length; from += sliceRuns) {
+    const slice = runs.slice(from, from + sliceRuns)
+    sent.push(inTurn(() => (stopping?.aborted === true ? leave(deps, slice) : sendSlice(deps, slice, traffic))))
+  }
+  await Promise.all(sent)
+}
+
+async function leave({ platform: { pool, clock } }: RunDeps, runs: readonly ReadRun[]): Promise<void> {
+  const due_at = isoTime(clock.now())
+  // where that fails they are due again when they have been held long enough
+  await putOffRuns(
+    pool,
+    runs.map(({ run: { id, failures } }) => ({ id, failures, due_at })),
+  ).catch(() => undefined)
+}
+
+async function sendSlice(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
   const { platform } = deps
   try {
-    const decisions = await decideAll(deps, runs, traffic)
-    const { ended, later } = parted(decisions)
-    await settle(deps, ended, later)
+    const decisions = await decideAll(deps, runs, traffic === 'bulk' ? 'low' : 'normal')
+    await settle(
+      deps,
+      decisions.flatMap((decision) => (decision.kind === 'end' ? [decision.ended] : [])),
+      decisions.filter((decision) => decision.kind === 'later'),
+    )
     const sending = decisions.filter((decision) => decision.kind === 'send')
     const byAutomation = Map.groupBy(sending, ({ run }) => run.automation_id)
     await Promise.all([...byAutomation].map(([automation_id, some]) => submit(deps, automation_id, some, traffic)))
@@ -36,25 +80,17 @@ export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic:
   }
 }
 
-async function decideAll(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<Decision[]> {
+async function decideAll(deps: RunDeps, runs: readonly ReadRun[], priority: Priority): Promise<Decision[]> {
   const decisions: Decision[] = []
-  const priority = traffic === 'bulk' ? 'low' : 'normal'
   for (let from = 0; from < runs.length; from += decidedAtOnce) {
     decisions.push(...(await Promise.all(runs.slice(from, from + decidedAtOnce).map((read) => decide(deps, read, priority)))))
-    await new Promise((resolve) => setImmediate(resolve))
+    if (from + decidedAtOnce < runs.length) await new Promise((resolve) => setImmediate(resolve))
   }
   return decisions
 }
 
 type Sending = Extract<Decision, { kind: 'send' }>
 type Later = Extract<Decision, { kind: 'later' }>
-
-function parted(made: readonly Decision[]): { ended: Ended[]; later: Later[] } {
-  return {
-    ended: made.flatMap((decision) => (decision.kind === 'end' ? [decision.ended] : [])),
-    later: made.filter((decision) => decision.kind === 'later'),
-  }
-}
 
 async function submit(deps: RunDeps, automation_id: string, sending: readonly Sending[], traffic: RunTraffic): Promise<void> {
   const items = sending.map(({ run, message }) => ({ message, submission_key: run.id }))
