@@ -38,6 +38,9 @@ const capSlack = 5000
 /** Another transaction took an address, or removed a contact, in between: everything is done once more. */
 export class LostRace extends Error {}
 
+/** What was to meet nobody known may have done so; nothing has been written. */
+export class NotAsExpected extends LostRace {}
+
 /** Runs `work` in a transaction, again when it lost a race against another writer of the same contacts. */
 export async function withRaces<T>(sql: Db, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -6,7 +6,7 @@ import { violatedConstraint, type Transaction } from '../../platform/database/sq
 import type { Platform } from '../../platform/platform.ts'
 import { addressesOf, applyChange, marketingType, newContact, statusOf, type ConsentWrite, type ContactChange } from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
-import { acquireLockSet, keyText, LostRace, matchKey, type LockedContact, type LockSet } from './lock-set.ts'
+import { acquireLockSet, keyText, LostRace, matchKey, NotAsExpected, type LockedContact, type LockSet } from './lock-set.ts'
 import type { AddressKey } from './recipients.ts'
 import type { AddressRow, ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
@@ -26,7 +26,7 @@ export async function saveContacts(
   const locks = await acquireLockSet(platform, tx, tenant, items, context.expect_new === true)
   const results = items.map((item) => applyItem(platform, tenant, locks, item, context))
   // a known contact might not have been refused what a stranger is
-  if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new LostRace()
+  if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new NotAsExpected()
   const written = [...locks.contacts.values()].filter((contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null)
   const added = await moveAddresses(tx, tenant, written)
   await adoptOptOuts(platform, tx, tenant, written, added, context)

@@ -5,7 +5,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { contactLimits } from '../../contract/resources/contact.ts'
 import { applyChange, newContact, type ContactChange } from './contact.ts'
 import { countContacts } from './counter-store.ts'
-import { matchKey } from './lock-set.ts'
+import { matchKey, NotAsExpected } from './lock-set.ts'
 import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { allowedChange, saveContacts } from './saving.ts'
@@ -26,9 +26,21 @@ export async function syncContacts(
   )
   const isSaved = (index: number): boolean => changing.has(rows[index]?.id ?? index)
   const saving = items.filter((_, index) => isSaved(index))
-  const saved = saving.length === 0 ? [] : await saveContacts(platform, tx, tenant, saving, context)
+  const strangers = !rows.some((row, index) => row !== undefined && isSaved(index))
+  const saved = saving.length === 0 ? [] : await (strangers ? saveStrangers : saveContacts)(platform, tx, tenant, saving, context)
   let next = 0
   return items.map((_, index) => (isSaved(index) ? saved[next++]! : { outcome: 'unchanged', row: rows[index]!, transitions: [] }))
+}
+
+/** Of these nobody was known a moment ago: who has their addresses is not asked again. */
+async function saveStrangers(platform: Platform, tx: Transaction, tenant: Tenant, items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]> {
+  try {
+    return await saveContacts(platform, tx, tenant, items, { ...context, expect_new: true })
+  } catch (error) {
+    // at the cap, say: what of them is refused is told by the usual way
+    if (error instanceof NotAsExpected) return await saveContacts(platform, tx, tenant, items, context)
+    throw error
+  }
 }
 
 function isChanged(item: SaveItem, row: ContactRow, context: SaveContext): boolean {
