@@ -31,8 +31,7 @@ const comparable = (field: Field, value: Scalar): Scalar => {
 export const comparedValues = ({ field, value }: Condition): readonly Scalar[] =>
   (Array.isArray(value) ? (value as readonly Scalar[]) : [value as Scalar]).map((each) => comparable(field, each))
 
-/** True when what is held in a condition's field fits it at `now`. Of a field of the kind `any` it takes one value, and none of the operators that compare several. */
-export function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
+function conditionHolds(condition: Condition, held: FieldValue, now: number): boolean {
   const { field, operator, value } = condition
   const isSet = field.kind === 'tags' || field.kind === 'lists'
   if (field.kind === 'consent' && operator !== 'exists' && operator !== 'not_exists') held ??= 'unknown'
@@ -41,7 +40,7 @@ export function conditionHolds(condition: Condition, held: FieldValue, now: numb
   if (operator === 'exists') return true
   if (operator === 'not_exists') return false
   if (operator === 'before' || operator === 'after' || operator.endsWith('within_days'))
-    return timeHolds(operator, held as Scalar, value as Scalar, field.kind !== 'time', now)
+    return timeHolds(operator, held as Scalar, value as Scalar, field.kind === 'value', now)
   const wanted = comparedValues(condition)
   if (isSet)
     return setHolds(

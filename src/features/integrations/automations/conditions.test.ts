@@ -9,7 +9,8 @@ import { predicate } from '../../contacts/segments/predicate-store.ts'
 import { operatorsOf } from '../../contacts/segments/fields.ts'
 import { parseRules } from '../../contacts/segments/rules.ts'
 import { insertContacts } from '../../contacts/store.ts'
-import { conditionResults, conditionsFailures, conditionsMet, type ConditionEvent } from './conditions.ts'
+import { conditionResults, conditionsFailures, conditionsMet } from './conditions.ts'
+import type { ConditionEvent } from './held-values.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
 const all = (...conditions: unknown[]) => ({ match: 'all', conditions })
@@ -244,4 +245,19 @@ test('of an array two hundred entries are looked at, and of a text ten thousand 
   assert.deepEqual([met(data, 'data.nested', 'equals', 99), met(data, 'data.nested', 'equals', 100)], [true, false])
   assert.deepEqual([met(data, 'data.a[200]', 'equals', 200), met(data, 'data.b[59999].c', 'equals', 59_999)], [true, true])
   assert.deepEqual([met(data, 'data.long', 'contains', 'yz'), met(data, 'data.long', 'contains', 'zz')], [true, false])
+  const texts = { a: ['x'.repeat(9_990), 'y'.repeat(20), 'seen'] }
+  assert.deepEqual([met(texts, 'data.a', 'contains', 'yyy'), met(texts, 'data.a', 'equals', 'seen')], [false, true])
+})
+
+test('what an event holds is looked at once, however many conditions of however many automations ask', () => {
+  let looks = 0
+  const data = Object.defineProperty({}, 'items', { enumerable: true, get: () => ((looks += 1), [{ name: 'Mug' }]) })
+  const event = { customer: {}, data: data as Record<string, unknown> }
+  const automations = Array.from({ length: 100 }, (_, n) =>
+    all(...Array.from({ length: 50 }, (_, i) => rule('data.items.name', 'contains', i === 49 ? `x${n}` : 'mug'))),
+  )
+
+  for (const conditions of automations) assert.equal(conditionsMet(conditions, event, now), false)
+
+  assert.equal(looks, 1)
 })

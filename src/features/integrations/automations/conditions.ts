@@ -3,14 +3,12 @@
  * of contacts, and besides a decimal text compares with a number as a number: shops send `"59.99"`.
  */
 import type { Detail } from '../../../contract/errors.ts'
-import type { EventCustomer } from '../../../contract/resources/automation-event.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import {
-  conditionHolds,
+  comparedValues,
   fits,
   isGroup,
-  negations,
   parseRules,
-  phoneText,
   rulesFailures,
   type Condition,
   type Field,
@@ -18,13 +16,8 @@ import {
   type Group,
   type Scalar,
 } from '../../contacts/service.ts'
-import { readPath, valuesAt } from './event-paths.ts'
-
-/** What conditions look at. */
-export interface ConditionEvent {
-  readonly customer: EventCustomer
-  readonly data: Readonly<Record<string, unknown>>
-}
+import { readPath } from './event-paths.ts'
+import { heldIn, wantedKeysOf, type ConditionEvent, type Held } from './held-values.ts'
 
 const customerTexts = ['external_id', 'phone', 'email', 'first_name', 'last_name', 'locale'] as const
 
@@ -65,38 +58,26 @@ export const conditionsMet = (conditions: object | null, event: ConditionEvent, 
 export const conditionResults = (conditions: object | null, event: ConditionEvent, now: number): ConditionResult[] =>
   conditions === null ? [] : leavesOf(rulesOf(conditions)).map((condition) => ({ field: condition.field.name, met: holds(condition, event, now) }))
 
-const read = new WeakMap<object, Group>()
+/** Conditions as they were read lately, by their text, the one that was asked for longest ago first: reading takes longer than looking at an event. */
+const readLately = new Map<string, Group>()
+/** Of 20,000 characters at most each. */
+const readLatelyMax = 500
 
-/** Conditions are read once, and this forgotten with them. */
 function rulesOf(conditions: object): Group {
-  let known = read.get(conditions)
-  if (known === undefined) read.set(conditions, (known = parseRules(conditions, 'conditions', eventFields).root))
-  return known
+  const text = JSON.stringify(conditions)
+  const rules = readLately.get(text) ?? parseRules(conditions, 'conditions', eventFields).root
+  readLately.delete(text)
+  readLately.set(text, rules)
+  for (const oldest of readLately.keys()) {
+    if (readLately.size <= readLatelyMax) break
+    readLately.delete(oldest)
+  }
+  return rules
 }
 
 const leavesOf = (node: Group | Condition): Condition[] => (isGroup(node) ? node.conditions.flatMap(leavesOf) : [node])
 
-function holds(condition: Condition, event: ConditionEvent, now: number): boolean {
-  const { kind, key } = condition.field
-  if (kind === 'any') return anyHolds(condition, valuesOf(condition.field, event), now)
-  const held: unknown = event.customer[key as keyof EventCustomer]
-  if (kind === 'tags') return conditionHolds(condition, Array.isArray(held) ? held.filter((tag) => typeof tag === 'string') : null, now)
-  if (typeof held !== 'string' || held.trim() === '') return conditionHolds(condition, null, now)
-  return conditionHolds(condition, shortened(key === 'phone' ? phoneText(held) : held), now)
-}
-
-const found = new WeakMap<ConditionEvent, Map<string, readonly unknown[]>>()
-
-/** What an event holds in a field is looked up once, for all automations. */
-function valuesOf({ name, root }: Field, event: ConditionEvent): readonly unknown[] {
-  let known = found.get(event)
-  if (known === undefined) found.set(event, (known = new Map()))
-  let values = known.get(name)
-  if (values === undefined) known.set(name, (values = valuesAt(root === 'data' ? event.data : event.customer.attributes, readPath(name, root) ?? [])))
-  return values
-}
-
-/** What each negation denies. */
+/** What each negation denies: it holds where none of the values fits that. */
 const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator']>>> = {
   not_equals: 'equals',
   not_in: 'in',
@@ -105,41 +86,65 @@ const denied: Readonly<Partial<Record<Condition['operator'], Condition['operator
   contains_none: 'contains_any',
 }
 
-/** Of several values one must fit; a negation denies that, so that none may. */
-function anyHolds(condition: Condition, held: readonly unknown[], now: number): boolean {
-  const { operator } = condition
-  if (negations.has(operator)) return !anyHolds({ ...condition, operator: denied[operator]! }, held, now)
-  if (operator === 'exists') return held.length > 0
-  const values = held.filter(isScalar).map((value) => (typeof value === 'string' ? shortened(value) : value))
-  if (operator === 'greater_than' || operator === 'less_than') return values.some((value) => conditionHolds(condition, asNumber(value), now))
-  if (operator !== 'equals' && operator !== 'in' && operator !== 'contains_any' && operator !== 'contains_all')
-    return values.some((value) => conditionHolds(condition, value, now))
-  const keys = new Set(values.flatMap(heldKeysOf))
-  const wanted = Array.isArray(condition.value) ? (condition.value as readonly Scalar[]) : [condition.value as Scalar]
-  const isHeld = (value: Scalar): boolean => wantedKeysOf(value).some((each) => keys.has(each))
-  return operator === 'contains_all' ? wanted.every(isHeld) : wanted.some(isHeld)
+function holds(condition: Condition, event: ConditionEvent, now: number): boolean {
+  const held = heldIn(event, condition.field)
+  const positive = denied[condition.operator]
+  return positive === undefined ? fitsOne(condition, condition.operator, held, now) : !fitsOne(condition, positive, held, now)
 }
 
-const isScalar = (value: unknown): value is Scalar => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+const dayMs = 86_400_000
 
-/** As far as a text is compared: further than any text of a condition reaches. */
-const shortened = (text: string): string => text.slice(0, 10_000)
-
-/** A number in digits, as shops write amounts; null for any other text. */
-const decimalOf = (text: string): number | null => (/^-?\d{1,40}(?:\.\d{1,40})?$/.test(text.trim()) ? Number(text) : null)
-
-const asNumber = (value: Scalar): Scalar => (typeof value === 'string' ? (decimalOf(value) ?? value) : value)
-
-/** What a value is equal to, of both sides: a text to the same text without regard to case, a number to that number, and a decimal text to a number, but not to another text. */
-function heldKeysOf(value: Scalar): string[] {
-  if (typeof value !== 'string') return [`${typeof value} ${value}`]
-  const decimal = decimalOf(value)
-  return [`text ${value.toLowerCase()}`, ...(decimal === null ? [] : [`decimal ${decimal}`])]
+/** Whether one of the values fits, or all that are wanted are among them. */
+function fitsOne(condition: Condition, operator: Condition['operator'], held: Held, now: number): boolean {
+  const value = condition.value as Scalar
+  switch (operator) {
+    case 'exists':
+      return held.exists
+    case 'greater_than':
+      return held.most > (value as number)
+    case 'less_than':
+      return held.least < (value as number)
+    case 'before':
+      return held.times.some((time) => time < (value as string))
+    case 'after':
+      return held.times.some((time) => time > (value as string))
+    case 'within_days': {
+      const [from, until] = [isoTime(now - (value as number) * dayMs), isoTime(now)]
+      return held.times.some((time) => time >= from && time <= until)
+    }
+    case 'starts_with':
+      return held.texts.some((text) => text.startsWith(wantedOf(condition).texts[0]!))
+    case 'contains':
+      if (condition.field.kind !== 'tags') return held.texts.some((text) => text.includes(wantedOf(condition).texts[0]!))
+      return isAmong(held, wantedOf(condition).keys)
+    case 'contains_all':
+      return wantedOf(condition).each.every((keys) => keys.some((key) => held.keys.has(key)))
+    default:
+      return isAmong(held, wantedOf(condition).keys)
+  }
 }
 
-function wantedKeysOf(value: Scalar): string[] {
-  if (typeof value === 'number') return [`number ${value}`, `decimal ${value}`]
-  if (typeof value === 'boolean') return [`boolean ${value}`]
-  const decimal = decimalOf(value)
-  return [`text ${value.toLowerCase()}`, ...(decimal === null ? [] : [`number ${decimal}`])]
+function isAmong({ keys }: Held, wanted: ReadonlySet<string>): boolean {
+  for (const key of keys) if (wanted.has(key)) return true
+  return false
+}
+
+/** What a condition compares with, in the forms in which it is compared. */
+interface Wanted {
+  readonly texts: readonly string[]
+  readonly keys: ReadonlySet<string>
+  /** Of each value by itself. */
+  readonly each: readonly string[][]
+}
+
+const wanted = new WeakMap<Condition, Wanted>()
+
+function wantedOf(condition: Condition): Wanted {
+  let known = wanted.get(condition)
+  if (known === undefined) {
+    const values = [...new Set(comparedValues(condition))]
+    const each = values.map((value) => wantedKeysOf(condition.field, value))
+    wanted.set(condition, (known = { texts: values.map(String), keys: new Set(each.flat()), each }))
+  }
+  return known
 }
