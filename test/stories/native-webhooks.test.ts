@@ -92,6 +92,18 @@ test('WooCommerce: the ping is answered without an effect, and an order is told 
   assert.equal((await account.api.get('/v1/automation_events')).body.data.length, 5)
 })
 
+test('an order that gets two statuses within a second is told with both', async (t) => {
+  const world = await startWorld(t)
+  const source = await sourceOf(await world.account(), 'woocommerce')
+  const at = (file: string) => readSample(`woocommerce/${file}`).replace(/"date_modified_gmt": "[^"]*"/, '"date_modified_gmt": "2026-01-31T09:31:00"')
+  const send = async (file: string) => (await deliver(world, source, wooCommerceWebhook('order.updated', source.secret, at(file)))).body
+
+  const [pending, processing, again] = [await send('order.updated-pending'), await send('order.updated-processing'), await send('order.updated-processing')]
+
+  assert.deepEqual([pending.reason, processing.type, processing.status], ['unmapped_topic', 'order.paid', 'ignored'])
+  assert.deepEqual([again.id, again.status], [processing.id, 'duplicate'])
+})
+
 test('every kind of bad webhook has its answer, in the order of the checks, and nothing of it is kept', async (t) => {
   const world = await startWorld(t)
   const account = await world.account()

@@ -106,3 +106,14 @@ function tagsOf(value: unknown): string[] | null {
   const kept = [...new Set(tags)].filter((tag) => tag !== '' && [...tag].length <= contactLimits.tag_length_max).slice(0, contactLimits.tags_max)
   return kept.length > 0 ? kept : null
 }
+
+/** The lines of an order, cart or checkout, under the names that their title and variant have there. */
+export const itemsOf = (payload: Fields, names: readonly string[], variant?: string): Fields[] =>
+  objectsOf(payload['line_items']).map((line) => ({
+    id: idOf(line['product_id']),
+    name: firstText(...names.map((name) => line[name])),
+    variant: variant === undefined ? null : textOf(line[variant]),
+    sku: textOf(line['sku']),
+    quantity: typeof line['quantity'] === 'number' ? line['quantity'] : null,
+    price: textOf(line['price']),
+  }))

@@ -219,10 +219,10 @@ test('an order of WooCommerce has its data in the same form, its phone number re
     },
   })
   assert.deepEqual(event.customer, { phone: '+5511987654321', email: 'joao@example.com', first_name: 'João', last_name: 'Silva' })
-  assert.deepEqual([event.occurred_at, event.event_id], ['2026-01-31T09:40:00.000Z', 'order.updated:727:2026-01-31T09:40:00.000Z'])
+  assert.deepEqual([event.occurred_at, event.event_id], ['2026-01-31T09:40:00.000Z', 'order.updated:727:2026-01-31T09:40:00.000Z:completed'])
 })
 
-test('an event of WooCommerce is named by its topic, resource and modification, never by the delivery', () => {
+test('an event of WooCommerce is named by its topic, resource and modification, and by the status of an order, never by the delivery', () => {
   assert.equal(woocommerce('customer.deleted', '{"id":25}').event_id, 'customer.deleted:25')
   assert.equal(
     woocommerce('action.woocommerce_add_to_cart', '{"action":"woocommerce_add_to_cart","arg":"d2"}').event_id,

@@ -11,9 +11,10 @@ import type { Reporting } from '../reporting/reporting.ts'
 import { findFirstOfStatuses } from '../reporting/store.ts'
 import { readCustom } from './custom.ts'
 import type { KnownSource, KnownSources } from './known-sources.ts'
-import type { NativeEvent, Redaction } from './native-event.ts'
+import type { NativeEvent } from './native-event.ts'
 import { onceKey, onceKeysOf } from './once-keys.ts'
 import { readPayload } from './payload.ts'
+import type { Redact } from './redaction.ts'
 import { readShopify } from './shopify.ts'
 import { schemeOf, signatureFault, type Scheme } from './signatures.ts'
 import { isPing, readWooCommerce } from './woocommerce.ts'
@@ -22,8 +23,7 @@ export interface ReceiverDeps {
   readonly platform: Platform
   readonly sources: KnownSources
   readonly reporting: Reporting
-  /** Deletes what is known of a person. */
-  readonly redact: (source: KnownSource, redaction: Redaction) => Promise<void>
+  readonly redact: Redact
 }
 
 /** What a webhook is answered with: its receipt, or `ping` for one that only asks whether somebody is there. */

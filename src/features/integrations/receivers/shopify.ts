@@ -1,7 +1,7 @@
 /** Shopify's webhooks in the words of the catalogue (behaviour: integrations 4.5): https://shopify.dev/docs/api/webhooks. */
 import type { Fields } from '../../../lib/json-fields.ts'
-import { customerOf, emailOf, firstText, idOf, objectOf, objectsOf, phoneOf, textOf, timeOf } from './fields.ts'
-import { eventOf, required, topicOf, unmapped } from './meaning.ts'
+import { customerOf, emailOf, firstText, idOf, itemsOf, objectOf, objectsOf, phoneOf, textOf, timeOf } from './fields.ts'
+import { eventOf, required, topicOf, unmapped } from './topics.ts'
 import type { Meaning, NativeCall, NativeCustomer, NativeEvent } from './native-event.ts'
 import { headerText } from './signatures.ts'
 
@@ -58,7 +58,7 @@ function order(payload: Fields, status: string): Meaning {
         currency: textOf(payload['currency']),
         total: textOf(payload['total_price']),
         url: textOf(payload['order_status_url']),
-        items: itemsOf(payload),
+        items: itemsOf(payload, ['title', 'name'], 'variant_title'),
         shipping: shippingOf(tracked),
       },
     },
@@ -92,7 +92,7 @@ function fulfillment(payload: Fields, status: string | null): Meaning | null {
       order: {
         ...bareOrder(id, status),
         number: textOf(payload['name'])?.replace(/\.\d+$/, '') ?? null,
-        items: itemsOf(payload),
+        items: itemsOf(payload, ['title', 'name'], 'variant_title'),
         shipping: shippingOf(payload),
       },
     },
@@ -146,7 +146,7 @@ function checkout(payload: Fields): Meaning | null {
         currency: textOf(payload['currency']),
         total: textOf(payload['total_price']),
         url: textOf(payload['abandoned_checkout_url']),
-        items: itemsOf(payload),
+        items: itemsOf(payload, ['title', 'name'], 'variant_title'),
       },
     },
   }
@@ -160,7 +160,7 @@ function cart(payload: Fields): Meaning {
     order_id: null,
     customer: {},
     marketing: null,
-    data: { cart: { id, currency: null, total: null, url: null, items: itemsOf(payload) } },
+    data: { cart: { id, currency: null, total: null, url: null, items: itemsOf(payload, ['title', 'name'], 'variant_title') } },
   }
 }
 
@@ -232,16 +232,6 @@ function consentOf(sms: unknown, acceptsMail: unknown): Pick<Meaning, 'marketing
   if (state === 'subscribed') return { marketing: true, consent_passing: true }
   return acceptsMail === false ? { marketing: false, consent_passing: true } : { marketing: null }
 }
-
-const itemsOf = (payload: Fields): Fields[] =>
-  objectsOf(payload['line_items']).map((line) => ({
-    id: idOf(line['product_id']),
-    name: firstText(line['title'], line['name']),
-    variant: textOf(line['variant_title']),
-    sku: textOf(line['sku']),
-    quantity: typeof line['quantity'] === 'number' ? line['quantity'] : null,
-    price: textOf(line['price']),
-  }))
 
 const shippingOf = (tracked: Fields): Fields => ({
   carrier: textOf(tracked['tracking_company']),

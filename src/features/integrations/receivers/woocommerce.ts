@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid } from '../../../contract/problem.ts'
 import type { Fields } from '../../../lib/json-fields.ts'
-import { customerOf, firstText, idOf, objectOf, objectsOf, textOf, timeOf } from './fields.ts'
-import { eventOf, required, topicOf, unmapped } from './meaning.ts'
+import { customerOf, firstText, itemsOf, objectOf, objectsOf, textOf, timeOf } from './fields.ts'
+import { eventOf, required, topicOf, unmapped } from './topics.ts'
 import type { Meaning, NativeCall, NativeEvent } from './native-event.ts'
 
 /** What an order that was changed tells by its status. WooCommerce calls an order that is paid and waits for its parcel `processing`. */
@@ -36,8 +36,9 @@ export function readWooCommerce({ headers, payload, digest }: NativeCall): Nativ
   const topic = topicOf(headers, 'X-WC-Webhook-Topic')
   const id = textOf(payload['id'])
   const changed = timeOf(payload['date_modified_gmt'], payload['date_created_gmt'])
-  // its delivery id is the same for all of one second, and another one for each attempt
-  const event_id = id === null || id.length > 100 ? `${topic}:${digest()}` : `${topic}:${id}${changed === null ? '' : `:${changed}`}`
+  // its delivery id is the same for all of one second, and another one for each attempt; an order may get two statuses within a second
+  const parts = [topic, id, changed, topic === 'order.updated' ? textOf(payload['status'])?.slice(0, 40) : null]
+  const event_id = id === null || id.length > 100 ? `${topic}:${digest()}` : parts.filter((part) => typeof part === 'string').join(':')
   const meaning = Object.hasOwn(meanings, topic) ? meanings[topic]!(payload) : null
   if (meaning === null) return unmapped('woocommerce', topic, event_id, changed, payload)
   return eventOf(meaning, event_id, changed, payload)
@@ -66,7 +67,7 @@ function order(payload: Fields, status: string): Meaning {
         currency: textOf(payload['currency']),
         total: textOf(payload['total']),
         url: textOf(payload['payment_url']),
-        items: itemsOf(payload),
+        items: itemsOf(payload, ['name', 'parent_name']),
         shipping: shippingOf(payload),
       },
     },
@@ -86,7 +87,7 @@ function checkout(payload: Fields): Meaning {
         currency: textOf(payload['currency']),
         total: textOf(payload['total']),
         url: textOf(payload['payment_url']),
-        items: itemsOf(payload),
+        items: itemsOf(payload, ['name', 'parent_name']),
       },
     },
   }
@@ -128,16 +129,6 @@ function buyerOf(payload: Fields): Meaning['customer'] {
     last_names: [billing['last_name'], shipping['last_name']],
   })
 }
-
-const itemsOf = (payload: Fields): Fields[] =>
-  objectsOf(payload['line_items']).map((line) => ({
-    id: idOf(line['product_id']),
-    name: firstText(line['name'], line['parent_name']),
-    variant: null,
-    sku: textOf(line['sku']),
-    quantity: typeof line['quantity'] === 'number' ? line['quantity'] : null,
-    price: textOf(line['price']),
-  }))
 
 /** WooCommerce itself knows no parcels; the extension Shipment Tracking keeps them in the order's meta data (https://woocommerce.com/document/shipment-tracking/). */
 function shippingOf(payload: Fields): Fields {

@@ -99,24 +99,26 @@ export interface NamesOfPerson {
   readonly order_ids: readonly string[]
 }
 
-/** Empties the receipts of a source that tell of a person; they stay as marks of what was told. Resolves to their ids, and the contacts that they were of. */
-export async function redactReceipts(
+/** The receipts of a source that tell of a person, and the contacts that they are of: reads all of the source. */
+export async function findReceiptsOfPerson(
   sql: Db,
   { account_id, mode }: Tenant,
   source_id: string,
   names: NamesOfPerson,
 ): Promise<Pick<ReceiptRow, 'id' | 'contact_id'>[]> {
   return await sql<Pick<ReceiptRow, 'id' | 'contact_id'>[]>`
-    with found as materialized (
-      select e.id, e.contact_id from automation_events e
-      where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode}
-        and (e.customer ->> 'external_id' = ${names.external_id} or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
-          or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text)
-          or coalesce(e.data -> 'order' ->> 'id', e.data -> 'raw' ->> 'order_id', e.data -> 'raw' ->> 'id') = any (${names.order_ids as string[]}::text[]))
-      order by e.id for update
-    ),
-    emptied as (update automation_events e set customer = '{}', data = '{}', contact_id = null from found f where e.id = f.id)
-    select id, contact_id from found`
+    select e.id, e.contact_id from automation_events e
+    where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode}
+      and (e.customer ->> 'external_id' = ${names.external_id} or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
+        or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text)
+        or coalesce(e.data -> 'order' ->> 'id', e.data -> 'raw' ->> 'order_id', e.data -> 'raw' ->> 'id') = any (${names.order_ids as string[]}::text[]))`
+}
+
+/** Takes out of receipts whom and what they tell of; they stay as marks of what was told. */
+export async function emptyReceipts(sql: Db, { account_id, mode }: Tenant, ids: readonly string[]): Promise<void> {
+  await sql`
+    update automation_events set customer = '{}', data = '{}', contact_id = null
+    where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[])`
 }
 
 const columns = (sql: Db) =>
