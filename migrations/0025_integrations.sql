@@ -98,6 +98,9 @@ create table automation_runs (
   contact_id text collate "C",
   -- the customer within the source, by everything that the event tells of him: a later event is of the same customer where one of them is the same
   customer_keys text[] not null,
+  -- what the automation was about and sent on: as another one it is not what this run was made for
+  event_type text not null,
+  channel_type text not null,
   -- whom it goes to, as written, and the address of that in contact_addresses; null where nobody can be reached on the automation's channel
   "to" text,
   address text,
@@ -111,7 +114,6 @@ create table automation_runs (
   failures smallint not null default 0,
   -- event types of the same customer that cancel it
   cancel_on text[] not null,
-  event_type text not null,
   created_at timestamptz not null,
   primary key (id),
   check ((due_at is not null) = (status = 'scheduled')),
@@ -123,6 +125,7 @@ create index automation_runs_due_of_source on automation_runs (source_id, due_at
 create index automation_runs_waiting on automation_runs using gin (customer_keys) where status = 'scheduled' and (cancel_on <> '{}' or event_type like 'cart.%' or event_type like 'checkout.%');
 create index automation_runs_of_event on automation_runs (automation_event_id);
 create index automation_runs_of_automation on automation_runs (automation_id, id);
+create index automation_runs_waiting_of_automation on automation_runs (automation_id) where due_at is not null;
 create index automation_runs_listed on automation_runs (account_id, mode, id);
 create index automation_runs_by_status on automation_runs (account_id, mode, status, id);
 create index automation_runs_of_address on automation_runs (account_id, mode, address) where status = 'scheduled';

@@ -1,7 +1,9 @@
 /** What becomes of runs when they are due: one message each, or a reason why there is none. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listDueSources } from '../../src/features/integrations/runs/due-store.ts'
+import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/features/integrations/runs/due-store.ts'
+import { runsLane } from '../../src/features/integrations/runs/lane.ts'
+import type { MessageService } from '../../src/features/messages/service.ts'
 import { automationOf, happened, sourceOf } from '../kit/automations.ts'
 import type { Api } from '../kit/api.ts'
 import { liveSms } from '../kit/campaigns.ts'
@@ -199,6 +201,55 @@ test('a run of an automation that was paused behind the back of its runs is canc
   assert.equal(await told(api, id), 'cancelled automation_paused')
 })
 
+test('a run that was made for another event, or for a channel of another type, than its automation is about now is cancelled', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const [event, channel] = [await automationOf(account, source), await automationOf(account, source)]
+  const [first] = await happened(world.platform, account, event, [{ to }])
+  const [second] = await happened(world.platform, account, channel, [{ to }])
+  // what a change leaves behind whose process dies before it has followed
+  await world.pool`update automations set event_type = 'order.shipped' where id = ${event.id}`
+  await world.pool`update automations set channel_type = 'whatsapp', channel_id = 'ch_test_whatsapp' where id = ${channel.id}`
+
+  await world.tick(lane)
+
+  assert.deepEqual([await told(api, first), await told(api, second)], ['cancelled automation_changed', 'cancelled automation_changed'])
+  assert.deepEqual((await api.get('/v1/messages')).body.data, [])
+})
+
+test('a run that is made while its account is being suspended is cancelled when it is due', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  await world.services.accounts.suspend(account.id)
+  const [id] = await happened(world.platform, account, automation, [{ to }])
+
+  await world.tick(lane)
+
+  await world.services.accounts.reinstate(account.id)
+  assert.equal(await told(api, id), 'cancelled account_suspended')
+})
+
+test('what nobody expected of one run is tried again with that run alone', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const automation = await automationOf(account, source)
+  const ids = await happened(world.platform, account, automation, [{ to }, { to: '+4915199999999' }])
+  const { channels, contacts, messages } = world.services
+  const broken: MessageService = {
+    ...messages,
+    check(tenant, written) {
+      if ((written as { to: string }).to === to) throw new TypeError('a bug')
+      return messages.check(tenant, written)
+    },
+  }
+  const runs = runsLane({ platform: world.platform, channels, contacts, messages: broken }, () => false)
+
+  for (let passed = 0; passed < 72 * minute; passed += minute / 2) {
+    await runs.tick()
+    await world.clock.advance(minute / 2)
+  }
+
+  assert.deepEqual(await Promise.all(ids.map((id) => told(api, id))), ['failed internal_error', 'sent'])
+})
+
 test('without funds a run waits, goes when there are some, and has failed after an hour', async (t) => {
   const { world, account, api, channel } = await liveSms(t, { credit_micros: 1 })
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
@@ -245,6 +296,25 @@ test('what a process took and never sent goes by another one after half a minute
   await world.tick(lane)
 
   assert.deepEqual([before, await told(api, id)], ['scheduled', 'sent'])
+})
+
+test('a process that has held a run for too long changes nothing of what another one does with it', async (t) => {
+  const { world, account, api, source } = await start(t)
+  const [id] = await happened(world.platform, account, await automationOf(account, source), [{ to }])
+  const take = (until_ms: number) =>
+    takeDue(world.pool, [{ source_id: source, most: 1 }], world.clock.iso(), new Date(world.clock.now() + until_ms).toISOString())
+  const [late] = await take(1000)
+  await world.clock.advance(1000)
+  const [other] = await take(30_000)
+
+  await endRuns(world.pool, [{ id: id!, held_until: late!.held_until, status: 'failed', reason: 'internal_error' }])
+  await putOffRuns(world.pool, [{ id: id!, held_until: late!.held_until, due_at: world.clock.iso(), failures: 9 }])
+  const nobody = await take(30_000)
+  await putOffRuns(world.pool, [{ id: id!, held_until: other!.held_until, due_at: world.clock.iso(), failures: 0 }])
+  await world.tick(lane)
+
+  assert.deepEqual([...nobody], [])
+  assert.equal(await told(api, id), 'sent')
 })
 
 test('the flood of one source keeps no other waiting: a single run goes at once, as a request does', async (t) => {

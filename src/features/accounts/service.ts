@@ -19,7 +19,7 @@ import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 
 export { keyCache } from './key-cache.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
-export { ownerEmailOf } from './store.ts'
+export { ownerEmailOf, suspendedAccounts } from './store.ts'
 
 export interface NewKey {
   readonly account_id: string

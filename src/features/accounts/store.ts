@@ -115,3 +115,6 @@ export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly s
     returning id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at`
   return row ?? null
 }
+
+/** The ids of suspended accounts, for statements of other features. */
+export const suspendedAccounts = (sql: Db) => sql`select id from accounts where suspended_at is not null`

@@ -82,8 +82,11 @@ async function outcomeOf(deps: AutomationDeps, sql: Db, source: SourceRow, autom
     automation_event_id: report.id,
     contact_id: contact?.id ?? null,
     to,
+    event_type: automation.event_type,
+    channel_type: automation.channel_type,
     failures: 0,
     scheduled_for,
+    held_until: scheduled_for,
   }
   const event = { id: report.id, customer: facts.customer, data: facts.data }
   const decision = await decide(deps, { run, automation: { ...automation, stopped: null }, event, contact, stopped: false }, 'normal')

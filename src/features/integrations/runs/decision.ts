@@ -18,9 +18,10 @@ const passing: readonly string[] = ['channel_not_connected', 'upstream_unavailab
 
 export async function decide(deps: RunDeps, read: ReadRun, priority: Priority): Promise<Decision> {
   const { run, automation, event } = read
-  const end = (status: Ended['status'], reason: string): Decision => ({ kind: 'end', run, ended: { id: run.id, status, reason } })
+  const end = (status: Ended['status'], reason: string): Decision => ({ kind: 'end', run, ended: { id: run.id, held_until: run.held_until, status, reason } })
   if (automation === undefined) return end('cancelled', 'automation_deleted')
   if (automation.stopped !== null) return end('cancelled', automation.stopped)
+  if (automation.event_type !== run.event_type || automation.channel_type !== run.channel_type) return end('cancelled', 'automation_changed')
   if (event === undefined) return end('cancelled', 'source_deleted')
   if (run.contact_id !== null && read.contact === undefined) return end('skipped', 'contact_deleted')
   if (run.to === null) return end('skipped', 'no_identifier')

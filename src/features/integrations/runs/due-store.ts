@@ -2,6 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventCustomer } from '../../../contract/resources/automation-event.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import { suspendedAccounts } from '../../accounts/service.ts'
 import type { TaggedMessage } from '../../messages/service.ts'
 
 export interface DueRun extends Tenant {
@@ -11,8 +12,12 @@ export interface DueRun extends Tenant {
   readonly automation_event_id: string
   readonly contact_id: string | null
   readonly to: string | null
+  readonly event_type: string
+  readonly channel_type: string
   readonly failures: number
   readonly scheduled_for: string
+  /** Until then it is this process's; taken again, until later. Whoever settles it has it still. */
+  held_until: string
 }
 
 /** Whether anything is due at `at` in nobody's hand. */
@@ -67,13 +72,17 @@ export async function takeDue(
       ) p
     )
     update automation_runs r set due_at = ${until} from picked p where r.id = p.id
-    returning r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.failures, r.scheduled_for`
+    returning r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.due_at as held_until`
 }
+
+/** Why what waits of an automation is cancelled, whatever it is about. */
+export type StopReason = 'account_suspended' | 'source_deleted' | 'source_disabled' | 'automation_deleted' | 'automation_paused'
 
 /** An automation as its runs need it, with what keeps them from being sent; null: nothing does. */
 export interface RunAutomation extends Tenant {
   readonly id: string
-  readonly stopped: 'source_deleted' | 'source_disabled' | 'automation_deleted' | 'automation_paused' | null
+  readonly stopped: StopReason | null
+  readonly event_type: string
   readonly channel_id: string
   readonly channel_type: string
   readonly category: 'transactional' | 'marketing'
@@ -83,12 +92,15 @@ export interface RunAutomation extends Tenant {
 
 export async function findAutomationsOfRuns(sql: Db, ids: readonly string[]): Promise<RunAutomation[]> {
   return await sql<RunAutomation[]>`
-    select a.account_id, a.mode, a.id, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks,
-      case when s.id is null or s.deleted_at is not null then 'source_deleted' when s.status <> 'active' then 'source_disabled'
-        when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end as stopped
+    select a.account_id, a.mode, a.id, a.event_type, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks, ${stopOf(sql)} as stopped
     from automations a left join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
     where a.id = any (${ids as string[]}::text[])`
 }
+
+/** Why nothing is sent of the automation `a` of the source `s` (null: there is none): a StopReason or null. */
+const stopOf = (sql: Db) => sql`
+  case when exists (select from (${suspendedAccounts(sql)}) x where x.id = a.account_id) then 'account_suspended' when s.id is null or s.deleted_at is not null then 'source_deleted'
+    when s.status <> 'active' then 'source_disabled' when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end`
 
 export interface RunEvent {
   readonly id: string
@@ -103,37 +115,44 @@ export async function findEventsOfRuns(sql: Db, wanted: readonly { readonly id: 
     from json_to_recordset(${jsonRows(wanted)}::text::json) as w(id text, keys text[]) join automation_events e on e.id = w.id`
 }
 
-/** What becomes of a run without a message. */
-export interface Ended {
+/** A run that is in this process's hand. */
+interface Held {
   readonly id: string
+  readonly held_until: string
+}
+
+/** What becomes of a run without a message. */
+export interface Ended extends Held {
   readonly status: 'skipped' | 'cancelled' | 'failed'
   readonly reason: string
 }
 
-/** Ends runs that are scheduled still. One that somebody else holds at this moment is left to him. */
-export async function endRuns(sql: Db, ended: readonly Ended[]): Promise<void> {
-  if (ended.length === 0) return
-  await sql`
-    with t as materialized (
-      select t.* from json_to_recordset(${jsonRows(ended)}::text::json) as t(id text, status text, reason text)
-      join lateral (select id from automation_runs where id = t.id and status = 'scheduled' for update skip locked) r on true
-    )
-    update automation_runs r set status = t.status, reason = t.reason, due_at = null from t where r.id = t.id`
-}
-
-export interface PutOff {
-  readonly id: string
+/** When a run that goes back is due again. */
+export interface PutOff extends Held {
   readonly due_at: string
   readonly failures: number
 }
 
-/** Gives runs that are scheduled still back, to be taken up at their time. As `endRuns`. */
+/** Those of the runs `t` that are in this process's hand still, and that nobody else writes to at this moment. */
+const stillHeld = (sql: Db) => sql`
+  cross join lateral (select id from automation_runs where id = t.id and due_at = t.held_until for update skip locked) r`
+
+/** Ends runs that are in this process's hand still. */
+export async function endRuns(sql: Db, ended: readonly Ended[]): Promise<void> {
+  if (ended.length === 0) return
+  await sql`
+    with t as materialized (
+      select t.* from json_to_recordset(${jsonRows(ended)}::text::json) as t(id text, held_until timestamptz, status text, reason text) ${stillHeld(sql)}
+    )
+    update automation_runs r set status = t.status, reason = t.reason, due_at = null from t where r.id = t.id`
+}
+
+/** Gives runs that are in this process's hand still back, to be taken up at their time. */
 export async function putOffRuns(sql: Db, runs: readonly PutOff[]): Promise<void> {
   if (runs.length === 0) return
   await sql`
     with t as materialized (
-      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, due_at timestamptz, failures smallint)
-      join lateral (select id from automation_runs where id = t.id and status = 'scheduled' for update skip locked) r on true
+      select t.* from json_to_recordset(${jsonRows(runs)}::text::json) as t(id text, held_until timestamptz, due_at timestamptz, failures smallint) ${stillHeld(sql)}
     )
     update automation_runs r set due_at = t.due_at, failures = t.failures from t where r.id = t.id`
 }

@@ -5,7 +5,7 @@
 import type { Lane } from '../../../lib/loop.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { RunDeps } from './deps.ts'
-import { anyDue, listDueSources, takeDue } from './due-store.ts'
+import { anyDue, listDueSources, takeDue, type DueRun } from './due-store.ts'
 import { readRuns, type ReadRun } from './facts.ts'
 import { sendRuns, slices, type RunTraffic, type Slices } from './sender.ts'
 
@@ -27,8 +27,8 @@ const interactiveMax = 20
 
 interface Sending {
   readonly deps: RunDeps
-  /** How many runs are in hand, by source. */
-  readonly inHand: Map<string, number>
+  /** Runs in hand, by source and id. */
+  readonly inHand: Map<string, Map<string, DueRun>>
   /** Behind which source the next look begins. */
   after: string
   readonly inTurn: Slices
@@ -74,12 +74,13 @@ async function begin(sending: Sending, working: Set<Promise<void>>, stopping: Ab
   for (const [source_id, runs] of [...bySource].toSorted(([, a], [, b]) => a.length - b.length)) {
     const traffic: RunTraffic = runs.length <= Math.min(fewMax, room) && inHand.get(source_id) === undefined ? 'interactive' : 'bulk'
     if (traffic === 'interactive') room -= runs.length
-    inHand.set(source_id, (inHand.get(source_id) ?? 0) + runs.length)
+    const held = inHand.get(source_id) ?? new Map<string, DueRun>()
+    inHand.set(source_id, held)
+    for (const { run } of runs) held.set(run.id, run)
     const worked = sendRuns(deps, sending.inTurn, runs, traffic, stopping).finally(() => {
       working.delete(worked)
-      const left = inHand.get(source_id)! - runs.length
-      if (left === 0) inHand.delete(source_id)
-      else inHand.set(source_id, left)
+      for (const { run } of runs) held.delete(run.id)
+      if (held.size === 0) inHand.delete(source_id)
     })
     working.add(worked)
   }
@@ -92,14 +93,22 @@ async function take(sending: Sending): Promise<Map<string, ReadRun[]>> {
   const { pool, clock } = deps.platform
   const now = clock.now()
   const at = isoTime(now)
-  const total = [...inHand.values()].reduce((sum, count) => sum + count, 0)
+  const total = [...inHand.values()].reduce((sum, { size }) => sum + size, 0)
   if (total >= 2 * inHandMax || !(await anyDue(pool, at))) return new Map()
-  const but = [...inHand].filter(([, count]) => count > ofSourceMax / 2).map(([source_id]) => source_id)
+  const but = [...inHand].filter(([, { size }]) => size > ofSourceMax / 2).map(([source_id]) => source_id)
   const { due, next } = await listDueSources(pool, { at, but, after: sending.after, scanned_max: scannedMax, sources_max: sourcesMax })
   sending.after = next
   if (due.length === 0) return new Map()
   const share = Math.max(shareMin, Math.min(ofSourceMax / 2, Math.floor((inHandMax - total) / due.length)))
   const wanted = due.map((source_id) => ({ source_id, most: share }))
-  const runs = await takeDue(pool, wanted, at, isoTime(now + leaseMs))
-  return Map.groupBy(await readRuns(deps, runs), ({ run }) => run.source_id)
+  const taken = await takeDue(pool, wanted, at, isoTime(now + leaseMs))
+  const runs = taken.filter((run) => !holdOn(inHand, run))
+  return Map.groupBy(runs.length === 0 ? [] : await readRuns(deps, runs), ({ run }) => run.source_id)
+}
+
+/** True for a run that is in hand already and was held for too long: it is this process's for as long again. */
+function holdOn(inHand: Sending['inHand'], { source_id, id, held_until }: DueRun): boolean {
+  const held = inHand.get(source_id)?.get(id)
+  if (held !== undefined) held.held_until = held_until
+  return held !== undefined
 }

@@ -8,8 +8,7 @@ export async function skipUnsubscribedRuns(sql: Db, facts: readonly FactPayloads
   await sql`
     with found as materialized (
       select r.id from json_to_recordset(${jsonRows(facts)}::text::json) as f(account_id text, mode text, channel_type text, address text)
-      join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.address = f.address and r.status = 'scheduled'
-      join automations a on a.account_id = r.account_id and a.mode = r.mode and a.id = r.automation_id and a.channel_type = f.channel_type
+      join automation_runs r on r.account_id = f.account_id and r.mode = f.mode and r.address = f.address and r.channel_type = f.channel_type and r.status = 'scheduled'
     )
     ${ended(sql, 'skipped', 'unsubscribed')}`
 }

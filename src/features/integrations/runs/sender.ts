@@ -3,6 +3,8 @@ import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Priority } from '../../../contract/resources/message.ts'
 import type { ItemOutcome } from '../../messages/service.ts'
 import type { RunDeps } from './deps.ts'
+import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
+import { sqlState } from '../../../platform/database/sql.ts'
 import { decide, type Decision } from './decision.ts'
 import { endRuns, putOffRuns, type DueRun, type Ended, type PutOff } from './due-store.ts'
 import type { ReadRun } from './facts.ts'
@@ -46,18 +48,18 @@ export async function sendRuns(deps: RunDeps, inTurn: Slices, runs: readonly Rea
   const sent: Promise<void>[] = []
   for (let from = 0; from < runs.length; from += sliceRuns) {
     const slice = runs.slice(from, from + sliceRuns)
-    sent.push(inTurn(() => (stopping?.aborted === true ? leave(deps, slice) : sendSlice(deps, slice, traffic))))
+    sent.push(inTurn(() => (stopping?.aborted === true ? leave(deps, slice).catch(() => undefined) : sendSlice(deps, slice, traffic))))
   }
   await Promise.all(sent)
 }
 
-async function leave({ platform: { pool, clock } }: RunDeps, runs: readonly ReadRun[]): Promise<void> {
-  const due_at = isoTime(clock.now())
-  // where that fails they are due again when they have been held long enough
+/** Gives runs back, to be taken up after so many milliseconds. */
+async function leave({ platform: { pool, clock } }: RunDeps, runs: readonly ReadRun[], after_ms = 0): Promise<void> {
+  const due_at = isoTime(clock.now() + after_ms)
   await putOffRuns(
     pool,
-    runs.map(({ run: { id, failures } }) => ({ id, failures, due_at })),
-  ).catch(() => undefined)
+    runs.map(({ run: { id, held_until, failures } }) => ({ id, held_until, failures, due_at })),
+  )
 }
 
 async function sendSlice(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
@@ -76,17 +78,32 @@ async function sendSlice(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTr
     platform.storage.failed(error)
     platform.log.error({ err: error, source_id: runs[0]!.run.source_id }, 'runs could not be sent; they are tried again')
     const failed = runs.map(({ run }) => ({ kind: 'later' as const, run, code: 'internal_error' }))
-    await settle(deps, [], failed).catch((again: unknown) => platform.log.error({ err: again }, 'that runs could not be sent could not be counted'))
+    const again = saysNothingOf(error) ? leave(deps, runs, againMs) : settle(deps, [], failed)
+    await again.catch((more: unknown) => platform.log.error({ err: more }, 'that runs could not be sent could not be counted'))
   }
 }
+
+/** The database could not be asked: that is no failure of these runs. */
+const saysNothingOf = (error: unknown): boolean => connectionLost(error) || neverSent(error) || sqlState(error) !== undefined
 
 async function decideAll(deps: RunDeps, runs: readonly ReadRun[], priority: Priority): Promise<Decision[]> {
   const decisions: Decision[] = []
   for (let from = 0; from < runs.length; from += decidedAtOnce) {
-    decisions.push(...(await Promise.all(runs.slice(from, from + decidedAtOnce).map((read) => decide(deps, read, priority)))))
+    decisions.push(...(await Promise.all(runs.slice(from, from + decidedAtOnce).map((read) => decideAlone(deps, read, priority)))))
     if (from + decidedAtOnce < runs.length) await new Promise((resolve) => setImmediate(resolve))
   }
   return decisions
+}
+
+/** What nobody expected of a run is this run's alone. */
+async function decideAlone(deps: RunDeps, read: ReadRun, priority: Priority): Promise<Decision> {
+  try {
+    return await decide(deps, read, priority)
+  } catch (error) {
+    if (saysNothingOf(error)) throw error
+    deps.platform.log.error({ err: error, run_id: read.run.id }, 'what becomes of a run could not be told; it is tried again')
+    return { kind: 'later', run: read.run, code: 'internal_error' }
+  }
 }
 
 type Sending = Extract<Decision, { kind: 'send' }>
@@ -119,16 +136,18 @@ async function settleOutcomes(deps: RunDeps, sending: readonly Sending[], outcom
   await putOffRuns(platform.pool, again)
 }
 
-const releasedOf = ({ id, failures }: DueRun, now: number): PutOff => ({ id, failures, due_at: isoTime(now + againMs) })
+const releasedOf = ({ id, held_until, failures }: DueRun, now: number): PutOff => ({ id, held_until, failures, due_at: isoTime(now + againMs) })
 
 /** Ends runs, and puts others off: until their tries are used up, when they have failed. */
 async function settle({ platform: { pool, clock, metrics } }: RunDeps, ended: readonly Ended[], later: readonly Later[]): Promise<void> {
   const now = clock.now()
-  const failed = later.filter(({ run }) => run.failures >= retriesMax).map(({ run, code }): Ended => ({ id: run.id, status: 'failed', reason: code }))
+  const failed = later
+    .filter(({ run }) => run.failures >= retriesMax)
+    .map(({ run: { id, held_until }, code }): Ended => ({ id, held_until, status: 'failed', reason: code }))
   const putOff = later
     .filter(({ run }) => run.failures < retriesMax)
-    .map(({ run: { id, failures } }): PutOff => {
-      return { id, failures: failures + 1, due_at: isoTime(now + Math.min(retryAfterMaxMs, retryAfterMs * 2 ** failures)) }
+    .map(({ run: { id, held_until, failures } }): PutOff => {
+      return { id, held_until, failures: failures + 1, due_at: isoTime(now + Math.min(retryAfterMaxMs, retryAfterMs * 2 ** failures)) }
     })
   const ends = [...ended, ...failed]
   await endRuns(pool, ends)

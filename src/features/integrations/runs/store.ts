@@ -42,9 +42,9 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
   const texts = (of: (run: NewRun) => string | null) => runs.map(of)
   await sql`
     insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, due_at,
-      cancel_on, event_type, created_at)
+      cancel_on, event_type, channel_type, created_at)
     select account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys::text[], "to", address, status, reason, scheduled_for::timestamptz,
-      case when status = 'scheduled' then scheduled_for::timestamptz end, cancel_on::text[], event_type, created_at::timestamptz
+      case when status = 'scheduled' then scheduled_for::timestamptz end, cancel_on::text[], event_type, channel_type, created_at::timestamptz
     from (
       select unnest(text_column(${column((run) => run.account_id)})) as account_id, unnest(text_column(${column((run) => run.mode)})) as mode,
         unnest(text_column(${column((run) => run.id)})) as id, unnest(text_column(${column((run) => run.source_id)})) as source_id,
@@ -54,7 +54,7 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
         unnest(${texts((run) => (run.to === null ? null : addressKeyOf(run.channel_type, run.to).address))}::text[]) as address,
         unnest(text_column(${column((run) => run.status)})) as status, unnest(text_column(${column((run) => run.reason)})) as reason,
         unnest(text_column(${column((run) => run.scheduled_for)})) as scheduled_for, unnest(${texts((run) => arrayText(run.cancel_on))}::text[]) as cancel_on,
-        unnest(${texts((run) => run.event_type)}::text[]) as event_type, unnest(text_column(${column((run) => run.created_at)})) as created_at
+        unnest(${texts((run) => run.event_type)}::text[]) as event_type, unnest(text_column(${column((run) => run.channel_type)})) as channel_type, unnest(text_column(${column((run) => run.created_at)})) as created_at
     ) t`
 }
 
