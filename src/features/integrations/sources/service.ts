@@ -109,6 +109,7 @@ export class SourceService {
 
   /** With its automations and receipts; what waits to be sent is cancelled, and its key stops at once. */
   async remove(sql: Db, tenant: Tenant, id: string): Promise<void> {
+    if (!isId('src', id)) throw missing('integration source', id)
     const stop = this.#of.stopped(tenant, id, 'source_deleted')
     await stop.before(sql)
     await transact(sql, async (tx) => {
