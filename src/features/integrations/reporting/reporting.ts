@@ -30,9 +30,13 @@ const sourceShare = 4
 /** One transaction: it holds up everybody's next event. */
 const groupMax = 200
 const groupCharactersMax = 2_000_000
-/** After a group of `busyGroup` the next one fills, while events keep coming, to `fullGroup` or until `spacingMs` after that one began. */
+/**
+ * A transaction costs as much as a dozen events, whatever it holds. For `busyMs` after a group of `busyGroup` each one fills first, while events keep coming: to `fullGroup`, or for
+ * `spacingMs`. Whoever was answered together tells his next ones together.
+ */
 const busyGroup = 8
-const fullGroup = 24
+const busyMs = 50
+const fullGroup = 100
 const spacingMs = 6
 const repeatsMax = 8
 const repeatAfterMs = 250
@@ -54,11 +58,13 @@ interface Queue {
   /** Of each source that has events in it. */
   readonly ofSource: Map<string, Load>
   running: boolean
+  /** Until then groups fill (`performance.now()`). */
+  busy_until: number
   readonly idle: (() => void)[]
 }
 
 export function reportingOf(deps: AcceptDeps): Reporting {
-  const queue: Queue = { deps, waiting: [], load: { events: 0, characters: 0 }, ofSource: new Map(), running: false, idle: [] }
+  const queue: Queue = { deps, waiting: [], load: { events: 0, characters: 0 }, ofSource: new Map(), running: false, busy_until: 0, idle: [] }
   return {
     report: (event, keep) => report(queue, event, keep),
     load: () => queue.load.events,
@@ -104,9 +110,10 @@ function count({ load, ofSource }: Queue, source_id: string, events: number, cha
 async function run(queue: Queue): Promise<void> {
   while (queue.waiting.length > 0) {
     const began = performance.now()
+    if (began < queue.busy_until) await filled(queue, began + spacingMs)
     const group = take(queue)
     await accept(queue.deps, group)
-    if (group.length >= busyGroup) await filled(queue, began + spacingMs)
+    if (group.length >= busyGroup) queue.busy_until = performance.now() + busyMs
   }
   queue.running = false
   for (const resolve of queue.idle.splice(0)) resolve()
