@@ -1,4 +1,4 @@
-/** Automations that change while something waits of them: what is sent all the same and how, and what is cancelled for good (behaviour: integrations 5). */
+/** Automations that change while something waits of them: what is sent all the same and how, and what is cancelled for good (behaviour: integrations 5.6, 5.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { liveSms } from '../kit/campaigns.ts'
@@ -129,8 +129,8 @@ test('a change is answered once all that waits has followed, however much it is'
       insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, customer_keys, status, scheduled_for, due_at, cancel_on, event_type, channel_type, created_at)
       select ${account.id}, 'test', 'run_' || ${automation}::text || n, ${source}, ${automation}, 'aev_' || n, array['phone:' || n], 'scheduled', ${later}, ${later}, '{}', 'cart.abandoned', 'sms', ${at}
       from generate_series(1, 2500) n`
-  const [paused, changed, disabled] = [await make(), await make(), await make()]
-  for (const id of [paused, changed, disabled]) await fill(id)
+  const [paused, changed, other, disabled] = [await make(), await make(), await make(), await make()]
+  for (const id of [paused, changed, other, disabled]) await fill(id)
   const count = async (automation: string) =>
     (
       await world.pool<{ told: string; count: number }[]>`
@@ -139,10 +139,16 @@ test('a change is answered once all that waits has followed, however much it is'
 
   await change(changed, { cancel_on: ['order.paid'] })
   await change(paused, { status: 'paused' })
-  const before = [await count(changed), await count(paused), await count(disabled)]
+  await change(other, { event_type: 'order.paid' })
+  const before = [await count(changed), await count(paused), await count(other), await count(disabled)]
   await api.patch(`/v1/integration_sources/${source}`, { status: 'disabled' })
 
-  assert.deepEqual(before, [[['scheduled {order.paid}', 2500]], [['cancelled automation_paused {}', 2500]], [['scheduled {}', 2500]]])
+  assert.deepEqual(before, [
+    [['scheduled {order.paid}', 2500]],
+    [['cancelled automation_paused {}', 2500]],
+    [['cancelled automation_changed {}', 2500]],
+    [['scheduled {}', 2500]],
+  ])
   assert.deepEqual(
     [await count(changed), await count(paused), await count(disabled)],
     [[['cancelled source_disabled {order.paid}', 2500]], [['cancelled automation_paused {}', 2500]], [['cancelled source_disabled {}', 2500]]],

@@ -1,4 +1,4 @@
-/** Simulations: an automation tells what it would do about an event, and why; nothing is stored or sent, and what it tells is what then happens (behaviour: integrations 5). */
+/** Simulations: an automation tells what it would do about an event, and why; nothing is stored or sent, and what it tells is what then happens (behaviour: integrations 5.8, 5.9). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../kit/world.ts'

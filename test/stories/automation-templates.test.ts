@@ -1,4 +1,4 @@
-/** Automations on a live whatsapp channel: they send templates, which are looked up at the provider (behaviour: integrations 5). */
+/** Automations on a live whatsapp channel: they send templates, which are looked up at the provider (behaviour: integrations 5.2, 5.5). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { whatsappWorld } from '../kit/whatsapp-world.ts'

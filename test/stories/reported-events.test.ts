@@ -286,18 +286,39 @@ test('events told again and again while processes die have one receipt each, and
   await world.invariants()
 })
 
-test('while events are reported, no run of a source that is disabled is left waiting', async (t) => {
-  const { world, api, source, automation } = await shopWorld(t)
-  await automation('order.paid', { delay_seconds: 60 })
+test('while two processes take events, no run of a source that is disabled, or of an automation that is paused, is left waiting', async (t) => {
+  const { world, account, api, source, automation } = await shopWorld(t)
+  const sibling = await startProcess(t, world, 'sibling')
+  const id = await automation('order.paid', { delay_seconds: 60 })
+  let [told, stopped] = [0, false]
+  /** Reports until nothing follows any more, and five times after that. */
+  const reportOn = async (by: Pick<typeof api, 'post'>, name: string): Promise<string[]> => {
+    const answers: string[] = []
+    for (let n = 0; n < 500 && answers.slice(-5).filter((answer) => answer !== 'accepted').length < 5; n++) {
+      const customer = { phone: `+491510000010${n % 5}` }
+      const { status, body } = await by.post('/v1/automation_events', { source: source.id, type: 'order.paid', event_id: `${name}${n}`, customer })
+      answers.push(body.status ?? String(status))
+      told += 1
+      if (told === 20 && !stopped) {
+        stopped = true
+        await stop()
+      }
+    }
+    return answers
+  }
+  let stop = async () => assert.equal((await api.patch(`/v1/automations/${id}`, { status: 'paused' })).status, 200)
+  const bothReport = async (round: string) =>
+    (await Promise.all([api, sibling.api(account.key)].flatMap((by, n) => ['a', 'b'].map((of) => reportOn(by, `${round}${n}${of}`))))).flat()
+  const waiting = async () => (await world.pool`select 1 from automation_runs where status = 'scheduled'`).length
 
-  const answers = await Promise.all([
-    ...Array.from({ length: 60 }, (_, n) =>
-      api.post('/v1/automation_events', { source: source.id, type: 'order.paid', event_id: `o${n}`, customer: { phone: `+491510000010${n % 5}` } }),
-    ),
-    api.patch(`/v1/integration_sources/${source.id}`, { status: 'disabled' }),
-  ])
+  const paused = await bothReport('paused')
+  const afterPause = await waiting()
+  assert.equal((await api.patch(`/v1/automations/${id}`, { status: 'active' })).status, 200)
+  ;[told, stopped] = [0, false]
+  stop = async () => assert.equal((await api.patch(`/v1/integration_sources/${source.id}`, { status: 'disabled' })).status, 200)
+  const disabled = await bothReport('disabled')
 
-  assert.ok(answers.every(({ status }) => status === 200 || status === 202 || status === 403))
-  const waiting = await world.pool`select 1 from automation_runs where status = 'scheduled'`
-  assert.equal(waiting.length, 0)
+  assert.deepEqual([...new Set(paused)].toSorted(), ['accepted', 'ignored'])
+  assert.deepEqual([...new Set(disabled)].toSorted(), ['403', 'accepted'])
+  assert.deepEqual([afterPause, await waiting()], [0, 0])
 })

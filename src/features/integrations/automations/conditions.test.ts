@@ -1,4 +1,4 @@
-/** Conditions: what they find in an event, that nothing in one fails them, and that they mean what the rules of segments mean (behaviour: integrations 5). */
+/** Conditions: what they find in an event, that nothing in one fails them, and that they mean what the rules of segments mean (behaviour: integrations 5.3, 5.4). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 /**
- * The conditions of an automation: the rules of segments over what an event holds (behaviour: integrations 5). Pure. Texts and numbers compare as segments compare those
+ * The conditions of an automation: the rules of segments over what an event holds (behaviour: integrations 5.3, 5.4). Pure. Texts and numbers compare as segments compare those
  * of contacts, and besides a decimal text compares with a number as a number: shops send `"59.99"`.
  */
 import type { Detail } from '../../../contract/errors.ts'

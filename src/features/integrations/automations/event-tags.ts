@@ -1,4 +1,4 @@
-/** The merge tags that an automation's message may have beside those of contacts: `{{data.<path>}}` and `{{customer.<field>}}` (behaviour: integrations 5). */
+/** The merge tags that an automation's message may have beside those of contacts: `{{data.<path>}}` and `{{customer.<field>}}` (behaviour: integrations 5.2). */
 import { contactTagNames } from '../../messages/service.ts'
 import { readPath } from './event-paths.ts'
 

@@ -1,4 +1,4 @@
-/** What is checked when an automation is saved, and what is kept of it: everything that the body can be told is told in one round (behaviour: integrations 5). */
+/** What is checked when an automation is saved, and what is kept of it: everything that the body can be told is told in one round (behaviour: integrations 5.1, 5.2, 5.5). */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { Detail } from '../../../contract/errors.ts'
 import { missing, throwFailures } from '../../../contract/problem.ts'

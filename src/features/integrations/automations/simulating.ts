@@ -1,5 +1,5 @@
 /**
- * What an automation would do about an event, and why (behaviour: integrations 5). Decided by what decides of reported events and of due runs, over the contact as it would
+ * What an automation would do about an event, and why (behaviour: integrations 5.8, 5.9). Decided by what decides of reported events and of due runs, over the contact as it would
  * be saved; nothing is stored or sent.
  */
 import type { Tenant } from '../../../contract/caller.ts'

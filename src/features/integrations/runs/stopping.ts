@@ -1,5 +1,5 @@
 /**
- * What becomes of waiting runs when their automation or source changes: most of them follow before it, in transactions of their own, and the rest in the transaction of the change.
+ * What becomes of waiting runs when their automation or source changes (behaviour: integrations 5.6): most of them follow before it, in transactions of their own, and the rest in the transaction of the change.
  * One that held the source for as long as a hundred thousand runs take would hold everything up that is reported; and whatever dies when, nothing is left behind.
  */
 import type { Tenant } from '../../../contract/caller.ts'
