@@ -45,6 +45,10 @@ const byName: Readonly<Record<string, unknown>> = {
   contact_id: `ct_${tail}`,
   message_id: `msg_${tail}`,
   event_id: `evt_${tail}`,
+  source_id: `src_${tail}`,
+  automation_id: `aut_${tail}`,
+  automation_event_id: `aev_${tail}`,
+  scheduled_for: moment,
   endpoint_id: `we_${tail}`,
   list_id: `lst_${tail}`,
   segment_id: `seg_${tail}`,
@@ -76,6 +80,11 @@ const idByObject: Readonly<Record<string, string>> = {
   template: 'tpl',
   message_event: 'mev',
   message_attempt: 'att',
+  campaign: 'cmp',
+  integration_source: 'src',
+  automation: 'aut',
+  automation_event: 'aev',
+  automation_run: 'run',
 }
 
 export function sample(schema: unknown, name = '', required = false): unknown {

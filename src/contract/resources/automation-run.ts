@@ -6,9 +6,14 @@ export const runStatuses = ['scheduled', 'sent', 'skipped', 'cancelled', 'failed
 export type RunStatus = (typeof runStatuses)[number]
 
 const fields = {
-  id: Type.String({ description: 'Prefix `run_`.' }),
+  id: Type.String({ description: 'Prefix `run_`.', examples: ['run_01m7z10y8texgrjk0p9bvk2cq6'] }),
   automation_id: Type.String(),
-  status: Type.Unsafe<RunStatus>({ type: 'string', enum: [...runStatuses], description: '`sent`: its message was accepted, and tells the rest itself.' }),
+  status: Type.Unsafe<RunStatus>({
+    type: 'string',
+    enum: [...runStatuses],
+    description: '`sent`: its message was accepted, and tells the rest itself.',
+    examples: ['sent'],
+  }),
   scheduled_for: Timestamp(),
   message_id: NullableString(),
   reason: NullableString({ description: 'Why it was skipped or cancelled, or failed.' }),

@@ -45,7 +45,7 @@ export const Automation = Type.Object(
     mode: Type.String({ enum: ['live', 'test'] }),
     name: Type.String(),
     source_id: Type.String(),
-    event_type: Type.String(),
+    event_type: Type.String({ examples: ['order.shipped'] }),
     status: Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], description: '`paused`: nothing follows an event.' }),
     conditions: NullableObject(conditions),
     delay_seconds: Type.Integer({ description: 'How long after the event it is sent.' }),
@@ -77,10 +77,14 @@ const channelId = Type.String({
 })
 
 const optional = {
-  status: Type.Optional(Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], default: 'active' })),
+  status: Type.Optional(Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], description: '`active` where it is new.' })),
   conditions: Type.Optional(NullableObject(conditions)),
   delay_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: automationLimits.delay_seconds_max, default: 0, description: 'How long after the event it is sent: up to 30 days.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: automationLimits.delay_seconds_max,
+      description: 'How long after the event it is sent: up to 30 days. 0 where it is new.',
+    }),
   ),
   cancel_on: Type.Optional(
     Type.Unsafe<string[] | null>({
@@ -94,8 +98,7 @@ const optional = {
     Type.Unsafe<AutomationCategory>({
       type: 'string',
       enum: [...automationCategories],
-      default: 'transactional',
-      description: '`marketing` is not sent to who has not agreed to advertising.',
+      description: '`marketing` is not sent to who has not agreed to advertising. `transactional` where it is new.',
     }),
   ),
   merge_fallbacks: Type.Optional(Type.Unsafe<Record<string, string> | null>({ type: ['object', 'null'], ...fallbacks })),
