@@ -12,6 +12,7 @@ import { startWorld, type World } from '../kit/world.ts'
 const to = '+4915112345678'
 const lane = 'automation-runs'
 const minute = 60_000
+const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000009', credentials: {} }
 
 const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
 /** Its status, and its reason where it has one. */
@@ -214,6 +215,45 @@ test('a run that was made for another event, or for a channel of another type, t
 
   assert.deepEqual([await told(api, first), await told(api, second)], ['cancelled automation_changed', 'cancelled automation_changed'])
   assert.deepEqual((await api.get('/v1/messages')).body.data, [])
+})
+
+test('however much waits of a channel that is deleted, or of an account that is suspended, none of it is sent and all of it is cancelled', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const source = await sourceOf(account)
+  const automation = await automationOf(account, source, { channel_id: channel })
+  const many = Array.from({ length: 1500 }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
+  const counts = async () => [
+    ...(await world.pool`select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs group by 1 order by 1`),
+  ]
+  await happened(world.platform, account, automation, many)
+  await api.delete(`/v1/channels/${channel}`)
+  const deleted = await counts()
+  await world.chores()
+  const afterwards = await counts()
+  const paused = (await api.get(`/v1/automations/${automation.id}`)).body.status
+
+  await world.pool`delete from automation_runs`
+  const other = await automationOf(account, source, { channel_id: (await api.post('/v1/channels', smsChannel)).body.id })
+  await happened(world.platform, account, other, many)
+  await world.services.accounts.suspend(account.id)
+  const suspended = await counts()
+  await world.chores()
+
+  assert.equal(paused, 'paused')
+  assert.deepEqual(deleted, [
+    { told: 'cancelled channel_deleted', count: 1000 },
+    { told: 'scheduled', count: 500 },
+  ])
+  assert.deepEqual(afterwards, [
+    { told: 'cancelled automation_paused', count: 500 },
+    { told: 'cancelled channel_deleted', count: 1000 },
+  ])
+  assert.deepEqual(suspended, [
+    { told: 'cancelled account_suspended', count: 1000 },
+    { told: 'scheduled', count: 500 },
+  ])
+  assert.deepEqual(await counts(), [{ told: 'cancelled account_suspended', count: 1500 }])
+  await world.invariants()
 })
 
 test('a run that is made while its account is being suspended is cancelled when it is due', async (t) => {

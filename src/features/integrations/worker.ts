@@ -2,6 +2,7 @@
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/resealing.ts'
 import { deleteOrphanedReceipts } from './reporting/store.ts'
+import { cancellingLeftovers } from './runs/leftovers.ts'
 import { listSealedSources, resealSource } from './sources/store.ts'
 
 /** Receipts deleted at a time. */
@@ -14,4 +15,5 @@ export const integrationChores = (platform: Platform): Chore[] => [
     run: () => resealAll(platform, { what: 'integration source', list: listSealedSources, reseal: resealSource }),
   },
   { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteOrphanedReceipts(platform.pool, receiptRows) },
+  cancellingLeftovers(platform),
 ]

@@ -102,6 +102,41 @@ const stopOf = (sql: Db) => sql`
   case when exists (select from (${suspendedAccounts(sql)}) x where x.id = a.account_id) then 'account_suspended' when s.id is null or s.deleted_at is not null then 'source_deleted'
     when s.status <> 'active' then 'source_disabled' when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end`
 
+/** An automation of which runs wait that will not be sent. */
+export interface StoppedAutomation {
+  readonly id: string
+  readonly stopped: StopReason
+}
+
+/** Stopped automations of which something waits, at most so many: a loose scan of those of which anything does. */
+export async function listStopped(sql: Db, most: number): Promise<StoppedAutomation[]> {
+  return await sql<StoppedAutomation[]>`
+    with recursive w(automation_id) as (
+      (select automation_id from automation_runs where due_at is not null order by automation_id limit 1)
+      union all
+      select (select r.automation_id from automation_runs r where r.due_at is not null and r.automation_id > w.automation_id order by r.automation_id limit 1)
+      from w where w.automation_id is not null
+    )
+    select * from (
+      select a.id, ${stopOf(sql)} as stopped
+      from w join automations a on a.id = w.automation_id left join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
+    ) t where stopped is not null limit ${most}`
+}
+
+/** Cancels at most so many of the runs that wait of an automation that is stopped still, and stays so until the transaction ends; resolves to how many. Those that somebody holds at this moment are passed over. */
+export async function cancelStopped(sql: Db, { id, stopped }: StoppedAutomation, most: number): Promise<number> {
+  const rows = await sql`
+    with standing as materialized (
+      select a.id from automations a join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
+      where a.id = ${id} and ${stopOf(sql)} = ${stopped} for share of a, s
+    ),
+    held as materialized (
+      select r.id from automation_runs r where r.automation_id = (select id from standing) and r.due_at is not null limit ${most} for update skip locked
+    )
+    update automation_runs r set status = 'cancelled', reason = ${stopped}, due_at = null from held h where r.id = h.id`
+  return rows.count
+}
+
 export interface RunEvent {
   readonly id: string
   readonly customer: EventCustomer

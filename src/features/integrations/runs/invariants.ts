@@ -30,12 +30,12 @@ export const runInvariants: readonly Invariant[] = [
     (id) => `${id} is of an automation, and it and its run do not know each other.`,
   ),
   invariant(
-    'no run waits for a source or an automation that is gone',
+    'a run that waits has its automation and its source',
     (sql) => sql`
       select r.id from automation_runs r
-      left join automations a on a.account_id = r.account_id and a.mode = r.mode and a.id = r.automation_id and a.deleted_at is null
-      left join integration_sources s on s.account_id = r.account_id and s.mode = r.mode and s.id = r.source_id and s.deleted_at is null
+      left join automations a on a.account_id = r.account_id and a.mode = r.mode and a.id = r.automation_id
+      left join integration_sources s on s.account_id = r.account_id and s.mode = r.mode and s.id = r.source_id
       where r.status = 'scheduled' and (a.id is null or s.id is null) limit ${sampleMax}`,
-    (id) => `The run ${id} waits, and its automation or its source is gone.`,
+    (id) => `The run ${id} waits, and there is no such automation or source.`,
   ),
 ]
