@@ -204,6 +204,20 @@ test('a simulation takes one event, with what it may hold told by its path', asy
   ])
 })
 
+test('a simulation takes what may be reported and no more, and names what it ignores', async (t) => {
+  const { api, make } = await startShop(t)
+  const id = await make()
+  const simulate = (event: object) => api.post(`/v1/automations/${id}/simulate`, { event })
+
+  const ignored = await simulate(paid({ source: 'src_1', consents: {}, event_id: 'x' }))
+  const long = await simulate(paid({ event_id: 'x'.repeat(256) }))
+  const large = await simulate(paid({ data: { text: 'x'.repeat(256 * 1024) } }))
+
+  assert.deepEqual([ignored.status, ignored.headers['service-ignored-fields']], [200, 'event.source, event.consents'])
+  assert.deepEqual([long.status, long.body.error.param], [400, 'event.event_id'])
+  assert.deepEqual([large.status, large.body.error.code], [413, 'payload_too_large'])
+})
+
 test('a paused automation, one of a disabled source and a channel that is not up are simulated', async (t) => {
   const { api, source, make, simulate } = await startShop(t)
   const id = await make({ status: 'paused' })

@@ -1,6 +1,6 @@
 /** Automations: which message follows which event of a source (behaviour: integrations 5). */
 import { Type, type Static } from 'typebox'
-import { ReportedEvent } from './automation-event.ts'
+import { automationEventLimits, ReportedEvent } from './automation-event.ts'
 import { runStatuses, type RunStatus } from './automation-run.ts'
 import { AnyObject, NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
@@ -129,7 +129,11 @@ export const AutomationUpdate = Type.Object(
 )
 export type AutomationUpdate = Static<typeof AutomationUpdate>
 
-const SimulatedEvent = Type.Object({ ...ReportedEvent.properties, event_id: Type.Optional(NullableString({ description: 'Has no effect.' })) })
+/** As it may be reported, whatever it was called. */
+export const SimulatedEvent = Type.Object({
+  ...ReportedEvent.properties,
+  event_id: Type.Optional(NullableString({ minLength: 1, maxLength: automationEventLimits.event_id_length_max, description: 'Has no effect.' })),
+})
 
 /** What is simulated: a stored receipt, or an event that is made up. Which of the two there is is checked by the integrations feature. */
 export const AutomationSimulationRequest = Type.Object(

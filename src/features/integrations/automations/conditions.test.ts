@@ -23,6 +23,7 @@ const order = {
     total: '59.99',
     count: 3,
     code: 'Spring',
+    long: 'xyxyxyxyxyxyxyxyxyxyend',
     paid: true,
     note: '',
     placed_at: '2026-02-28T23:30:00-02:00',
@@ -73,6 +74,7 @@ test('a path leads through objects and arrays; of several values one must fit, a
     ['items.sku', 'not_in', ['C-3']],
     ['items.sizes', 'equals', 'm'],
     ['tags', 'contains', 'go'],
+    ['long', 'contains', 'XYXYXYXYXYXYXYXYXYend'],
     ['tags', 'contains_all', ['vip', 'GOLD']],
     ['shipping', 'exists'],
     ['shipping.carrier', 'not_exists'],
@@ -94,6 +96,7 @@ test('a path leads through objects and arrays; of several values one must fit, a
     ['constructor', 'exists'],
     ['items.length', 'exists'],
     ['code.length', 'exists'],
+    ['long', 'contains', 'xyxyxyxyxyxyxyxyxyxyxyend'],
     ['placed_at', 'not_within_days', 1],
     ['placed_at', 'before', '2026-03-01T01:30:00Z'],
   ]

@@ -4,6 +4,7 @@
  */
 import type { Detail } from '../../../contract/errors.ts'
 import { isoTime } from '../../../lib/clock.ts'
+import { finderOf } from '../../../lib/text-search.ts'
 import {
   comparedValues,
   fits,
@@ -115,7 +116,7 @@ function fitsOne(condition: Condition, operator: Condition['operator'], held: He
     case 'starts_with':
       return held.texts.some((text) => text.startsWith(wantedOf(condition).texts[0]!))
     case 'contains':
-      if (condition.field.kind !== 'tags') return held.texts.some((text) => text.includes(wantedOf(condition).texts[0]!))
+      if (condition.field.kind !== 'tags') return held.texts.some(wantedOf(condition).finds)
       return isAmong(held, wantedOf(condition).keys)
     case 'contains_all':
       return wantedOf(condition).each.every((keys) => keys.some((key) => held.keys.has(key)))
@@ -132,6 +133,8 @@ function isAmong({ keys }: Held, wanted: ReadonlySet<string>): boolean {
 /** What a condition compares with, in the forms in which it is compared. */
 interface Wanted {
   readonly texts: readonly string[]
+  /** Whether a text holds the first of them. */
+  readonly finds: (text: string) => boolean
   readonly keys: ReadonlySet<string>
   /** Of each value by itself. */
   readonly each: readonly string[][]
@@ -143,8 +146,9 @@ function wantedOf(condition: Condition): Wanted {
   let known = wanted.get(condition)
   if (known === undefined) {
     const values = [...new Set(comparedValues(condition))]
+    const texts = values.map(String)
     const each = values.map((value) => wantedKeysOf(condition.field, value))
-    wanted.set(condition, (known = { texts: values.map(String), keys: new Set(each.flat()), each }))
+    wanted.set(condition, (known = { texts, finds: finderOf(texts[0] ?? ''), keys: new Set(each.flat()), each }))
   }
   return known
 }

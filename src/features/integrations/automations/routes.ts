@@ -7,8 +7,10 @@ import {
   AutomationSimulationRequest,
   automationStatuses,
   AutomationUpdate,
+  SimulatedEvent,
   type AutomationStatus,
 } from '../../../contract/resources/automation.ts'
+import { automationEventLimits } from '../../../contract/resources/automation-event.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
 import { ignoredOfMessage } from '../../messages/service.ts'
@@ -114,6 +116,14 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
       'What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. ' +
       'A receipt of another source, or of another type of event, is `skipped`, `no_automation`.',
     body: AutomationSimulationRequest,
+    // as for an event that is reported
+    body_bytes_max: automationEventLimits.body_bytes,
+    ignored_within: ({ event }) =>
+      typeof event === 'object' && event !== null
+        ? Object.keys(event)
+            .filter((field) => !(field in SimulatedEvent.properties))
+            .map((field) => `event.${field}`)
+        : [],
     idempotent: 'lease',
     replies: { 200: AutomationSimulation },
     errors: ['resource_missing', 'parameter_missing'],

@@ -2,6 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventCustomer, ReceiptReason } from '../../../contract/resources/automation-event.ts'
 import { phoneKey } from '../../../lib/phone.ts'
+import { Turns } from '../../../lib/turns.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { addressKeyOf, findEligibility, marketingType, suppressionHash, type ContactRow, type RecipientKey } from '../../contacts/service.ts'
@@ -53,9 +54,10 @@ export async function consequencesOf(
   const byEvent = Map.groupBy(active, ({ source_id, event_type }) => `${source_id} ${event_type}`)
   const cancelling = new Set(active.flatMap(({ source_id, cancel_on }) => cancel_on.map((type) => `${source_id} ${type}`)))
   const pairs = new Map<Report, Pair[]>()
+  const turns = new Turns()
   for (const report of reports) {
     const automations = report.event.unmapped === true ? [] : (byEvent.get(nameOf(report)) ?? [])
-    const own = pairsOf(platform, report, automations, contacts.get(report))
+    const own = await pairsOf(platform, report, automations, contacts.get(report), turns)
     if (own === null) consequences.set(report, { ...nothing, status: 'failed', cancels: cancelling.has(nameOf(report)) })
     else pairs.set(report, own)
   }
@@ -76,7 +78,7 @@ export async function matchOf(
   source: Pick<ReportingSource, 'consent_mode'>,
   contact: ContactRow | undefined,
 ): Promise<Decision & { readonly to: string | null }> {
-  const pairs = pairsOf(platform, report, [automation], contact)
+  const pairs = await pairsOf(platform, report, [automation], contact, new Turns())
   if (pairs === null) throw new Error(`the conditions of ${automation.id} could not be looked at`)
   const recipients = await recipientsOf(platform, sql, pairs)
   const [{ conditions_met, to }] = pairs as [Pair]
@@ -89,19 +91,26 @@ const nothing = { status: 'ignored', reason: null, runs: [], restarted: [] } as 
 const nameOf = ({ event: { source, type } }: Report): string => `${source.id} ${type}`
 
 /** An event with each automation that is for it; null where one cannot be asked, which is a bug that holds no other event up. */
-function pairsOf({ log }: Platform, report: Report, automations: readonly ActiveAutomation[], contact: ContactRow | undefined): Pair[] | null {
-  try {
-    return automations.map((automation) => ({
-      report,
-      automation,
-      contact,
-      conditions_met: conditionsMet(automation.conditions, report.event, Date.parse(report.at)),
-      to: recipientOf(automation.channel_type, report.event.customer, contact),
-    }))
-  } catch (error) {
-    log.error({ err: error, automation_event_id: report.id }, 'the conditions of an automation could not be looked at for an event')
-    return null
+async function pairsOf(
+  { log }: Platform,
+  report: Report,
+  automations: readonly ActiveAutomation[],
+  contact: ContactRow | undefined,
+  turns: Turns,
+): Promise<Pair[] | null> {
+  const pairs: Pair[] = []
+  for (const automation of automations) {
+    // conditions may take milliseconds, and a source may have a hundred automations
+    await turns.next()
+    try {
+      const conditions_met = conditionsMet(automation.conditions, report.event, Date.parse(report.at))
+      pairs.push({ report, automation, contact, conditions_met, to: recipientOf(automation.channel_type, report.event.customer, contact) })
+    } catch (error) {
+      log.error({ err: error, automation_event_id: report.id }, 'the conditions of an automation could not be looked at for an event')
+      return null
+    }
   }
+  return pairs
 }
 
 /** Whether those may be written to whom pairs name, in their order: asked once for all of them. */
