@@ -1,4 +1,4 @@
-/** Runs of automations sent by workers that are killed at any instant, while sources are disabled and recipients opt out: each has one message or a reason, and nothing is sent after the answer to a stop. */
+/** Runs of automations sent by workers that are killed at any instant, while sources are disabled and recipients opt out: each has one message or a reason, and nothing is sent after the answer to a stop (behaviour: integrations 6.3, 6.6). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemClock } from '../../src/lib/clock.ts'

@@ -1,4 +1,4 @@
-/** What sources report: each event once, whoever tells it how often, with a receipt that can be read back. */
+/** What sources report: each event once, whoever tells it how often, with a receipt that can be read back (behaviour: integrations 3.1, 3.3, 3.5, 3.7). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startProcess } from '../kit/process.ts'

@@ -1,4 +1,4 @@
-/** Runs: how they are read. */
+/** Runs: how they are read (behaviour: integrations 6.2). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertRuns } from '../../src/features/integrations/runs/store.ts'

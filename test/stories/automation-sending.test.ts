@@ -1,4 +1,4 @@
-/** What becomes of runs when they are due: one message each, or a reason why there is none. */
+/** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.8, 6.9). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/features/integrations/runs/due-store.ts'

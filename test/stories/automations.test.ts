@@ -1,4 +1,4 @@
-/** Automations: how they are made, changed and deleted, what is checked then, and what their source shows of them (behaviour: integrations 5). */
+/** Automations: how they are made, changed and deleted, what is checked then, and what their source shows of them (behaviour: integrations 1.4, 1.5, 5.1, 5.2, 5.5, 5.7). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Answered, Api } from '../kit/api.ts'

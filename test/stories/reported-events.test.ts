@@ -1,4 +1,4 @@
-/** What automations do about reported events: whom they write to, when, and why not. */
+/** What automations do about reported events: whom they write to, when, and why not (behaviour: integrations 3.6, 3.11, 3.12, 3.13). */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { tenantOf } from '../../src/contract/caller.ts'

@@ -1,4 +1,4 @@
-/** What happens to integrations by themselves: the chores. */
+/** What happens to integrations by themselves: the chores (behaviour: integrations 3.7). */
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/resealing.ts'
 import { deleteOrphanedReceipts } from './reporting/store.ts'

@@ -1,5 +1,5 @@
 /**
- * What an event holds at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 5). Whatever a source has sent, nothing
+ * What an event holds at a path such as `data.order.items[0].name`, for conditions and merge tags (behaviour: integrations 5.2, 5.4). Whatever a source has sent, nothing
  * here throws, and the work is bounded.
  */
 

@@ -1,4 +1,4 @@
-/** What automations do about facts of other features, in the transactions of those facts. */
+/** What automations do about facts of other features, in the transactions of those facts (behaviour: integrations 5.7). */
 import type { FactPayloads } from '../../../contract/facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'

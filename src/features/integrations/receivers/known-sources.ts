@@ -1,4 +1,4 @@
-/** The sources that webhooks come for, held for a moment with the keys that they are signed with. */
+/** The sources that webhooks come for, held for a moment with the keys that they are signed with (behaviour: integrations 4.3). */
 import { isId } from '../../../contract/ids.ts'
 import type { Tenant } from '../../../contract/caller.ts'
 import { tenantOf } from '../../../contract/caller.ts'

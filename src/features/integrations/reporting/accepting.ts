@@ -1,4 +1,4 @@
-/** One transaction of reporting: which of its events are new, what follows from them, and their receipts. */
+/** One transaction of reporting: which of its events are new, what follows from them, and their receipts (behaviour: integrations 3.1, 3.3, 3.5). */
 import { isId } from '../../../contract/ids.ts'
 import { Problem, missing } from '../../../contract/problem.ts'
 import type { RunOfEvent } from '../../../contract/resources/automation-run.ts'

@@ -1,4 +1,4 @@
-/** What an automation does about an event: by its conditions, by whom it can write to, and by what that person has agreed to. Pure: a simulation decides by it, too. */
+/** What an automation does about an event: by its conditions, by whom it can write to, and by what that person has agreed to (behaviour: integrations 3.11, 3.12). Pure: a simulation decides by it, too. */
 import type { AutomationCategory } from '../../../contract/resources/automation.ts'
 import type { ReceiptReason } from '../../../contract/resources/automation-event.ts'
 import type { ConsentMode } from '../../../contract/resources/integration-source.ts'

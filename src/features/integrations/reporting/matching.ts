@@ -1,4 +1,4 @@
-/** Which automations are for reported events, and what each does about them: the runs, and what the receipts say. */
+/** Which automations are for reported events, and what each does about them: the runs, and what the receipts say (behaviour: integrations 3.6, 3.11). */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventCustomer, ReceiptReason } from '../../../contract/resources/automation-event.ts'
 import { phoneKey } from '../../../lib/phone.ts'
@@ -196,7 +196,7 @@ const restartedBy = (type: string, runs: readonly NewRun[]): string[] =>
     ? runs.flatMap(({ status, reason, automation_id }) => (status === 'scheduled' || reason === 'condition_not_met' ? [automation_id] : []))
     : []
 
-/** The customer within a source: by everything that an event tells of him. */
+/** The customer within a source: by everything that an event tells of him (behaviour: integrations 3.13). */
 export function customerKeys(customer: EventCustomer): string[] {
   const phone = phoneOf(customer)
   const { email, external_id } = customer

@@ -1,4 +1,4 @@
-/** Receipts read back. */
+/** Receipts read back (behaviour: integrations 3.7). */
 import type { Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'

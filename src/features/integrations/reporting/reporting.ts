@@ -22,7 +22,7 @@ export interface Reporting {
   stop(): Promise<void>
 }
 
-/** What may wait. */
+/** What may wait (behaviour: integrations 3.5). */
 const waitingMax = 10_000
 const waitingCharactersMax = 64_000_000
 /** The part of that which one source may take. */

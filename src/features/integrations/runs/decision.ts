@@ -1,4 +1,4 @@
-/** What is to become of a due run: its message, the reason why there is none, or another try later (behaviour: integrations 6). */
+/** What is to become of a due run: its message, the reason why there is none, or another try later (behaviour: integrations 6.3, 6.5, 6.7, 6.8). */
 import { Problem } from '../../../contract/problem.ts'
 import type { CheckedMessage } from '../../messages/service.ts'
 import type { Priority } from '../../../contract/resources/message.ts'

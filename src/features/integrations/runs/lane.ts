@@ -1,5 +1,5 @@
 /**
- * The lane `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up; few at a time go
+ * The lane `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up (behaviour: integrations 6.9); few at a time go
  * as a request's message does, many as bulk, which leaves requests their pace.
  */
 import type { Lane } from '../../../lib/loop.ts'

@@ -1,6 +1,6 @@
 /**
  * What runs that wait do about facts of other features, in the transactions of those facts. Whoever tells them holds no wallet yet. Of an account or a channel so many may wait that the fact
- * would be held up: the first are cancelled with it, and what is left by a chore (leftovers.ts). None of it is sent meanwhile.
+ * would be held up: the first are cancelled with it, and what is left by a chore (leftovers.ts). None of it is sent meanwhile (behaviour: integrations 6.5, 6.6).
  */
 import type { FactPayloads } from '../../../contract/facts.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'

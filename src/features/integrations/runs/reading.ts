@@ -1,4 +1,4 @@
-/** How runs are read: one, and pages of them. */
+/** How runs are read: one, and pages of them (behaviour: integrations 6.2). */
 import type { Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
 import { missing } from '../../../contract/problem.ts'

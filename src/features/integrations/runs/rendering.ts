@@ -1,5 +1,5 @@
 /**
- * The message of an automation for one event (behaviour: integrations 6). Pure. What is filled in is text and nothing else: it changes no structure, and brings in no other tag.
+ * The message of an automation for one event (behaviour: integrations 6.4). Pure. What is filled in is text and nothing else: it changes no structure, and brings in no other tag.
  */
 import { Problem } from '../../../contract/problem.ts'
 import type { EventCustomer } from '../../../contract/resources/automation-event.ts'

@@ -1,4 +1,4 @@
-/** Sends due runs of one source: each decided, submitted, and put off or ended where no message comes of it. */
+/** Sends due runs of one source: each decided, submitted, and put off or ended where no message comes of it (behaviour: integrations 6.8). */
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { Priority } from '../../../contract/resources/message.ts'
 import type { ItemOutcome } from '../../messages/service.ts'

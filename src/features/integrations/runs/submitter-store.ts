@@ -1,4 +1,4 @@
-/** SQL that runs add to the statement that accepts messages: runs held before, and what became of them after. */
+/** SQL that runs add to the statement that accepts messages: runs held before, and what became of them after (behaviour: integrations 6.3). */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import { suspendedAccounts } from '../../accounts/service.ts'
 import type { MissedRow } from '../../messages/service.ts'

@@ -1,4 +1,4 @@
-/** Sources as the interface shows them. */
+/** Sources as the interface shows them (behaviour: integrations 1.4). */
 import type { IntegrationSource } from '../../../contract/resources/integration-source.ts'
 import type { EnabledEvent } from '../automations/store.ts'
 import type { SourceRow } from './store.ts'

@@ -1,4 +1,4 @@
-/** What integration sources mean: who may report events, under which key and secret, and how they are configured. */
+/** What integration sources mean: who may report events, under which key and secret, and how they are configured (behaviour: integrations 1). */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Tenant } from '../../../contract/caller.ts'
