@@ -14,6 +14,11 @@ export const runRoutes: readonly Route[] = [
     scope: 'integrations:read',
     tag,
     summary: 'List automation runs',
+    expensive: {
+      // the index of either holds everything of the other
+      when: ({ automation, status }) => automation !== undefined && status !== undefined,
+      narrow: 'Ask for the automation or for the status alone.',
+    },
     query: listQuery({
       automation: Type.Optional(Type.String({ minLength: 1, description: 'Of this automation (`aut_`).' })),
       status: Type.Optional(Type.String({ enum: [...runStatuses] })),

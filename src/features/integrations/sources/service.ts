@@ -95,6 +95,7 @@ export class SourceService {
 
   /** Only what is sent changes. Disabling cancels what waits. */
   async update(sql: Db, tenant: Tenant, id: string, change: SourceChange | OwnSourceChange): Promise<IntegrationSource> {
+    if (!isId('src', id)) throw missing('integration source', id)
     const stop = 'status' in change && change.status === 'disabled' ? this.#of.stopped(tenant, id, 'source_disabled') : null
     await stop?.before(sql)
     const shown = await transact(sql, async (tx) => {
