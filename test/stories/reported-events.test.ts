@@ -235,6 +235,60 @@ test('a new event of a cart begins the delay anew, and the newest one counts', a
   )
 })
 
+test('who says no last gets nothing of what waits for a cart, and an event without a phone lets go nothing', async (t) => {
+  const { report, automation, receipt } = await shopWorld(t)
+  await automation('checkout.started', { delay_seconds: 1000 })
+  const [refusing, nameless] = [{ phone }, { phone: '+4915100000001', external_id: '7' }]
+
+  const first = await report('checkout.started', { customer: refusing })
+  const no = await report('checkout.started', { customer: refusing, consent: { transactional: false } })
+  const kept = await report('checkout.started', { customer: nameless })
+  const without = await report('checkout.started', { customer: { external_id: '7' } })
+
+  assert.deepEqual([outcomes(await receipt(first)), no.reason], [[['cancelled', 'restarted']], 'consent_missing'])
+  assert.deepEqual([outcomes(await receipt(kept)), without.reason], [[['scheduled', null]], 'no_identifier'])
+})
+
+test('what is blank or no address makes nobody the same customer, and neither does the id of another source', async (t) => {
+  const { api, report, automation, receipt } = await shopWorld(t)
+  await automation('checkout.started', { delay_seconds: 1000, cancel_on: ['order.created'] })
+  const other = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'other' })).body.id
+
+  const waiting = await report('checkout.started', { customer: { phone, email: ' ', external_id: ' ' } })
+  const guest = await report('checkout.started', { customer: { phone: '+4915100000001', email: 'guest', external_id: '7' } })
+  await report('order.created', { customer: { email: ' ', external_id: ' ' } })
+  await report('order.created', { customer: { email: 'guest' } })
+  await report('order.created', { source: other, customer: { external_id: '7' } })
+  const before = [outcomes(await receipt(waiting)), outcomes(await receipt(guest))]
+  await report('order.created', { customer: { external_id: ' 7 ' } })
+
+  assert.deepEqual(before, [[['scheduled', null]], [['scheduled', null]]])
+  assert.deepEqual(outcomes(await receipt(guest)), [['cancelled', 'cancel_on']])
+})
+
+test('a cart that two processes are told of at once waits once, and orders that come at the same moments leave none of it', async (t) => {
+  const { world, account, api, source, automation } = await shopWorld(t)
+  await automation('checkout.started', { delay_seconds: 60, cancel_on: ['order.created'] })
+  const sibling = (await startProcess(t, world, 'sibling')).api(account.key)
+  const customers = Array.from({ length: 20 }, (_, n) => ({ phone: `+4915100000${100 + n}` }))
+  let events = 0
+  const tell = (by: typeof api, type: string, customer: object) =>
+    by.post('/v1/automation_events', { source: source.id, type, event_id: `e${++events}`, customer })
+  const waiting = async () =>
+    (await world.pool<{ count: number }[]>`select count(*)::int as count from automation_runs where status = 'scheduled' group by customer_keys`).map(
+      ({ count }) => count,
+    )
+
+  for (const customer of customers) {
+    await tell(api, 'customer.updated', customer)
+    await Promise.all([tell(api, 'checkout.started', customer), tell(sibling, 'checkout.started', customer)])
+  }
+  const once = await waiting()
+  await Promise.all(customers.map((customer) => Promise.all([tell(api, 'order.created', customer), tell(sibling, 'order.created', customer)])))
+
+  assert.deepEqual([once, await waiting()], [Array(20).fill(1), []])
+})
+
 test('events that come together are taken in their order: an order cancels the cart before it, and not the one after it', async (t) => {
   const { world, account, api, source, automation } = await shopWorld(t)
   await automation('checkout.started', { delay_seconds: 60, cancel_on: ['order.created'] })

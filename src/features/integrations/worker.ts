@@ -5,8 +5,9 @@ import { deleteOrphanedReceipts } from './reporting/store.ts'
 import { cancellingLeftovers } from './runs/leftovers.ts'
 import { listSealedSources, resealSource } from './sources/store.ts'
 
-/** Receipts deleted at a time. */
+/** Receipts deleted at a time, and at most in one go. */
 const receiptRows = 2000
+const receiptRowsMax = 200_000
 
 export const integrationChores = (platform: Platform): Chore[] => [
   {
@@ -14,6 +15,16 @@ export const integrationChores = (platform: Platform): Chore[] => [
     every_ms: 3600_000,
     run: () => resealAll(platform, { what: 'integration source', list: listSealedSources, reseal: resealSource }),
   },
-  { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteOrphanedReceipts(platform.pool, receiptRows) },
+  { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteReceipts(platform) },
   cancellingLeftovers(platform),
 ]
+
+/** Of sources that are deleted. */
+async function deleteReceipts({ pool }: Platform): Promise<number> {
+  let deleted = 0
+  for (;;) {
+    const rows = await deleteOrphanedReceipts(pool, receiptRows)
+    deleted += rows
+    if (rows < receiptRows || deleted >= receiptRowsMax) return deleted
+  }
+}

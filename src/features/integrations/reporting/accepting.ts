@@ -12,7 +12,7 @@ import { consequencesOf, customerKeys, type Consequence } from './matching.ts'
 import { receiptObject } from './present.ts'
 import { contactsOf, ownersOf } from './contact-sync.ts'
 import type { Report, Reported } from './reported.ts'
-import { findReceipts, findReported, insertReceipts, type EventKey, type NewReceipt } from './store.ts'
+import { findReceipts, findReported, insertReceipts, lockCustomers, type EventKey, type NewReceipt } from './store.ts'
 
 /** Of each report what it comes to, or the Problem that refuses it. */
 export type Outcomes = Map<Report, Reported | Problem>
@@ -83,18 +83,23 @@ async function write(
   const receipts = fresh.map((report) => receiptOf(report, contacts.get(report), consequences.get(report)!))
   // with all events of their sources: which of those that come together was first is told by them
   const cancelling = new Set(fresh.flatMap((report) => (consequences.get(report)!.cancels ? [report.event.source.id] : [])))
-  const told = fresh.flatMap(({ event: { source, type, customer }, id }) => {
+  const told = fresh.flatMap(({ event, id }) => {
+    const { source, type } = event
     const { account_id, mode } = source
-    return cancelling.has(source.id) ? [{ account_id, mode, id, source_id: source.id, type, customer_keys: customerKeys(customer) }] : []
+    return cancelling.has(source.id) ? [{ account_id, mode, id, source_id: source.id, type, customer_keys: customerKeys(event) }] : []
   })
   const restarted = fresh.flatMap((report) => {
-    const { source, customer } = report.event
+    const { source } = report.event
     const { account_id, mode } = source
     return consequences.get(report)!.restarted.map((automation_id) => {
-      return { account_id, mode, id: report.id, source_id: source.id, automation_id, customer_keys: customerKeys(customer) }
+      return { account_id, mode, id: report.id, source_id: source.id, automation_id, customer_keys: customerKeys(report.event) }
     })
   })
   const runs = fresh.flatMap((report) => consequences.get(report)!.runs)
+  await lockCustomers(
+    tx,
+    fresh.flatMap((report) => (concernsOthers(consequences.get(report)!) ? customerKeys(report.event) : [])),
+  )
   const [written] = await Promise.all([insertReceipts(tx, receipts), insertRuns(tx, runs)])
   if (written < receipts.length) throw new LostRace()
   await cancelWaiting(tx, told)
@@ -106,6 +111,10 @@ async function write(
     outcomes.set(report, { receipt: receiptObject(receipts[index]!, shown), duplicate: false })
   }
 }
+
+/** It lets go what another event has left waiting, or another one lets go what it leaves: the two must not pass by each other. */
+const concernsOthers = ({ cancels, restarted, runs }: Consequence): boolean =>
+  cancels || restarted.length > 0 || runs.some(({ cancel_on }) => cancel_on.length > 0)
 
 function refusalOf({ event: { source } }: Report, row: ReportingSource | undefined): Problem | null {
   if (!isId('src', source.id) || row?.account_id !== source.account_id || row.mode !== source.mode) return missing('integration source', source.id, 'source')

@@ -1,6 +1,6 @@
 /** Which automations are for reported events, and what each does about them: the runs, and what the receipts say (behaviour: integrations 3.6, 3.11). */
 import type { Tenant } from '../../../contract/caller.ts'
-import type { EventCustomer, ReceiptReason } from '../../../contract/resources/automation-event.ts'
+import type { ReceiptReason } from '../../../contract/resources/automation-event.ts'
 import { phoneKey } from '../../../lib/phone.ts'
 import { Turns } from '../../../lib/turns.ts'
 import type { Db } from '../../../platform/database/sql.ts'
@@ -160,7 +160,7 @@ function consequenceOf(
 ): Omit<Consequence, 'cancels'> {
   const { event, at } = report
   if (pairs.length === 0) return { ...nothing, reason: event.unmapped === true ? 'unmapped_topic' : 'no_automation' }
-  const customer_keys = customerKeys(event.customer)
+  const customer_keys = customerKeys(event)
   const runs = pairs.map((pair): NewRun => {
     const { automation, contact, conditions_met, to } = pair
     const decision = decide({ source, automation, consent: event.consent, conditions_met, recipient: recipients.get(pair)! }, Date.parse(at))
@@ -190,19 +190,17 @@ const nearest: readonly SkipReason[] = ['unsubscribed', 'consent_missing', 'no_i
 
 const nearestOf = (runs: readonly NewRun[]): SkipReason => nearest.find((reason) => runs.some((run) => run.reason === reason))!
 
-/** For carts and checkouts the newest event counts, also where it meets the conditions no more: what waits of the automation is let go. */
+/** For carts and checkouts the newest event counts, whatever keeps it from a message of its own: what waits of the automation is let go. One that names nobody to write to tells less, not more. */
 const restartedBy = (type: string, runs: readonly NewRun[]): string[] =>
-  /^(?:cart|checkout)\./.test(type)
-    ? runs.flatMap(({ status, reason, automation_id }) => (status === 'scheduled' || reason === 'condition_not_met' ? [automation_id] : []))
-    : []
+  /^(?:cart|checkout)\./.test(type) ? runs.flatMap(({ reason, automation_id }) => (reason === 'no_identifier' ? [] : [automation_id])) : []
 
-/** The customer within a source: by everything that an event tells of him (behaviour: integrations 3.13). */
-export function customerKeys(customer: EventCustomer): string[] {
+/** The customer within the source, by everything that an event tells of him; nothing that is blank or no e-mail address tells anybody apart (behaviour: integrations 3.13). */
+export function customerKeys({ source, customer }: Pick<Report['event'], 'source' | 'customer'>): string[] {
   const phone = phoneOf(customer)
-  const { email, external_id } = customer
+  const [email, external_id] = [customer.email?.trim().toLowerCase() ?? '', customer.external_id?.trim() ?? '']
   return [
-    ...(phone === null ? [] : [`phone:${phoneKey(phone)}`]),
-    ...(email ? [`email:${email.trim().toLowerCase()}`] : []),
-    ...(external_id ? [`id:${external_id}`] : []),
+    ...(phone === null ? [] : [`${source.id}|phone:${phoneKey(phone)}`]),
+    ...(/^[^\s@]+@[^\s@]+$/.test(email) ? [`${source.id}|email:${email}`] : []),
+    ...(external_id === '' ? [] : [`${source.id}|id:${external_id}`]),
   ]
 }

@@ -42,6 +42,8 @@ const repeatsMax = 8
 const repeatAfterMs = 250
 
 interface Waiting extends Report {
+  /** Of what is stored of it. */
+  readonly characters: number
   readonly resolve: (reported: Reported) => void
   readonly reject: (error: unknown) => void
 }
@@ -77,13 +79,14 @@ export function reportingOf(deps: AcceptDeps): Reporting {
 function report(queue: Queue, event: ReportedBySource, keep: KeepReported | undefined): Promise<Reported> {
   const { platform } = queue.deps
   const data_json = JSON.stringify(event.data)
-  if (!hasRoomFor(queue, event.source.id, data_json.length))
+  const characters = data_json.length + JSON.stringify(event.customer).length
+  if (!hasRoomFor(queue, event.source.id, characters))
     return Promise.reject(
       new Problem('upstream_unavailable', 'Too many events wait to be stored right now. Report this one again in a moment.', { headers: retrySoon }),
     )
   const { promise, resolve, reject } = Promise.withResolvers<Reported>()
-  queue.waiting.push({ event, id: platform.ids('aev'), at: isoTime(platform.clock.now()), data_json, keep, resolve, reject })
-  count(queue, event.source.id, 1, data_json.length)
+  queue.waiting.push({ event, id: platform.ids('aev'), at: isoTime(platform.clock.now()), data_json, keep, characters, resolve, reject })
+  count(queue, event.source.id, 1, characters)
   if (!queue.running) {
     queue.running = true
     setImmediate(() => void run(queue))
@@ -133,13 +136,13 @@ function take(queue: Queue): Waiting[] {
   const group: Waiting[] = []
   let characters = 0
   for (const next of inTurn(queue)) {
-    if (group.length === groupMax || (group.length > 0 && characters + next.data_json.length > groupCharactersMax)) break
+    if (group.length === groupMax || (group.length > 0 && characters + next.characters > groupCharactersMax)) break
     group.push(next)
-    characters += next.data_json.length
+    characters += next.characters
   }
   const taken = new Set(group)
   queue.waiting = queue.waiting.filter((one) => !taken.has(one))
-  for (const { event, data_json } of group) count(queue, event.source.id, -1, -data_json.length)
+  for (const { event, characters: own } of group) count(queue, event.source.id, -1, -own)
   return group
 }
 
@@ -187,7 +190,11 @@ function answer(group: readonly Waiting[], outcomes: Outcomes): void {
   }
 }
 
-const raced = (error: unknown): boolean => error instanceof LostRace || sqlState(error)?.startsWith('40') === true
+/** Somebody else wrote first (23505 is a unique index that says so), or stood in the way. */
+const raced = (error: unknown): boolean => {
+  const state = sqlState(error) ?? ''
+  return error instanceof LostRace || state === '23505' || state.startsWith('40')
+}
 
 /** After a lost race, and after a lost connection: what was committed all the same is found by its own id. */
 async function mayRepeat({ platform }: AcceptDeps, error: unknown): Promise<boolean> {

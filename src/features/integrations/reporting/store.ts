@@ -50,6 +50,14 @@ export async function findReported(sql: Db, keys: readonly EventKey[]): Promise<
     }`
 }
 
+/** Holds off other events of these customers of sources, in every process, until the transaction ends. */
+export async function lockCustomers(sql: Db, customer_keys: readonly string[]): Promise<void> {
+  if (customer_keys.length === 0) return
+  await sql`
+    select pg_advisory_xact_lock(number)
+    from (select distinct hashtextextended('customer ' || key, 0) as number from unnest(${customer_keys as string[]}::text[]) k(key) order by number) n`
+}
+
 /** Writes receipts; resolves to the number of those that were written. Another transaction may have written the others meanwhile. */
 export async function insertReceipts(sql: Db, rows: readonly NewReceipt[]): Promise<number> {
   if (rows.length === 0) return 0
