@@ -184,3 +184,26 @@ test('receipts are listed newest first by source, type, status and time, and go 
   await world.chores()
   assert.equal(await receiptsOf(world), 1)
 })
+
+test('a page of receipts with much data ends before its limit, and the pages together show all of them', async (t) => {
+  const { api, report } = await shopWorld(t)
+  const ids: string[] = []
+  for (let n = 0; n < 20; n++)
+    ids.unshift((await report({ type: 'order.paid', event_id: String(n), data: { text: 'x'.repeat(n === 10 ? 10 : 250_000) } })).body.id)
+
+  const pages: { data: { id: string }[]; has_more: boolean; next_cursor: string | null }[] = []
+  for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.next_cursor)
+    pages.push((await api.get(`/v1/automation_events?limit=100${cursor === '' ? '' : `&starting_after=${cursor}`}`)).body)
+
+  assert.deepEqual(
+    pages.map(({ data, has_more }) => [data.length, has_more]),
+    [
+      [17, true],
+      [3, false],
+    ],
+  )
+  assert.deepEqual(
+    pages.flatMap(({ data }) => data.map(({ id }) => id)),
+    ids,
+  )
+})

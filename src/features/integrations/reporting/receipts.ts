@@ -16,14 +16,14 @@ export async function getReceipt(sql: Db, tenant: Tenant, id: string): Promise<A
   return receiptObject(row, (await listRunsOfEvents(sql, [id])).get(id) ?? [])
 }
 
-/** Up to `limit + 1`, newest first. */
-export async function pageOfReceipts(sql: Db, tenant: Tenant, filters: ReceiptFilters, page: Page): Promise<AutomationEvent[]> {
+/** Newest first; it ends before its limit where the data of its receipts is large. */
+export async function pageOfReceipts(sql: Db, tenant: Tenant, filters: ReceiptFilters, page: Page): Promise<{ data: AutomationEvent[]; has_more: boolean }> {
   const existed = async (id: string) => isId('aev', id) && (await receiptExisted(sql, tenant, id))
   await requireCursor(page.starting_after, 'No automation event has the id', existed)
-  const rows = await listReceipts(sql, tenant, filters, page)
+  const { rows, has_more } = await listReceipts(sql, tenant, filters, page)
   const runs = await listRunsOfEvents(
     sql,
     rows.map(({ id }) => id),
   )
-  return rows.map((row) => receiptObject(row, runs.get(row.id) ?? []))
+  return { data: rows.map((row) => receiptObject(row, runs.get(row.id) ?? [])), has_more }
 }

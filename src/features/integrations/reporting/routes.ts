@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { DateTimeQuery } from '../../../contract/date-time-query.ts'
 import { AutomationEvent, automationEventLimits, EventReport, receiptStatuses } from '../../../contract/resources/automation-event.ts'
-import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
+import { listOf, listQuery, pageOf } from '../../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../../platform/http/route.ts'
 import { factsOf, type Reported } from './reported.ts'
 import { getReceipt, pageOfReceipts } from './receipts.ts'
@@ -48,7 +48,7 @@ export const reportingRoutes = (reporting: Reporting): Route[] => [
     scope: 'automation_events:read',
     tag,
     summary: 'List the receipts of reported events',
-    description: 'Newest first, with what has become of their runs.',
+    description: 'Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data.',
     query: listQuery({
       source: Type.Optional(Type.String({ minLength: 1 })),
       type: Type.Optional(Type.String({ minLength: 1 })),
@@ -64,8 +64,8 @@ export const reportingRoutes = (reporting: Reporting): Route[] => [
     replies: { 200: listOf(AutomationEvent) },
     errors: [],
     handler: async ({ caller, query, sql }) => {
-      const page = pageOf(query)
-      return reply(200, pageReply(await pageOfReceipts(sql, caller, query, page), page.limit))
+      const { data, has_more } = await pageOfReceipts(sql, caller, query, pageOf(query))
+      return reply(200, { object: 'list', data, has_more, next_cursor: has_more ? data.at(-1)!.id : null })
     },
   }),
   route({

@@ -165,20 +165,31 @@ export interface ReceiptFilters {
 /** An id is made within this time of the receipt's `created_at`. */
 const idSlackMs = 1000
 
-/** Up to `limit + 1`, newest first. Times of creation are bounds of the id as well. */
-export async function listReceipts(sql: Db, tenant: Tenant, filters: ReceiptFilters, page: Page): Promise<ReceiptRow[]> {
+/** What a page of receipts shows has so many characters of data at most, but for its first one. */
+const pageCharactersMax = 4_000_000
+
+/** A page, newest first, and whether there is more. It ends before its limit where the data of its receipts is large. Times of creation are bounds of the id as well. */
+export async function listReceipts(sql: Db, tenant: Tenant, filters: ReceiptFilters, page: Page): Promise<{ rows: ReceiptRow[]; has_more: boolean }> {
   const { source, type, status, created_after, created_before } = filters
   const floor = (time: string, slack: number) => idFloor('aev', Math.max(0, Date.parse(time) + slack))
-  return await sql<ReceiptRow[]>`
-    select ${columns(sql)} from automation_events e
-    where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and ${stands(sql, tenant)}
-      ${source === undefined ? sql`` : sql`and e.source_id = ${source}`}
-      ${type === undefined ? sql`` : sql`and e.type = ${type}`}
-      ${status === undefined ? sql`` : sql`and e.status = ${status}`}
-      ${created_after === undefined ? sql`` : sql`and e.created_at > ${created_after} and e.id >= ${floor(created_after, -idSlackMs)}`}
-      ${created_before === undefined ? sql`` : sql`and e.created_at < ${created_before} and e.id < ${floor(created_before, idSlackMs)}`}
-      ${page.starting_after === undefined ? sql`` : sql`and e.id < ${page.starting_after}`}
-    order by ${source === undefined ? sql`` : sql`e.source_id desc, `}e.id desc limit ${page.limit + 1}`
+  const found = await sql<(ReceiptRow & { found: number; before: number })[]>`
+    with e as materialized (
+      select ${columns(sql)} from automation_events e
+      where e.account_id = ${tenant.account_id} and e.mode = ${tenant.mode} and ${stands(sql, tenant)}
+        ${source === undefined ? sql`` : sql`and e.source_id = ${source}`}
+        ${type === undefined ? sql`` : sql`and e.type = ${type}`}
+        ${status === undefined ? sql`` : sql`and e.status = ${status}`}
+        ${created_after === undefined ? sql`` : sql`and e.created_at > ${created_after} and e.id >= ${floor(created_after, -idSlackMs)}`}
+        ${created_before === undefined ? sql`` : sql`and e.created_at < ${created_before} and e.id < ${floor(created_before, idSlackMs)}`}
+        ${page.starting_after === undefined ? sql`` : sql`and e.id < ${page.starting_after}`}
+      order by ${source === undefined ? sql`` : sql`e.source_id desc, `}e.id desc limit ${page.limit + 1}
+    ),
+    sized as (
+      select ${columns(sql)}, count(*) over ()::int as found, coalesce(sum(length(e.data::text)) over (order by e.id desc rows between unbounded preceding and 1 preceding), 0)::int as before from e
+    )
+    select * from sized where before = 0 or before <= ${pageCharactersMax} order by id desc`
+  const rows = found.slice(0, page.limit).map(({ found: _found, before: _before, ...row }): ReceiptRow => row)
+  return { rows, has_more: (found[0]?.found ?? 0) > rows.length }
 }
 
 /** Deletes at most `rows_max` receipts of sources that are deleted: they are shown no more since. */
