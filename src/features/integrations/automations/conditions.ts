@@ -17,10 +17,8 @@ import {
   type Group,
   type Scalar,
 } from '../../contacts/service.ts'
-import { readPath } from './event-paths.ts'
+import { customerTexts, readPath } from './event-paths.ts'
 import { heldIn, wantedKeysOf, type ConditionEvent, type Held } from './held-values.ts'
-
-const customerTexts = ['external_id', 'phone', 'email', 'first_name', 'last_name', 'locale'] as const
 
 /** The fields of an event. */
 const eventFields: Fields = {

@@ -3,6 +3,9 @@
  * here throws, and the work is bounded.
  */
 
+/** What an event tells of its customer as text: `customer.email` and the like. */
+export const customerTexts = ['external_id', 'phone', 'email', 'first_name', 'last_name', 'locale'] as const
+
 /** Steps from an object to what it holds: a key, or the number of an entry. */
 export type Path = readonly string[]
 

@@ -3,7 +3,7 @@ import type { FactPayloads } from '../../../contract/facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { changeAutomations } from './configuration.ts'
+import { changeAutomations } from './changing.ts'
 import { pauseAutomations, sourcesOfChannel } from './store.ts'
 
 /** Automations that send on a channel that is deleted are paused. Sources are locked before runs, and both before wallets. */

@@ -1,4 +1,4 @@
-/** What a source shows of its automations, kept true: `enabled_events`, `event_settings` and the version of its configuration (behaviour: integrations 1.4, 1.5). */
+/** Changes of automations, in which what their source shows of them is kept true: `enabled_events`, `event_settings` and the version of its configuration (behaviour: integrations 1.4, 1.5). */
 import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
