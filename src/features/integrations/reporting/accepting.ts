@@ -161,7 +161,7 @@ function receiptOf({ event, id, at, data_json }: Report, contact: ContactRow | u
     source_id: source.id,
     type,
     event_id,
-    // whoever told nobody to write to leaves the status to a topic that does
+    // the status is free for another topic of the order, which may say whom to write to (behaviour: integrations 3.4)
     once_key: reason === 'no_identifier' ? null : (once_key ?? null),
     origin,
     status,
