@@ -256,6 +256,27 @@ test('however much waits of a channel that is deleted, or of an account that is 
   await world.invariants()
 })
 
+test('nothing that waited of a deleted channel goes out when the automation is made active with another one at once', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
+  await happened(
+    world.platform,
+    account,
+    automation,
+    Array.from({ length: 1010 }, (_, n) => ({ to: `+4915${10_000_000 + n}` })),
+  )
+
+  await api.delete(`/v1/channels/${channel}`)
+  const other = await api.post('/v1/channels', smsChannel)
+  const active = await api.patch(`/v1/automations/${automation.id}`, { channel_id: other.body.id, status: 'active' })
+  await passFor(world, minute)
+
+  assert.deepEqual([active.status, active.body.status], [200, 'active'])
+  assert.deepEqual((await api.get('/v1/messages')).body.data, [])
+  assert.equal((await api.get('/v1/automation_runs?status=scheduled')).body.data.length, 0)
+  await world.invariants()
+})
+
 test('a run that is made while its account is being suspended is cancelled when it is due', async (t) => {
   const { world, account, api, source } = await start(t)
   const automation = await automationOf(account, source)

@@ -97,7 +97,8 @@ async function updateAutomation(deps: AutomationDeps, sql: Db, tenant: Tenant, i
 /** What becomes of what waits of an automation by its change; null: it is sent as the automation says then. */
 function stopOf(before: AutomationRow, after: AutomationRow): Stop | null {
   const of = { source_id: after.source_id, automation_id: after.id }
-  if (before.status === 'active' && after.status === 'paused') return cancelWaitingOf(after, of, 'automation_paused')
+  // what waits of one that is made active is left over from when it was paused, with its channel say
+  if (before.status !== after.status) return cancelWaitingOf(after, of, 'automation_paused')
   if (before.event_type !== after.event_type || before.channel_type !== after.channel_type) return cancelWaitingOf(after, of, 'automation_changed')
   return isDeepStrictEqual(before.cancel_on, after.cancel_on) ? null : changeCancelOnOf(after, of, after.cancel_on)
 }
