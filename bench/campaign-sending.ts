@@ -54,8 +54,10 @@ async function measure(
   const after = await sentOf(service, ids)
   await cancel(service, ids)
   alone.push(await requests(driver, service, quick ? 5 : 15))
+  const asMany = await requests(driver, service, seconds, count * campaignRate + requestRate)
   const perCent = ids.map((id) => ((after.sent.get(id)! - before.sent.get(id)!) / ((after.at - before.at) / 1000) / campaignRate) * 100)
   const p = (field: 'p50_ms' | 'p99_ms') => ({ name: 'alone', value: median(alone.map((report) => report[field])) })
+  const ofAsMany = (field: 'p50_ms' | 'p99_ms') => ({ name: 'as many messages, all by requests', value: asMany[field] })
   return {
     figures: [
       compared(
@@ -71,6 +73,9 @@ async function measure(
       compared('Node CPU for a message of campaigns', 'µs', cpu.node_us, of('node_us')),
       compared('PostgreSQL CPU for a message of campaigns', 'µs', cpu.postgres_us, of('postgres_us')),
       compared('median answer beside campaigns', 'ms', beside.p50_ms, p('p50_ms')),
+      // what the load alone makes of it, whoever sends
+      compared('… p99', 'ms', beside.p99_ms, ofAsMany('p99_ms')),
+      compared('… median', 'ms', beside.p50_ms, ofAsMany('p50_ms')),
     ],
     notes: [
       `Over ${seconds} s, on ${channelsCount} channels that may send 100,000 a second; sent is what the counters of the campaigns say. The service, PostgreSQL and the load generator share the cores.`,
@@ -78,8 +83,8 @@ async function measure(
   }
 }
 
-const requests = ({ run }: Driver, { port, keys, channel }: Service, seconds: number): Promise<LoadReport> =>
-  run({ host: '127.0.0.1', port, connections, seconds, rate: requestRate, keys, work: { kind: 'send', channel, keyed: false } })
+const requests = ({ run }: Driver, { port, keys, channel }: Service, seconds: number, rate = requestRate): Promise<LoadReport> =>
+  run({ host: '127.0.0.1', port, connections, seconds, rate, keys, work: { kind: 'send', channel, keyed: false } })
 
 /** Microseconds of CPU for each message that the campaigns send within so many seconds, with no requests beside them. */
 async function cpuOf(service: Service, ids: readonly string[], seconds: number): Promise<CpuUse> {
