@@ -7,13 +7,13 @@ const nobody = { rows: 1000, requestsWait: false, alone: true }
 const requests = { ...nobody, requestsWait: true }
 const otherProcess = { ...nobody, alone: false }
 
-test('where others want the wallet bulk rests after a piece four times as long as the piece took, and beside nobody not at all', () => {
+test('where others want the wallet bulk rests after a piece six times as long as the piece took, and beside nobody not at all', () => {
   const pace = new BulkPace()
   pace.committed(100, 1000, 1004)
 
   assert.deepEqual(
     [nobody, requests, otherProcess].map((company) => Math.max(1004, pace.from(1004, company))),
-    [1004, 1020, 1020],
+    [1004, 1028, 1028],
   )
 })
 
@@ -22,7 +22,7 @@ test('while requests come one batch after the other bulk rests, also in the mome
   pace.requestsCame(990)
   pace.committed(100, 1000, 1010)
 
-  assert.equal(pace.from(1010, nobody), 1050)
+  assert.equal(pace.from(1010, nobody), 1070)
   assert.ok(pace.from(1020, nobody) <= 1020)
 })
 

@@ -10,7 +10,7 @@ const pieceRowsFirst = 100
  * After a piece bulk rests as many times as long as the piece took, where others want the wallet: other processes, whose commits get their turn, or requests of this one that
  * come one batch after the other. Beside nobody it does not rest.
  */
-const restFactor = 4
+const restFactor = 6
 /** Requests that came in a batch that was not small are expected to go on so long. */
 const busyForMs = 30
 /** What is less than a piece waits so long for more to share its commit with: nobody waits for it. */
