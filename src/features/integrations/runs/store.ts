@@ -1,7 +1,7 @@
 /** SQL of `automation_runs`: made, read, and ended before they become messages. What takes those that are due is in due-store.ts. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { RunOfEvent, RunStatus } from '../../../contract/resources/automation-run.ts'
-import { jsonRows, textColumn, type Db } from '../../../platform/database/sql.ts'
+import { jsonRows, textColumn, type Db, type Fragment } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import { addressKeyOf } from '../../contacts/service.ts'
 
@@ -69,26 +69,12 @@ export interface CustomerEvent extends Tenant {
   readonly customer_keys: readonly string[]
 }
 
-// whom they are of comes first (`offset 0`): the index of the keys holds those alone that may be cancelled so, that of the sources everything that waits
-
 /**
  * Cancels waiting runs of the same customers whose `cancel_on` names the type of an event. Events that are reported together may be given with the runs that they made: each cancels what came
  * of those before it. Whoever calls this holds no wallet.
  */
 export async function cancelWaiting(sql: Db, events: readonly (CustomerEvent & { readonly type: string })[]): Promise<void> {
-  if (events.length === 0) return
-  await sql`
-    with e as materialized (
-      select * from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text, id text, source_id text, customer_keys text[], type text)
-    ),
-    found as materialized (
-      select distinct r.id from e cross join lateral (
-        select w.id, w.automation_event_id
-        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' and cancel_on <> '{}' offset 0) w
-        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and e.type = any (w.cancel_on)
-      ) r where ${isBefore(sql)}
-    )
-    ${cancelled(sql, 'cancel_on')}`
+  await cancelEarlier(sql, events, 'cancel_on', { some: sql`cancel_on <> '{}'`, ofEvent: sql`e.type = any (w.cancel_on)` })
 }
 
 /**
@@ -96,19 +82,36 @@ export async function cancelWaiting(sql: Db, events: readonly (CustomerEvent & {
  * with those that are reported together.
  */
 export async function restartDelays(sql: Db, events: readonly (CustomerEvent & { readonly automation_id: string })[]): Promise<void> {
+  await cancelEarlier(sql, events, 'restarted', {
+    some: sql`(event_type like 'cart.%' or event_type like 'checkout.%')`,
+    ofEvent: sql`w.automation_id = e.automation_id`,
+  })
+}
+
+/**
+ * Cancels runs of the same customers that came before the events `e`: of those that wait and are `some` of the index of their keys, the ones `w` that are `ofEvent`. The keys come first
+ * (`offset 0`): their index holds only what may be cancelled so, that of the sources everything that waits.
+ */
+async function cancelEarlier(
+  sql: Db,
+  events: readonly (CustomerEvent & { readonly type?: string; readonly automation_id?: string })[],
+  reason: 'cancel_on' | 'restarted',
+  { some, ofEvent }: { readonly some: Fragment; readonly ofEvent: Fragment },
+): Promise<void> {
   if (events.length === 0) return
   await sql`
     with e as materialized (
-      select * from json_to_recordset(${jsonRows(events)}::text::json) as t(account_id text, mode text, id text, source_id text, customer_keys text[], automation_id text)
+      select * from json_to_recordset(${jsonRows(events)}::text::json)
+        as t(account_id text, mode text, id text, source_id text, customer_keys text[], type text, automation_id text)
     ),
     found as materialized (
       select distinct r.id from e cross join lateral (
         select w.id, w.automation_event_id
-        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' and (event_type like 'cart.%' or event_type like 'checkout.%') offset 0) w
-        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and w.automation_id = e.automation_id
+        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' and ${some} offset 0) w
+        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and ${ofEvent}
       ) r where ${isBefore(sql)}
     )
-    ${cancelled(sql, 'restarted')}`
+    ${cancelled(sql, reason)}`
 }
 
 /** The event `e` came after that of the run `r`: it is another one, and of those that are reported together a later one. */
