@@ -3,7 +3,8 @@
  * (docs/decisions/group-commit.md). One transaction at a time: two would wait for each other at the contacts.
  */
 import { Problem, retrySoon } from '../../../contract/problem.ts'
-import { isoTime, pause } from '../../../lib/clock.ts'
+import { filled, inTurn } from '../../../lib/batching.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { connectionLost, neverSent } from '../../../platform/database/failures.ts'
 import { sqlState, transact } from '../../../platform/database/sql.ts'
 import { LostRace } from '../../contacts/service.ts'
@@ -113,7 +114,7 @@ function count({ load, ofSource }: Queue, source_id: string, events: number, cha
 async function run(queue: Queue): Promise<void> {
   while (queue.waiting.length > 0) {
     const began = performance.now()
-    if (began < queue.busy_until) await filled(queue, began + spacingMs)
+    if (began < queue.busy_until) await filled(() => queue.waiting.length, fullGroup, began + spacingMs)
     const group = take(queue)
     await accept(queue.deps, group)
     if (group.length >= busyGroup) queue.busy_until = performance.now() + busyMs
@@ -122,20 +123,11 @@ async function run(queue: Queue): Promise<void> {
   for (const resolve of queue.idle.splice(0)) resolve()
 }
 
-/** Resolves when a group is worth its commit: full, due, or nothing has come for a turn. */
-async function filled(queue: Queue, due: number): Promise<void> {
-  let waiting = -1
-  while (queue.waiting.length < fullGroup && queue.waiting.length > waiting && performance.now() < due) {
-    waiting = queue.waiting.length
-    await pause(1)
-  }
-}
-
 /** The next events, one of each source in turn, each source's in their order: one with much to tell takes the room that the others leave. */
 function take(queue: Queue): Waiting[] {
   const group: Waiting[] = []
   let characters = 0
-  for (const next of inTurn(queue)) {
+  for (const next of queue.ofSource.size < 2 ? queue.waiting : inTurn(queue.waiting, sourceOf, groupMax)) {
     if (group.length === groupMax || (group.length > 0 && characters + next.characters > groupCharactersMax)) break
     group.push(next)
     characters += next.characters
@@ -146,16 +138,7 @@ function take(queue: Queue): Waiting[] {
   return group
 }
 
-function inTurn({ waiting, ofSource }: Queue): readonly Waiting[] {
-  if (ofSource.size < 2) return waiting
-  const ordered: Waiting[] = []
-  let queues = [...Map.groupBy(waiting, ({ event }) => event.source.id).values()]
-  for (let turn = 0; queues.length > 0 && ordered.length < groupMax; turn++) {
-    for (const own of queues) ordered.push(own[turn]!)
-    queues = queues.filter(({ length }) => length > turn + 1)
-  }
-  return ordered
-}
+const sourceOf = ({ event }: Waiting): string => event.source.id
 
 /** Accepts a group, and answers each of its events. */
 async function accept(deps: AcceptDeps, group: readonly Waiting[]): Promise<void> {

@@ -3,6 +3,7 @@
  * submissions beside a piece of bulk, which is bounded by time and holds the wallet no longer than that (docs/decisions/submitting.md).
  */
 import { limits } from '../../../contract/limits.ts'
+import { filled, inTurn } from '../../../lib/batching.ts'
 import { pause } from '../../../lib/clock.ts'
 import { BulkPace } from './bulk-pace.ts'
 import { commit } from './commit.ts'
@@ -163,18 +164,6 @@ function dequeued(queue: Queue, units: readonly Unit[]): void {
   }
 }
 
-/** One unit of each account in turn, each account's in their order: an account with much to send takes the room that the others leave. */
-function inTurn(units: readonly Unit[], accounts: number): readonly Unit[] {
-  if (accounts < 2) return units
-  const ordered: Unit[] = []
-  let queues = [...Map.groupBy(units, accountOf).values()]
-  for (let turn = 0; queues.length > 0; turn++) {
-    for (const own of queues) ordered.push(own[turn]!)
-    queues = queues.filter(({ length }) => length > turn + 1)
-  }
-  return ordered
-}
-
 /** What a submitter got wrong is a bug, and is told before anything is stored. */
 function checkSubmission({ submitters }: CommitDeps, { traffic, items, alongside }: Submission): void {
   if (traffic === 'interactive' && items.length > limits.group_commit_rows_max)
@@ -225,16 +214,7 @@ async function commitInteractive(pump: Pump): Promise<void> {
   await pump.answering
   if (batch.length < busyRequests) return
   pump.bulk.pace.requestsCame(performance.now())
-  await filled(pump.interactive, began + spacingMs)
-}
-
-/** Resolves when a batch is worth its commit: full, due, or nothing has come for a millisecond. */
-async function filled(queue: Queue, due: number): Promise<void> {
-  let waiting = -1
-  while (queue.units.length < fullRequests && queue.units.length > waiting && performance.now() < due) {
-    waiting = queue.units.length
-    await pause(1)
-  }
+  await filled(() => pump.interactive.units.length, fullRequests, began + spacingMs)
 }
 
 async function commitPiece(pump: Pump): Promise<void> {
@@ -258,7 +238,7 @@ function take(queue: Queue, rows_max: number): Unit[] {
   const left: Unit[] = []
   let [rows, characters] = [0, 0]
   let full = false
-  for (const unit of inTurn(queue.units, queue.loads.size)) {
+  for (const unit of queue.loads.size < 2 ? queue.units : inTurn(queue.units, accountOf)) {
     full ||= batch.length > 0 && kindOf(unit) === kind && (rows + unit.items.length > rows_max || characters + unit.characters > batchCharactersMax)
     if (full || kindOf(unit) !== kind) left.push(unit)
     else {
