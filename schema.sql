@@ -7,6 +7,7 @@ create table accounts (
   timezone text default 'UTC'::text not null,
   suspended_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  reinstated_at timestamp with time zone,
   constraint accounts_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER accounts_open_wallet AFTER INSERT ON public.accounts FOR EACH ROW EXECUTE FUNCTION open_wallet();

@@ -29,7 +29,8 @@ export const automationRuns: Measurement = {
 
 async function measure({ quick, say }: BenchOptions, driver: Driver, service: Service): Promise<{ figures: Figure[]; notes: string[] }> {
   const count = quick ? runsQuick : runsAll
-  const seconds = quick ? 5 : 15
+  // a hundredth of the requests is what is looked at: of fewer it would be chance
+  const seconds = quick ? 10 : 30
   const requests = (load: { seconds: number; ended?: Promise<unknown> }): Promise<LoadReport> =>
     driver.run(
       {

@@ -19,7 +19,7 @@ import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 
 export { keyCache } from './key-cache.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
-export { ownerEmailOf, suspendedAccounts } from './store.ts'
+export { ownerEmailOf, suspensions } from './store.ts'
 
 export interface NewKey {
   readonly account_id: string
@@ -192,9 +192,11 @@ async function setSuspended(platform: Platform, id: string, suspended: boolean):
     const row = await store.lockAccount(sql, id)
     if (row === null) throw noAccount(id)
     if ((row.suspended_at !== null) === suspended) return row
-    const next: AccountRow = { ...row, suspended_at: suspended ? isoTime(platform.clock.now()) : null }
+    const at = isoTime(platform.clock.now())
+    const next: AccountRow = { ...row, suspended_at: suspended ? at : null }
     await store.updateAccount(sql, next)
-    if (suspended) await platform.reactions.publish(sql, 'account_suspended', [{ account_id: row.id }])
+    if (!suspended) await store.keepReinstated(sql, id, at)
+    else await platform.reactions.publish(sql, 'account_suspended', [{ account_id: row.id }])
     return next
   })
 }

@@ -66,6 +66,11 @@ export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
     where id = ${row.id}`
 }
 
+/** Keeps when an account was reinstated: what waited while it was suspended is not to be sent later. */
+export async function keepReinstated(sql: Db, id: string, at: string): Promise<void> {
+  await sql`update accounts set reinstated_at = ${at} where id = ${id}`
+}
+
 export async function insertKey(sql: Db, row: KeyRow & { hash: string }): Promise<void> {
   await sql`
     insert into api_keys (id, account_id, mode, name, hash, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at)
@@ -116,5 +121,5 @@ export async function setAllowlist(sql: Db, id: string, ip_allowlist: readonly s
   return row ?? null
 }
 
-/** The ids of suspended accounts, for statements of other features. */
-export const suspendedAccounts = (sql: Db) => sql`select id from accounts where suspended_at is not null`
+/** Accounts that are suspended or were, with since when they are and when they were reinstated last, for statements of other features. */
+export const suspensions = (sql: Db) => sql`select id, suspended_at, reinstated_at from accounts where suspended_at is not null or reinstated_at is not null`

@@ -86,10 +86,11 @@ async function outcomeOf(deps: AutomationDeps, sql: Db, source: SourceRow, autom
     channel_type: automation.channel_type,
     failures: 0,
     scheduled_for,
+    created_at: scheduled_for,
     held_until: scheduled_for,
   }
   const event = { id: report.id, customer: facts.customer, data: facts.data }
-  const decision = await decide(deps, { run, automation: { ...automation, stopped: null }, event, contact, stopped: false }, 'normal')
+  const decision = await decide(deps, { run, automation: { ...automation, stopped: null, reinstated_at: null }, event, contact, stopped: false }, 'normal')
   switch (decision.kind) {
     case 'end':
       return { status: decision.ended.status, reason: decision.ended.reason, scheduled_for: decision.ended.status === 'skipped' ? null : scheduled_for }

@@ -21,6 +21,7 @@ export async function decide(deps: RunDeps, read: ReadRun, priority: Priority): 
   const end = (status: Ended['status'], reason: string): Decision => ({ kind: 'end', run, ended: { id: run.id, held_until: run.held_until, status, reason } })
   if (automation === undefined) return end('cancelled', 'automation_deleted')
   if (automation.stopped !== null) return end('cancelled', automation.stopped)
+  if (automation.reinstated_at !== null && run.created_at <= automation.reinstated_at) return end('cancelled', 'account_suspended')
   if (automation.event_type !== run.event_type || automation.channel_type !== run.channel_type) return end('cancelled', 'automation_changed')
   if (event === undefined) return end('cancelled', 'source_deleted')
   if (run.contact_id !== null && read.contact === undefined) return end('skipped', 'contact_deleted')

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventCustomer } from '../../../contract/resources/automation-event.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
-import { suspendedAccounts } from '../../accounts/service.ts'
+import { suspensions } from '../../accounts/service.ts'
 import type { TaggedMessage } from '../../messages/service.ts'
 
 export interface DueRun extends Tenant {
@@ -16,8 +16,9 @@ export interface DueRun extends Tenant {
   readonly channel_type: string
   readonly failures: number
   readonly scheduled_for: string
-  /** Until then it is this process's; taken again, until later. Whoever settles it has it still. */
-  held_until: string
+  readonly created_at: string
+  /** When it is due again; until then it is this process's, where that is not alone. Whoever settles it compares this. */
+  readonly held_until: string
 }
 
 /** Whether anything is due at `at` in nobody's hand. */
@@ -29,17 +30,28 @@ export async function anyDue(sql: Db, at: string): Promise<boolean> {
 /** Where to look for sources that have something due. */
 export interface Look {
   readonly at: string
-  /** Ids of sources that are left out. */
+  /** Ids of runs that are left out. */
   readonly but: readonly string[]
   /** Behind this id, at most so many are looked at; those in which all is due later count too. */
   readonly after: string
   readonly scanned_max: number
   readonly sources_max: number
+  /** Due runs are counted so far. */
+  readonly counted_max: number
+}
+
+export interface DueSource {
+  readonly source_id: string
+  /** Its due runs, at most `counted_max`. */
+  readonly due: number
 }
 
 /** Sources with due runs, one of each account in turn, and behind which the next look begins: '' when all were looked at. A loose scan of the index: however much one of them has, it is one. */
-export async function listDueSources(sql: Db, { at, but, after, scanned_max, sources_max }: Look): Promise<{ due: string[]; next: string }> {
-  const [row] = await sql<{ due: string[]; next: string }[]>`
+export async function listDueSources(
+  sql: Db,
+  { at, but, after, scanned_max, sources_max, counted_max }: Look,
+): Promise<{ sources: DueSource[]; next: string }> {
+  const [row] = await sql<{ sources: DueSource[]; next: string }[]>`
     with recursive s(source_id, number) as (
       (select source_id, 1 from automation_runs where due_at is not null and source_id > ${after} order by source_id limit 1)
       union all
@@ -47,33 +59,51 @@ export async function listDueSources(sql: Db, { at, but, after, scanned_max, sou
       from s where s.source_id is not null and number < ${scanned_max}
     ),
     due as (
-      select s.source_id, d.account_id, d.due_at from s cross join lateral (
-        select r.account_id, r.mode, r.due_at from automation_runs r where r.source_id = s.source_id and r.due_at <= ${at} order by r.due_at limit 1
-      ) d where s.source_id <> all (${but as string[]}::text[])
+      select s.source_id, d.account_id, d.due, d.due_at from s cross join lateral (
+        select r.account_id, count(*)::int as due, min(r.due_at) as due_at
+        from (
+          select account_id, due_at from automation_runs
+          where source_id = s.source_id and due_at <= ${at} and id <> all (${but as string[]}::text[]) order by due_at limit ${counted_max}
+        ) r group by r.account_id
+      ) d
     ),
-    turns as (select source_id, due_at, row_number() over (partition by account_id order by due_at) as turn from due order by turn, due_at limit ${sources_max})
-    select coalesce((select array_agg(source_id order by turn, due_at) from turns), '{}') as due,
+    turns as (
+      select source_id, due, due_at, row_number() over (partition by account_id order by due_at) as turn from due order by turn, due_at limit ${sources_max}
+    )
+    select coalesce((select json_agg(json_build_object('source_id', source_id, 'due', due) order by turn, due_at) from turns), '[]') as sources,
       coalesce((select source_id from s where number = ${scanned_max}), '') as next`
   return row!
 }
 
+/** How many runs are wanted of a source. */
+export interface Wanted {
+  readonly source_id: string
+  readonly most: number
+}
+
 /** Takes at most so many due runs of each source until `until`, when another process may. Those that another one takes at this moment are passed over. */
-export async function takeDue(
-  sql: Db,
-  sources: readonly { readonly source_id: string; readonly most: number }[],
-  at: string,
-  until: string,
-): Promise<DueRun[]> {
+export async function takeDue(sql: Db, wanted: readonly Wanted[], at: string, until: string): Promise<DueRun[]> {
   return await sql<DueRun[]>`
     with picked as materialized (
-      select p.id from json_to_recordset(${jsonRows(sources)}::text::json) as w(source_id text, most int)
+      select p.id from json_to_recordset(${jsonRows(wanted)}::text::json) as w(source_id text, most int)
       cross join lateral (
         select r.id from automation_runs r where r.source_id = w.source_id and r.due_at <= ${at} order by r.due_at limit w.most for update skip locked
       ) p
     )
-    update automation_runs r set due_at = ${until} from picked p where r.id = p.id
-    returning r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.due_at as held_until`
+    update automation_runs r set due_at = ${until} from picked p where r.id = p.id returning ${dueColumns(sql)}`
 }
+
+/** The same for a process that is alone, which knows what it has in hand (`but`, ids): nothing is written. What another one takes that starts at this moment is either's, as their submissions decide. */
+export async function readDue(sql: Db, wanted: readonly Wanted[], at: string, but: readonly string[]): Promise<DueRun[]> {
+  return await sql<DueRun[]>`
+    select ${dueColumns(sql)} from json_to_recordset(${jsonRows(wanted)}::text::json) as w(source_id text, most int)
+    cross join lateral (
+      select * from automation_runs where source_id = w.source_id and due_at <= ${at} and id <> all (${but as string[]}::text[]) order by due_at limit w.most
+    ) r`
+}
+
+const dueColumns = (sql: Db) =>
+  sql`r.account_id, r.mode, r.id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.channel_type, r.failures, r.scheduled_for, r.created_at, r.due_at as held_until`
 
 /** Why what waits of an automation is cancelled, whatever it is about. */
 export type StopReason = 'account_suspended' | 'source_deleted' | 'source_disabled' | 'automation_deleted' | 'automation_paused'
@@ -82,6 +112,8 @@ export type StopReason = 'account_suspended' | 'source_deleted' | 'source_disabl
 export interface RunAutomation extends Tenant {
   readonly id: string
   readonly stopped: StopReason | null
+  /** When its account was reinstated last: what waited then is not sent. */
+  readonly reinstated_at: string | null
   readonly event_type: string
   readonly channel_id: string
   readonly channel_type: string
@@ -92,14 +124,15 @@ export interface RunAutomation extends Tenant {
 
 export async function findAutomationsOfRuns(sql: Db, ids: readonly string[]): Promise<RunAutomation[]> {
   return await sql<RunAutomation[]>`
-    select a.account_id, a.mode, a.id, a.event_type, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks, ${stopOf(sql)} as stopped
+    select a.account_id, a.mode, a.id, a.event_type, a.channel_id, a.channel_type, a.category, a.message, a.merge_fallbacks, ${stopOf(sql)} as stopped,
+      (select reinstated_at from (${suspensions(sql)}) x where x.id = a.account_id) as reinstated_at
     from automations a left join integration_sources s on s.account_id = a.account_id and s.mode = a.mode and s.id = a.source_id
     where a.id = any (${ids as string[]}::text[])`
 }
 
 /** Why nothing is sent of the automation `a` of the source `s` (null: there is none): a StopReason or null. */
 const stopOf = (sql: Db) => sql`
-  case when exists (select from (${suspendedAccounts(sql)}) x where x.id = a.account_id) then 'account_suspended' when s.id is null or s.deleted_at is not null then 'source_deleted'
+  case when exists (select from (${suspensions(sql)}) x where x.id = a.account_id and x.suspended_at is not null) then 'account_suspended' when s.id is null or s.deleted_at is not null then 'source_deleted'
     when s.status <> 'active' then 'source_disabled' when a.deleted_at is not null then 'automation_deleted' when a.status <> 'active' then 'automation_paused' end`
 
 /** An automation of which runs wait that will not be sent. */

@@ -1,114 +1,149 @@
 /**
  * The lane `automation-runs`: takes the runs that are due, of many sources side by side, and sends them. A source with a flood of them gets its share and holds no other up (behaviour: integrations 6.9); few at a time go
- * as a request's message does, many as bulk, which leaves requests their pace.
+ * as a request's message does, many as bulk, a piece at a time, which leaves requests their pace.
  */
 import type { Lane } from '../../../lib/loop.ts'
 import { isoTime, pause } from '../../../lib/clock.ts'
 import type { RunDeps } from './deps.ts'
-import { anyDue, listDueSources, takeDue, type DueRun } from './due-store.ts'
+import { anyDue, listDueSources, readDue, takeDue, type DueRun, type DueSource, type Wanted } from './due-store.ts'
 import { readRuns, type ReadRun } from './facts.ts'
-import { sendRuns, slices, type RunTraffic, type Slices } from './sender.ts'
+import { sendRuns, type RunTraffic } from './sender.ts'
 
 /** Between two looks. */
 const lookEveryMs = 100
-const restMs = 10
 /** A process that dies leaves what it took to the others after this. */
 const leaseMs = 30_000
-/** Runs in hand: of one source, half of them at a time so that the next are ready, and about so many in all. Few, so that none waits long for its slice. */
-const ofSourceMax = 256
-const inHandMax = 512
-/** What every source gets at a look, whatever the others have. */
-const shareMin = 10
 const sourcesMax = 200
 const scannedMax = 5000
 /** Sources with at most so many due send them as interactive traffic, at most so many a look. */
 const fewMax = 5
 const interactiveMax = 20
+/** Of floods so many go at a time, whatever their sources: a request that comes meanwhile waits for no more than that. */
+const pieceRuns = 24
+/** In a process that is alone a piece is followed by a rest that is so many times as long as the piece took, in which requests find the machine idle. Beside others submitting rests by itself. */
+const restFactor = 2
+const restMaxMs = 1000
 
 interface Sending {
   readonly deps: RunDeps
-  /** Runs in hand, by source and id. */
-  readonly inHand: Map<string, Map<string, DueRun>>
+  readonly alone: () => boolean
+  /** Runs in hand, by id. */
+  readonly inHand: Map<string, DueRun>
+  readonly working: Set<Promise<void>>
+  /** A piece of floods is under way, or its rest. */
+  flooding: boolean
   /** Behind which source the next look begins. */
   after: string
-  readonly inTurn: Slices
+  /** Floods that had their turn since all of them had. */
+  turn: number
 }
 
 /** `alone`: no other process takes requests or works. */
 export function runsLane(deps: RunDeps, alone: () => boolean): Lane {
-  const sending: Sending = { deps, inHand: new Map(), after: '', inTurn: slices(alone) }
+  const sending: Sending = { deps, alone, inHand: new Map(), working: new Set(), flooding: false, after: '', turn: 0 }
   return {
     name: 'automation-runs',
     idle_ms: lookEveryMs,
     async tick(stopping) {
-      const working = new Set<Promise<void>>()
-      let taken = 0
+      let begun = 0
       try {
         do {
-          taken += await begin(sending, working, stopping)
-          await oneDoneOrLate(deps, working)
-        } while (working.size > 0 && stopping?.aborted !== true)
+          begun += await begin(sending, stopping)
+          await oneDoneOrLate(sending)
+        } while (sending.working.size > 0 && stopping?.aborted !== true)
       } finally {
-        await Promise.all(working)
+        await Promise.all(sending.working)
       }
-      return taken
+      return begun
     },
   }
 }
 
 /** Resolves when some of it is done, or when there may be more to do. */
-async function oneDoneOrLate({ platform: { clock } }: RunDeps, working: ReadonlySet<Promise<void>>): Promise<void> {
+async function oneDoneOrLate({ deps, working }: Sending): Promise<void> {
   if (working.size === 0) return
   const done = new AbortController()
-  await Promise.race([...working, clock.sleep(lookEveryMs, done.signal)])
+  await Promise.race([...working, deps.platform.clock.sleep(lookEveryMs, done.signal)])
   done.abort()
-  // what ends at the same moment is looked at together
-  await pause(restMs)
 }
 
 /** Takes what is due and begins to send it; resolves to how many runs that were. */
-async function begin(sending: Sending, working: Set<Promise<void>>, stopping: AbortSignal | undefined): Promise<number> {
-  const { deps, inHand } = sending
-  const bySource = await take(sending)
-  let room = interactiveMax
-  for (const [source_id, runs] of [...bySource].toSorted(([, a], [, b]) => a.length - b.length)) {
-    const traffic: RunTraffic = runs.length <= Math.min(fewMax, room) && inHand.get(source_id) === undefined ? 'interactive' : 'bulk'
-    if (traffic === 'interactive') room -= runs.length
-    const held = inHand.get(source_id) ?? new Map<string, DueRun>()
-    inHand.set(source_id, held)
-    for (const { run } of runs) held.set(run.id, run)
-    const worked = sendRuns(deps, sending.inTurn, runs, traffic, stopping).finally(() => {
-      working.delete(worked)
-      for (const { run } of runs) held.delete(run.id)
-      if (held.size === 0) inHand.delete(source_id)
+async function begin(sending: Sending, stopping: AbortSignal | undefined): Promise<number> {
+  const { platform } = sending.deps
+  const began = performance.now()
+  const at = isoTime(platform.clock.now())
+  if (sending.inHand.size === 0 && !(await anyDue(platform.pool, at))) return 0
+  const { few, floods } = await look(sending, at)
+  const taken = await take(sending, [...few, ...floods], at)
+  if (taken.length === 0) return 0
+  const runs = await readRuns(sending.deps, taken)
+  const fewIds = new Set(few.map(({ source_id }) => source_id))
+  const singles = runs.filter(({ run }) => fewIds.has(run.source_id))
+  const piece = runs.filter(({ run }) => !fewIds.has(run.source_id))
+  if (singles.length > 0) send(sending, singles, 'interactive')
+  if (piece.length > 0) {
+    sending.flooding = true
+    send(sending, piece, 'bulk', async () => {
+      if (sending.alone() && stopping?.aborted !== true) await pause(Math.min(restMaxMs, restFactor * (performance.now() - began)))
+      sending.flooding = false
     })
-    working.add(worked)
   }
-  return [...bySource.values()].reduce((sum, { length }) => sum + length, 0)
+  return taken.length
 }
 
-/** Due runs by their source. */
-async function take(sending: Sending): Promise<Map<string, ReadRun[]>> {
-  const { deps, inHand } = sending
-  const { pool, clock } = deps.platform
-  const now = clock.now()
-  const at = isoTime(now)
-  const total = [...inHand.values()].reduce((sum, { size }) => sum + size, 0)
-  if (total >= 2 * inHandMax || !(await anyDue(pool, at))) return new Map()
-  const but = [...inHand].filter(([, { size }]) => size > ofSourceMax / 2).map(([source_id]) => source_id)
-  const { due, next } = await listDueSources(pool, { at, but, after: sending.after, scanned_max: scannedMax, sources_max: sourcesMax })
+/** How much is wanted of which sources: all of those with few, and of the others their shares of a piece, unless one is under way. */
+async function look(sending: Sending, at: string): Promise<{ few: Wanted[]; floods: Wanted[] }> {
+  const { deps, inHand, after, flooding } = sending
+  const { sources, next } = await listDueSources(deps.platform.pool, {
+    at,
+    but: [...inHand.keys()],
+    after,
+    scanned_max: scannedMax,
+    sources_max: sourcesMax,
+    counted_max: fewMax + 1,
+  })
   sending.after = next
-  if (due.length === 0) return new Map()
-  const share = Math.max(shareMin, Math.min(ofSourceMax / 2, Math.floor((inHandMax - total) / due.length)))
-  const wanted = due.map((source_id) => ({ source_id, most: share }))
-  const taken = await takeDue(pool, wanted, at, isoTime(now + leaseMs))
-  const runs = taken.filter((run) => !holdOn(inHand, run))
-  return Map.groupBy(runs.length === 0 ? [] : await readRuns(deps, runs), ({ run }) => run.source_id)
+  const busy = new Set([...inHand.values()].map(({ source_id }) => source_id))
+  const few: Wanted[] = []
+  const many: DueSource[] = []
+  let room = interactiveMax
+  for (const source of sources) {
+    const { source_id, due } = source
+    if (due > Math.min(fewMax, room) || busy.has(source_id)) many.push(source)
+    else {
+      few.push({ source_id, most: due })
+      room -= due
+    }
+  }
+  return { few, floods: flooding ? [] : sharesOf(sending, many) }
 }
 
-/** True for a run that is in hand already and was held for too long: it is this process's for as long again. */
-function holdOn(inHand: Sending['inHand'], { source_id, id, held_until }: DueRun): boolean {
-  const held = inHand.get(source_id)?.get(id)
-  if (held !== undefined) held.held_until = held_until
-  return held !== undefined
+/** As many of each as a piece has room for; where there are more sources than that they take turns. */
+function sharesOf(sending: Sending, sources: readonly DueSource[]): Wanted[] {
+  if (sources.length === 0) return []
+  const from = sending.turn < sources.length ? sending.turn : 0
+  const chosen = sources.slice(from, from + pieceRuns)
+  sending.turn = from + chosen.length
+  const [most, over] = [Math.floor(pieceRuns / chosen.length), pieceRuns % chosen.length]
+  return chosen.map(({ source_id }, n) => ({ source_id, most: n < over ? most + 1 : most }))
+}
+
+async function take({ deps, alone, inHand }: Sending, wanted: readonly Wanted[], at: string): Promise<DueRun[]> {
+  const { pool, clock } = deps.platform
+  if (wanted.length === 0) return []
+  const taken = alone() ? await readDue(pool, wanted, at, [...inHand.keys()]) : await takeDue(pool, wanted, at, isoTime(clock.now() + leaseMs))
+  // what was held for so long that it is due again is in hand still
+  return taken.filter(({ id }) => !inHand.has(id))
+}
+
+/** Sends runs, which are in hand until they are sent. `rest` comes after that. */
+function send({ deps, inHand, working }: Sending, runs: readonly ReadRun[], traffic: RunTraffic, rest?: () => Promise<void>): void {
+  for (const { run } of runs) inHand.set(run.id, run)
+  const worked = sendRuns(deps, runs, traffic)
+    .finally(() => {
+      for (const { run } of runs) inHand.delete(run.id)
+    })
+    .then(rest)
+    .finally(() => working.delete(worked))
+  working.add(worked)
 }

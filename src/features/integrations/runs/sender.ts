@@ -1,5 +1,5 @@
-/** Sends due runs of one source: each decided, submitted, and put off or ended where no message comes of it (behaviour: integrations 6.8). */
-import { isoTime, pause } from '../../../lib/clock.ts'
+/** Sends due runs: each decided, submitted, and put off or ended where no message comes of it (behaviour: integrations 6.8). */
+import { isoTime } from '../../../lib/clock.ts'
 import type { Priority } from '../../../contract/resources/message.ts'
 import type { ItemOutcome } from '../../messages/service.ts'
 import type { RunDeps } from './deps.ts'
@@ -11,13 +11,8 @@ import type { ReadRun } from './facts.ts'
 
 export type RunTraffic = 'interactive' | 'bulk'
 
-/** Bulk goes in slices, one after the other whatever their sources, with rests between them in which requests find the machine idle. */
-const sliceRuns = 64
 /** Decided between two turns of the loop. */
 const decidedAtOnce = 16
-/** A rest is so many times as long as the slice before it took. */
-const restFactor = 2
-const restMaxMs = 1000
 /** A run that could not be sent is tried again after this, then twice, four times as long, … */
 const retryAfterMs = 5000
 const retryAfterMaxMs = 600_000
@@ -26,35 +21,8 @@ const retriesMax = 12
 /** After what says nothing of the run itself: somebody else has it, or nothing can be stored. */
 const againMs = 1000
 
-/** Does one piece of work, which rejects for nothing, after the other, with rests between them where this process is `alone`: beside others submitting rests by itself. */
-export type Slices = (work: () => Promise<void>) => Promise<void>
-
-export function slices(alone: () => boolean): Slices {
-  let last: Promise<void> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(async () => {
-      const began = performance.now()
-      await work()
-      return performance.now() - began
-    })
-    last = turn.then((took) => (alone() ? pause(Math.min(restMaxMs, restFactor * took)) : undefined))
-    return turn.then(() => undefined)
-  }
-}
-
-/** Never rejects: what fails is tried again. What has not begun when `stopping` aborts is left to others. */
-export async function sendRuns(deps: RunDeps, inTurn: Slices, runs: readonly ReadRun[], traffic: RunTraffic, stopping?: AbortSignal): Promise<void> {
-  if (traffic === 'interactive') return await sendSlice(deps, runs, traffic)
-  const sent: Promise<void>[] = []
-  for (let from = 0; from < runs.length; from += sliceRuns) {
-    const slice = runs.slice(from, from + sliceRuns)
-    sent.push(inTurn(() => (stopping?.aborted === true ? leave(deps, slice).catch(() => undefined) : sendSlice(deps, slice, traffic))))
-  }
-  await Promise.all(sent)
-}
-
 /** Gives runs back, to be taken up after so many milliseconds. */
-async function leave({ platform: { pool, clock } }: RunDeps, runs: readonly ReadRun[], after_ms = 0): Promise<void> {
+async function leave({ platform: { pool, clock } }: RunDeps, runs: readonly ReadRun[], after_ms: number): Promise<void> {
   const due_at = isoTime(clock.now() + after_ms)
   await putOffRuns(
     pool,
@@ -62,7 +30,8 @@ async function leave({ platform: { pool, clock } }: RunDeps, runs: readonly Read
   )
 }
 
-async function sendSlice(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
+/** Never rejects: what fails is tried again. */
+export async function sendRuns(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTraffic): Promise<void> {
   const { platform } = deps
   try {
     const decisions = await decideAll(deps, runs, traffic === 'bulk' ? 'low' : 'normal')
@@ -76,7 +45,7 @@ async function sendSlice(deps: RunDeps, runs: readonly ReadRun[], traffic: RunTr
     await Promise.all([...byAutomation].map(([automation_id, some]) => submit(deps, automation_id, some, traffic)))
   } catch (error) {
     platform.storage.failed(error)
-    platform.log.error({ err: error, source_id: runs[0]!.run.source_id }, 'runs could not be sent; they are tried again')
+    platform.log.error({ err: error, source_ids: [...new Set(runs.map(({ run }) => run.source_id))] }, 'runs could not be sent; they are tried again')
     const failed = runs.map(({ run }) => ({ kind: 'later' as const, run, code: 'internal_error' }))
     const again = saysNothingOf(error) ? leave(deps, runs, againMs) : settle(deps, [], failed)
     await again.catch((more: unknown) => platform.log.error({ err: more }, 'that runs could not be sent could not be counted'))

@@ -1,10 +1,10 @@
 /** SQL that runs add to the statement that accepts messages: runs held before, and what became of them after (behaviour: integrations 6.3). */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
-import { suspendedAccounts } from '../../accounts/service.ts'
+import { suspensions } from '../../accounts/service.ts'
 import type { MissedRow } from '../../messages/service.ts'
 
 /**
- * The run of the row `i`, still waiting, its automation active and what it was, its source active and its account not suspended; claimed without waiting for it. Whoever disables the source or pauses the automation waits for this
+ * The run of the row `i`, still waiting, its automation active and what it was, its source active, and its account not suspended nor reinstated since the run was made; claimed without waiting for it. Whoever disables the source or pauses the automation waits for this
  * transaction, and what is being changed has nobody held: after the answer to such a change nothing is accepted.
  */
 export const heldRuns = (sql: Db): Fragment => sql`
@@ -13,7 +13,7 @@ export const heldRuns = (sql: Db): Fragment => sql`
   join integration_sources s on s.account_id = r.account_id and s.mode = r.mode and s.id = r.source_id
   where r.account_id = i.account_id and r.mode = i.mode and r.id = i.submission_key and r.status = 'scheduled'
     and a.status = 'active' and a.deleted_at is null and a.event_type = r.event_type and a.channel_type = r.channel_type and s.status = 'active' and s.deleted_at is null
-    and not exists (select from (${suspendedAccounts(sql)}) x where x.id = r.account_id)
+    and not exists (select from (${suspensions(sql)}) x where x.id = r.account_id and (x.suspended_at is not null or r.created_at <= x.reinstated_at))
   for update of r skip locked for share of a, s skip locked`
 
 /** Whose message is accepted was sent; who is refused for an opt-out is skipped, for anything else failed. Without funds it goes on waiting. */
