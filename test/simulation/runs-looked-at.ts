@@ -1,0 +1,107 @@
+/** What holds of the runs of automations at every look, whatever happens in whatever order: none changes once it has ended, and none waits for what never comes. */
+import type { Pool } from '../../src/platform/database/sql.ts'
+
+export interface LookedAt {
+  readonly id: string
+  readonly account_id: string
+  readonly source_id: string
+  readonly automation_id: string
+  readonly automation_event_id: string
+  readonly contact_id: string | null
+  readonly to: string | null
+  readonly event_type: string
+  readonly status: string
+  readonly reason: string | null
+  readonly message_id: string | null
+  /** As the event told it. */
+  readonly customer: Record<string, unknown>
+  /** Of the automation. */
+  readonly cancel_on: readonly string[]
+  readonly channel_id: string
+  /** Why it must not wait; null: it may. What is reported while an account is being suspended may, and is not sent. */
+  readonly stopped: string | null
+}
+
+/** What nothing is sent of any more. */
+export interface Halted {
+  readonly column: 'automation_id' | 'source_id' | 'account_id' | 'to'
+  readonly id: string
+  readonly account_id: string
+  readonly why: string
+}
+
+export interface Look {
+  /** Waiting runs of a source that are so. */
+  waiting(source_id: string | null, isSo: (run: LookedAt) => boolean): Promise<LookedAt[]>
+  /** As they are now. */
+  runs(ids: readonly string[]): Promise<LookedAt[]>
+  /** From now on nothing is sent of this, until it is `released`. */
+  halt(halted: Halted): Promise<void>
+  release(id: string): void
+  /** What is wrong. */
+  breaches(): Promise<string[]>
+}
+
+/** Both tell the same phone, e-mail address or id of the platform. */
+export function sameCustomer(one: object, other: object): boolean {
+  const known = new Map(Object.entries(other))
+  return Object.entries(one).some(([name, value]) => ['phone', 'email', 'external_id'].includes(name) && known.get(name) === value)
+}
+
+export function lookAt(pool: Pool): Look {
+  const halts = new Map<string, Halted & { readonly sent: number }>()
+  const ended = new Map<string, string>()
+
+  const read = async (where = pool``): Promise<LookedAt[]> =>
+    await pool<LookedAt[]>`
+      select r.id, r.account_id, r.source_id, r.automation_id, r.automation_event_id, r.contact_id, r."to", r.event_type, r.status, r.reason, r.message_id,
+        coalesce(e.customer, '{}') as customer, a.cancel_on, a.channel_id,
+        case when s.deleted_at is not null then 'source deleted' when s.status <> 'active' then 'source disabled' when a.deleted_at is not null then 'automation deleted'
+          when a.status <> 'active' then 'automation paused' when a.event_type <> r.event_type or a.channel_type <> r.channel_type then 'automation changed' end as stopped
+      from automation_runs r left join automation_events e on e.id = r.automation_event_id
+      join automations a on a.id = r.automation_id join integration_sources s on s.id = r.source_id ${where} order by r.id`
+  const sentOf = async ({ column, id, account_id }: Halted): Promise<number> => {
+    const [row] = await pool<{ sent: number }[]>`
+      select count(*)::int as sent from automation_runs where account_id = ${account_id} and ${pool(column)} = ${id} and status = 'sent' and channel_type = 'sms'`
+    return row!.sent
+  }
+
+  return {
+    async waiting(source_id, isSo) {
+      const rows = await read(source_id === null ? pool`where r.status = 'scheduled'` : pool`where r.status = 'scheduled' and r.source_id = ${source_id}`)
+      return rows.filter(isSo)
+    },
+    runs: async (ids) => (ids.length === 0 ? [] : await read(pool`where r.id = any (${ids as string[]}::text[])`)),
+    async halt(halted) {
+      halts.set(halted.id, { ...halted, sent: await sentOf(halted) })
+    },
+    release: (id) => void halts.delete(id),
+    async breaches() {
+      const found: string[] = []
+      const rows = await read()
+      for (const run of rows) {
+        const outcome = `${run.status} ${run.reason} ${run.message_id}`
+        const before = ended.get(run.id)
+        if (before !== undefined && before !== outcome) found.push(`${run.id} was ${before} and is ${outcome}`)
+        if (run.status !== 'scheduled') ended.set(run.id, outcome)
+        else if (run.stopped !== null) found.push(`${run.id} waits, ${run.stopped}`)
+        if ((run.status === 'sent') !== (run.message_id !== null)) found.push(`${run.id} is ${outcome}`)
+      }
+      for (const [pair, some] of Map.groupBy(rows, ({ automation_id, automation_event_id }) => `${automation_id} and ${automation_event_id}`))
+        if (some.length > 1) found.push(`${pair} have ${some.length} runs`)
+      const restarting = rows.filter(({ status, event_type }) => status === 'scheduled' && /^(cart|checkout)\./.test(event_type))
+      for (const [i, run] of restarting.entries())
+        for (const other of restarting.slice(i + 1))
+          if (run.automation_id === other.automation_id && sameCustomer(run.customer, other.customer))
+            found.push(`${run.id} and ${other.id} wait for one customer`)
+      for (const halted of halts.values()) {
+        const sent = await sentOf(halted)
+        if (sent !== halted.sent) found.push(`${sent - halted.sent} were sent of ${halted.id} after the answer: ${halted.why}`)
+      }
+      const lost = await pool<{ id: string }[]>`
+        select a.id from automations a join channels c on c.account_id = a.account_id and c.id = a.channel_id where c.deleted_at is not null and a.status = 'active' and a.deleted_at is null`
+      for (const { id } of lost) found.push(`${id} is active, and its channel is deleted`)
+      return found
+    },
+  }
+}

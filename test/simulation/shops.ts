@@ -1,0 +1,189 @@
+/** Shops of a simulation: sources that tell of a few customers, through the API and by webhooks of their own, once, again, at once in two processes, or to a process that is being killed. */
+import type { Answered } from '../kit/api.ts'
+import type { Random } from '../kit/random.ts'
+import { customWebhook, shopifyWebhook, type ShopWebhook } from '../kit/shop-webhooks.ts'
+import type { TestAccount, World } from '../kit/world.ts'
+import { sameCustomer, type Look } from './runs-looked-at.ts'
+import type { SimulatedProcesses } from './processes.ts'
+
+export interface Shop {
+  readonly account: TestAccount
+  readonly platform: 'custom' | 'shopify'
+  readonly external_id: string
+  /** null while it is deleted. */
+  id: string | null
+  secret: string
+}
+
+/** A request that can be sent again as it was. */
+interface Telling {
+  readonly source_id: string
+  readonly send: () => Promise<Answered | null>
+  /** The id that the answer must have; null where the platform makes it. */
+  readonly event_id: string | null
+  readonly customer: object
+}
+
+export interface Shops {
+  readonly all: readonly Shop[]
+  /** One event or some at once: new, again, or told otherwise. */
+  tell(): Promise<void>
+  /** Asks any process; null where it was killed meanwhile. What must not be answered is a fault. */
+  ask(method: string, path: string, key: string | undefined, body?: unknown): Promise<Answered | null>
+  /** What was answered wrongly. */
+  readonly faults: string[]
+  /** Receipts that somebody was told of, with their sources. */
+  readonly receipts: ReadonlyMap<string, string>
+}
+
+export const customers = 8
+export const phoneOf = (n: number): string => `+491511234560${n}`
+export const eventTypes = ['cart.updated', 'checkout.started', 'order.created', 'order.paid', 'custom.gift']
+const topics = [
+  'carts/update',
+  'checkouts/update',
+  'orders/create',
+  'orders/paid',
+  'orders/cancelled',
+  'customers/update',
+  'fulfillments/create',
+  'refunds/create',
+]
+const refusals = [400, 401, 403, 404, 409, 422, 503]
+
+export function shopsOf(world: World, random: Random, processes: SimulatedProcesses, shops: Shop[], look: Look): Shops {
+  const faults: string[] = []
+  const receipts = new Map<string, string>()
+  /** Receipts by source and event, and those that somebody was told of as new. */
+  const ofEvents = new Map<string, string>()
+  const fresh = new Set<string>()
+  const told: Telling[] = []
+  let number = 0
+
+  async function ask(method: string, path: string, key: string | undefined, body?: unknown, headers: Record<string, string> = {}): Promise<Answered | null> {
+    const api = random.pick(processes.all).api(key)
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+    try {
+      const answer = await api.send(method, path, text === undefined ? headers : { 'content-type': 'application/json', ...headers }, text)
+      if (answer.status >= 400 && !refusals.includes(answer.status)) faults.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      return answer
+    } catch (error) {
+      // a service that is killed answers nobody
+      if (error instanceof Error && error.name === 'AssertionError') faults.push(`${method} ${path}: ${error.message}`)
+      return null
+    }
+  }
+
+  const make = (): Telling | null => {
+    const shop = random.pick(shops)
+    if (shop.id === null) return null
+    const { id: source_id, account, secret } = shop
+    number += 1
+    if (shop.platform === 'shopify' && random.below(4) > 0) {
+      const { customer, webhook } = shopifyCall(random, secret, number)
+      const send = () => ask('POST', `/v1/ingest/shopify/${source_id}`, undefined, webhook.body, webhook.headers)
+      return { source_id, send, event_id: null, customer }
+    }
+    const event = eventOf(world, random, `event ${random.below(5) === 0 ? random.below(number) : number}`)
+    const { event_id, customer } = event
+    if (random.below(2) === 0)
+      return { source_id, event_id, customer, send: () => ask('POST', '/v1/automation_events', account.key, { source: source_id, ...event }) }
+    const send = () => {
+      const webhook = customWebhook(secret, Math.floor(world.clock.now() / 1000), JSON.stringify(event))
+      return ask('POST', `/v1/ingest/custom/${source_id}`, undefined, webhook.body, webhook.headers)
+    }
+    return { source_id, event_id, customer, send }
+  }
+
+  const note = ({ source_id, event_id }: Telling, answer: Answered | null): boolean => {
+    if (answer === null || (answer.status !== 200 && answer.status !== 201)) return false
+    const { body } = answer
+    const wrong = (what: string) => void faults.push(`${what}: ${JSON.stringify(body)}`)
+    if (body.source_id !== source_id || (event_id !== null && body.event_id !== event_id)) wrong('a receipt of something else')
+    const key = `${body.source_id} ${body.event_id}`
+    const known = ofEvents.get(key) ?? body.id
+    ofEvents.set(key, known)
+    receipts.set(body.id, source_id)
+    if (known !== body.id) wrong(`a second receipt beside ${known}`)
+    if (body.status === 'duplicate') return false
+    if (fresh.has(body.id)) wrong('twice new')
+    fresh.add(body.id)
+    return true
+  }
+
+  /** What waits of the same customer is let go by the time of the answer, where the event says so. */
+  const tellOne = async (telling: Telling): Promise<void> => {
+    const waiting = await look.waiting(telling.source_id, (run) => sameCustomer(run.customer, telling.customer))
+    const answer = await telling.send()
+    if (!note(telling, answer)) return
+    const { type, runs } = answer!.body
+    const restarted = runs.filter((run: { reason: string | null }) => run.reason !== 'no_identifier').map((run: { automation_id: string }) => run.automation_id)
+    for (const now of await look.runs(waiting.map(({ id }) => id))) {
+      const before = waiting.find(({ id }) => id === now.id)!
+      const cancels = before.cancel_on.includes(type) && now.cancel_on.includes(type)
+      const restarts = /^(cart|checkout)\./.test(type) && restarted.includes(now.automation_id)
+      if (now.status === 'scheduled' && (cancels || restarts)) faults.push(`${now.id} waits after the answer to a ${type} of the same customer`)
+    }
+  }
+
+  return {
+    all: shops,
+    ask,
+    faults,
+    receipts,
+    async tell() {
+      const some: Telling[] = []
+      for (let count = random.pick([1, 3, 6]); count > 0; count--) {
+        const one = told.length > 0 && random.below(4) === 0 ? random.pick(told) : make()
+        if (one === null) continue
+        told.push(one)
+        some.push(...(random.below(4) === 0 ? [one, one] : [one]))
+      }
+      await Promise.all(some.map(tellOne))
+    },
+  }
+}
+
+function customerOf(random: Random) {
+  const n = random.below(customers)
+  // some households share an address
+  const other = random.below(10) === 0 ? random.below(customers) : n
+  return {
+    ...(random.below(5) > 0 ? { phone: phoneOf(n) } : {}),
+    ...(random.below(2) === 0 ? { email: `c${other}@example.com` } : {}),
+    ...(random.below(3) === 0 ? { external_id: String(7000 + n) } : {}),
+  }
+}
+
+function eventOf(world: World, random: Random, event_id: string) {
+  const said = random.pick([undefined, undefined, true, false])
+  return {
+    type: random.pick(eventTypes),
+    event_id,
+    occurred_at: world.clock.iso(-random.below(100_000)),
+    customer: { ...customerOf(random), first_name: random.pick(['Ada', 'Bo', '']), ...(random.below(4) === 0 ? { tags: [`tag${random.below(3)}`] } : {}) },
+    consent: said === undefined ? {} : { [random.pick(['marketing', 'marketing', 'transactional'])]: said },
+    data: { total: random.below(100) },
+  }
+}
+
+function shopifyCall(random: Random, secret: string, number: number): { customer: object; webhook: ShopWebhook } {
+  const { phone = null, email = null, external_id = null } = customerOf(random) as Record<string, string | undefined>
+  const topic = random.below(12) === 0 ? 'customers/redact' : random.pick(topics)
+  const order_id = 1000 + random.below(20)
+  const customer = { id: external_id === null ? null : Number(external_id), email, phone }
+  const ofCustomer = { ...customer, id: Number(external_id ?? 7777), first_name: 'Ada' }
+  const bodies: Record<string, object> = {
+    'carts/update': { id: `cart${order_id}`, token: `cart${order_id}`, line_items: [] },
+    'customers/update': ofCustomer,
+    'fulfillments/create': { id: number, order_id, status: 'success' },
+    'refunds/create': { id: number, order_id },
+    'customers/redact': { shop_id: 1, shop_domain: 'haus.myshopify.com', customer, orders_to_redact: [order_id] },
+  }
+  const body = JSON.stringify(
+    bodies[topic] ?? { id: order_id, name: `#${order_id}`, email, phone, customer, total_price: '59.99', currency: 'EUR', line_items: [] },
+  )
+  const isOfNobody = ['carts/update', 'fulfillments/create', 'refunds/create', 'customers/redact'].includes(topic)
+  const told = { ...(phone === null ? {} : { phone }), ...(email === null ? {} : { email }), ...(external_id === null ? {} : { external_id }) }
+  return { customer: isOfNobody ? {} : told, webhook: shopifyWebhook(topic, secret, body, { event_id: `shopify ${number}` }) }
+}
