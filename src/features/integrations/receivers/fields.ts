@@ -14,7 +14,7 @@ export function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return null
   const text = value.trim()
-  return text === '' ? null : text.slice(0, textLengthMax)
+  return text === '' ? null : text.length > textLengthMax ? text.slice(0, textLengthMax).toWellFormed() : text
 }
 
 /** The first of them that says something. */

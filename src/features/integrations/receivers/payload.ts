@@ -4,6 +4,7 @@ import { limits } from '../../../contract/limits.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { isObject, type Fields } from '../../../lib/json-fields.ts'
 import { replaceLongIntegers } from '../../../lib/long-integers.ts'
+import { isPlainJson } from '../../../lib/plain-json.ts'
 import { storable } from '../../../lib/storable.ts'
 
 /** Hardly any payload has a number so long, and to look at each of its texts takes longer than all the rest. */
@@ -12,19 +13,30 @@ const mayLoseDigits = /[:,[]\s*-?\d{16}/
 /** It comes to lie in `data.raw` of the receipt. */
 const depthMax = limits.json_depth - 2
 
+/** A body, read. */
+export interface Payload {
+  readonly payload: Fields
+  /** Its JSON, on one line, where that can be stored as the shop wrote it; null where `payload` has to be written anew. */
+  readonly json: string | null
+}
+
 /**
  * The object in a body. What a request of our own would be refused for is mended, since nobody at the shop could: ids longer than a number keeps become texts
  * (Shopify's test payloads have them), NUL characters and halves of surrogate pairs are replaced, what is nested too deeply is null.
  * Throws `invalid_json`, or `parameter_invalid` for JSON that is no object.
  */
-export function readPayload(body: Uint8Array): Fields {
+export function readPayload(body: Uint8Array): Payload {
   if (body.length === 0) throw new Problem('invalid_json', 'The body is empty. A webhook carries a JSON object.')
   if (!isUtf8(body)) throw new Problem('invalid_json', 'The body is not valid UTF-8. Encode it as UTF-8.')
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
-  const value = storable(parsed(mayLoseDigits.test(text) ? replaceLongIntegers(text, (token) => JSON.stringify(token)) : text), depthMax)
-  if (!isObject(value)) throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
-  return value
+  const plain = isPlainJson(body, depthMax)
+  const value = parsed(plain ? text : withLongIntegersAsTexts(text))
+  const payload = plain ? value : storable(value, depthMax)
+  if (!isObject(payload)) throw new Problem('parameter_invalid', 'The body must be a JSON object, not another kind of JSON value.')
+  return { payload, json: plain ? text : null }
 }
+
+const withLongIntegersAsTexts = (text: string): string => (mayLoseDigits.test(text) ? replaceLongIntegers(text, (token) => JSON.stringify(token)) : text)
 
 function parsed(text: string): unknown {
   try {

@@ -85,13 +85,21 @@ const flooded = (): Problem =>
 
 async function keep(deps: ReceiverDeps, { source, scheme, headers, body, arrived_at }: Webhook): Promise<Received> {
   if (scheme === 'custom') return await report(deps, { source, origin: 'native_webhook', ...readCustom(body, arrived_at) })
-  const call = { headers, payload: readPayload(body), digest: () => hash('sha256', body, 'hex') }
+  const { payload, json } = readPayload(body)
+  const call = { headers, payload, digest: () => hash('sha256', body, 'hex') }
   const event = scheme === 'shopify' ? readShopify(call) : readWooCommerce(call)
   if (event.redaction !== undefined) await deps.redact(source, event.redaction)
-  const receipt = await report(deps, reportedOf(source, await withBuyer(deps, source, event), arrived_at))
+  const reported = reportedOf(source, await withBuyer(deps, source, event), arrived_at)
+  const receipt = await report(deps, json === null || event.data['raw'] !== payload ? reported : { ...reported, data_json: dataAround(json, event.data) })
   // whoever sent the original has it, and it is nearly all that there is
   const { raw: _, ...data } = receipt.data
   return { ...receipt, data }
+}
+
+/** The JSON of an event's `data` whose `raw` is known as JSON already: it is nearly all of it. */
+function dataAround(raw_json: string, { raw: _, ...told }: NativeEvent['data']): string {
+  const json = JSON.stringify(told)
+  return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"raw":${raw_json}}`
 }
 
 const report = async ({ reporting }: ReceiverDeps, event: ReportedBySource): Promise<AutomationEvent> => (await reporting.report(event)).receipt

@@ -34,6 +34,8 @@ export interface ReportedBySource extends EventFacts {
   /** A row of a source, or what is known of it before it is read. */
   readonly source: Tenant & { readonly id: string }
   readonly origin: ReportOrigin
+  /** `data` as JSON on one line, where that is known. */
+  readonly data_json?: string
   /**
    * What else makes it the same event, whatever its id: a status of one order, such as `order.shipped 1001`, which several topics of a platform
    * tell (behaviour: integrations 3.4). At most 300 characters.

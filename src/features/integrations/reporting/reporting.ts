@@ -79,7 +79,7 @@ export function reportingOf(deps: AcceptDeps): Reporting {
 
 function report(queue: Queue, event: ReportedBySource, keep: KeepReported | undefined): Promise<Reported> {
   const { platform } = queue.deps
-  const data_json = JSON.stringify(event.data)
+  const data_json = event.data_json ?? JSON.stringify(event.data)
   const characters = data_json.length + JSON.stringify(event.customer).length
   if (!hasRoomFor(queue, event.source.id, characters))
     return Promise.reject(
