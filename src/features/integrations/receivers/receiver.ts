@@ -97,7 +97,8 @@ async function keep(deps: ReceiverDeps, { source, scheme, headers, body, arrived
 }
 
 /** The JSON of an event's `data` whose `raw` is known as JSON already: it is nearly all of it. */
-function dataAround(raw_json: string, { raw: _, ...told }: NativeEvent['data']): string {
+function dataAround(raw_json: string, data: NativeEvent['data']): string {
+  const { raw: _, ...told } = data
   const json = JSON.stringify(told)
   return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"raw":${raw_json}}`
 }
