@@ -96,7 +96,7 @@ export function shopsOf(world: World, random: Random, processes: SimulatedProces
   }
 
   const note = ({ source_id, event_id }: Telling, answer: Answered | null): boolean => {
-    if (answer === null || (answer.status !== 200 && answer.status !== 201)) return false
+    if (answer === null || answer.status >= 300) return false
     const { body } = answer
     const wrong = (what: string) => void faults.push(`${what}: ${JSON.stringify(body)}`)
     if (body.source_id !== source_id || (event_id !== null && body.event_id !== event_id)) wrong('a receipt of something else')
