@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { liveSms } from '../kit/campaigns.ts'
+import { until } from '../kit/waiting.ts'
 import { startWorld } from '../kit/world.ts'
 
 const phone = '+4915112345678'
@@ -170,4 +171,38 @@ test('what waits for a channel that is deleted is cancelled', async (t) => {
   assert.deepEqual([run.automation_id, run.status, run.reason], [id, 'cancelled', 'channel_deleted'])
   assert.deepEqual([again.body.status, again.body.reason], ['ignored', 'no_automation'])
   await world.invariants()
+})
+
+test('an automation that is made, or given a channel, beside the delete of that channel is refused or paused with the others', async (t) => {
+  const { world, api, channel } = await liveSms(t)
+  const body = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000001', credentials: {} }
+  const other = (await api.post('/v1/channels', body)).body.id as string
+  const source = (await api.post('/v1/integration_sources', { platform: 'custom', external_id: 'shop' })).body.id as string
+  const given = { name: 'A', source_id: source, event_type: 'order.paid', message: { type: 'text', text: { body: 'Thanks' } } }
+  const { id } = (await api.post('/v1/automations', { ...given, channel_id: channel })).body
+  const waiting = () => world.pool`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
+  const { answers, deleted } = await world.pool.begin(async (tx) => {
+    await tx`select from integration_sources where id = ${source} for update`
+    const asked = [api.post('/v1/automations', { ...given, channel_id: other }), api.patch(`/v1/automations/${id}`, { channel_id: other })]
+    await until(
+      'both to be checked and to wait for the source',
+      () => waiting(),
+      ({ length }) => length === 2,
+    )
+    const removed = { done: false }
+    const remove = api.delete(`/v1/channels/${other}`).finally(() => (removed.done = true))
+    await until('the delete to wait or to be answered', async () => removed.done || (await waiting()).length > 2)
+    return { answers: Promise.all(asked), deleted: remove }
+  })
+  await Promise.all([answers, deleted])
+  const { data } = (await api.get('/v1/automations')).body
+
+  assert.deepEqual(
+    data.map((one: { channel_id: string; status: string }) => [one.channel_id, one.status]),
+    [
+      [other, 'paused'],
+      [other, 'paused'],
+    ],
+  )
 })

@@ -6,7 +6,7 @@ import type { Channel, ConnectedChannel, Template } from '../../contract/resourc
 import { PermanentError } from '../../lib/permanent-error.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
-import type { Db } from '../../platform/database/sql.ts'
+import type { Db, Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, MediaReference, Provider } from './adapter.ts'
@@ -80,6 +80,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     get: (tenant: Tenant, id: string): Promise<ChannelRow> => getChannel(cache, tenant, id),
     /** The channel as it stands, whatever another process has changed a moment ago. */
     read: (sql: Db, tenant: Tenant, id: string): Promise<Channel> => readChannel(deps, sql, tenant, id),
+    /** Keeps the channel from being deleted until the transaction ends. Throws 404 `resource_missing` about `param` where there is none. */
+    requireStanding: (tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> => requireStanding(tx, tenant, id, param),
     list: (sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> => listChannels(platform, sql, tenant, page),
     templates: async (sql: Db, tenant: Tenant, id: string): Promise<Template[]> => await templates.list(sql, await getChannel(cache, tenant, id)),
     /** Why a template message is refused, if it is, and whether it is marketing; `ask`: the provider is asked before it is refused (behaviour: channels 6). */
@@ -133,6 +135,11 @@ async function readChannel({ cache, platform }: ChannelDeps, sql: Db, tenant: Te
   const row = isId('ch', id) ? await store.findChannel(sql, tenant, id) : null
   if (row === null) throw missing('channel', id)
   return channelObject(row, platform.settings.base_url)
+}
+
+/** Those of the sandbox always stand. */
+async function requireStanding(tx: Transaction, tenant: Tenant, id: string, param: string): Promise<void> {
+  if (tenant.mode === 'live' && !(await store.shareChannel(tx, tenant, id))) throw missing('channel', id, param)
 }
 
 async function listChannels({ settings }: Platform, sql: Db, tenant: Tenant, page: Page): Promise<Channel[]> {

@@ -144,6 +144,12 @@ export async function listDisconnected(sql: Db, after: string, rows_max: number)
     select * from channels where connection_status = 'disconnected' and status = 'active' and deleted_at is null and id > ${after} order by id limit ${rows_max}`
 }
 
+/** Whether there is such a channel, which is not deleted until the transaction ends. */
+export async function shareChannel(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from channels where account_id = ${account_id} and mode = ${mode} and id = ${id} and deleted_at is null for share`
+  return rows.length > 0
+}
+
 export async function deleteChannel(sql: Db, { account_id, mode }: Tenant, id: string, at: string): Promise<boolean> {
   await sql`delete from channel_templates where account_id = ${account_id} and mode = ${mode} and channel_id = ${id}`
   const rows = await sql`

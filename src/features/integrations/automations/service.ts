@@ -57,15 +57,21 @@ async function createAutomation(deps: AutomationDeps, sql: Db, caller: Caller, b
   if (!isId('src', body.source_id) || (await findSource(sql, caller, body.source_id)) === null) throw missing('integration source', body.source_id, 'source_id')
   const at = isoTime(clock.now())
   const row: AutomationRow = { account_id, mode, id: ids('aut'), source_id: body.source_id, ...fields, created_at: at, updated_at: at }
-  return await transact(sql, (tx) =>
-    changeAutomations(tx, caller, row.source_id, async () => {
+  return await transact(sql, async (tx) => {
+    await requireChannel(deps, tx, row)
+    return await changeAutomations(tx, caller, row.source_id, async () => {
       if ((await store.countAutomations(tx, caller, row.source_id)) >= automationLimits.per_source_max) throw tooMany(row.source_id)
       await store.insertAutomation(tx, row)
       const shown = automationObject(row)
       await keep(tx, shown)
       return shown
-    }),
-  )
+    })
+  })
+}
+
+/** An active automation has its channel: one that is deleted meanwhile pauses it afterwards. Before the source is locked, as a delete does. */
+async function requireChannel({ channels }: AutomationDeps, tx: Transaction, row: AutomationRow): Promise<void> {
+  if (row.status === 'active') await channels.requireStanding(tx, row, row.channel_id, 'channel_id')
 }
 
 const tooMany = (source_id: string): Problem =>
@@ -105,18 +111,19 @@ function stopOf(before: AutomationRow, after: AutomationRow): Stop | null {
 
 /** Writes an automation where it still is as it was when it was checked; null where it has changed since. Nothing is written where nothing has changed. */
 async function writeUnchanged(
-  { platform }: AutomationDeps,
+  deps: AutomationDeps,
   tx: Transaction,
   found: AutomationRow,
   after: AutomationRow,
   stop: Stop | null,
 ): Promise<Automation | null> {
+  if (found.channel_id !== after.channel_id || found.status !== after.status) await requireChannel(deps, tx, after)
   return await changeAutomations(tx, found, found.source_id, async () => {
     const before = await store.lockAutomation(tx, found, found.id)
     if (before === null) throw missing('automation', found.id)
     if (!isDeepStrictEqual(before, found)) return null
     if (isDeepStrictEqual(before, after)) return automationObject(before)
-    const row: AutomationRow = { ...after, updated_at: isoTime(platform.clock.now()) }
+    const row: AutomationRow = { ...after, updated_at: isoTime(deps.platform.clock.now()) }
     await store.updateAutomation(tx, row)
     await stop?.within(tx)
     return automationObject(row)
