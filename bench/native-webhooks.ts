@@ -108,8 +108,8 @@ export const nativeWebhooks: Measurement = {
         single(`p99 answer, open loop at 70 % (${Math.round(offered)}/s)`, 'ms', medianOf(open, 'p99_ms'), { most: 50 }),
       ],
       notes: [
-        `One source of each shop, ${connections} connections. Every order is another one of another customer, who is saved as a contact; an order of Shopify has ${Math.round(shops.shopify.body.length / 1024)} KB, one of WooCommerce ${Math.round(shops.woocommerce.body.length / 1024)} KB.`,
-        'The load generator makes and signs each order, on the same cores.',
+        `One source of each shop, ${connections} connections. Every order is another one of another customer, who is saved as a contact; an order of Shopify, with two lines, has ${Math.round(shops.shopify.body.length / 1024)} KB, one of WooCommerce ${Math.round(shops.woocommerce.body.length / 1024)} KB.`,
+        'The load generator makes and signs the orders before the measuring begins.',
       ],
     }
   },
