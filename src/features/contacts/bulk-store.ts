@@ -7,7 +7,7 @@ import { isEmpty, searchColumns, type SearchColumns } from './contact.ts'
 import type { AddressRow } from './rows.ts'
 
 /** From so many rows on lines are the cheaper way. */
-export const bulkRows = 100
+export const bulkRows = 8
 
 type Values<T, Name extends string> = Readonly<Record<Name, (row: T) => string | null>>
 

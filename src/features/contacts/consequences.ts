@@ -3,7 +3,7 @@ import type { Tenant } from '../../contract/caller.ts'
 import type { ConsentFact } from '../../contract/facts.ts'
 import type { AttributeType, ConsentSource } from '../../contract/resources/contact.ts'
 import type { ConsentChangeRow, ContactRow } from './rows.ts'
-import type { Transaction } from '../../platform/database/sql.ts'
+import { allSent, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { foldText, isEmpty, labelsOf, marketingType, statusOf } from './contact.ts'
 import * as consentStore from './consent-store.ts'
@@ -15,7 +15,7 @@ import { defineNames } from './store.ts'
 
 type Added = ReadonlyMap<string, readonly AddressKey[]>
 /** Batches above this size first look whether there is any suppression at all. */
-const bulk = 50
+const bulk = 8
 /** Channel types on which marketing alone can be stopped. */
 const marketingTypes: readonly string[] = ['whatsapp']
 
@@ -97,11 +97,13 @@ export async function settleConsequences(
     for (const { channel_type, status, source, message_id, occurred_at, request_id: cause = request_id } of transitions)
       history.push({ contact_id: row.id, id: platform.ids('cns'), channel_type, status, source, message_id, request_id: cause, occurred_at })
   }
-  await consentStore.insertConsentChanges(tx, tenant, history, context.at)
   const counted = new Counted()
   for (const { before, row } of contacts) counted.contact(before, row)
-  await defineNames(tx, tenant, counted.tagNames(), counted.attributeTypes(), context.at)
-  await insertDeltas(tx, tenant, counted.deltas())
+  await allSent([
+    consentStore.insertConsentChanges(tx, tenant, history, context.at),
+    defineNames(tx, tenant, counted.tagNames(), counted.attributeTypes(), context.at),
+    insertDeltas(tx, tenant, counted.deltas()),
+  ])
 }
 
 async function settleSuppressions(

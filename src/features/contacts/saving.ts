@@ -2,7 +2,7 @@
 import type { Tenant } from '../../contract/caller.ts'
 import { contactLimits } from '../../contract/resources/contact.ts'
 import { phoneKey } from '../../lib/phone.ts'
-import { violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
+import { allSent, violatedConstraint, type Transaction } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { addressesOf, applyChange, marketingType, newContact, statusOf, type ConsentWrite, type ContactChange } from './contact.ts'
 import { adoptOptOuts, settleConsequences } from './consequences.ts'
@@ -28,10 +28,10 @@ export async function saveContacts(
   // a known contact might not have been refused what a stranger is
   if (context.expect_new === true && results.some(({ outcome }) => outcome === 'refused')) throw new NotAsExpected()
   const written = [...locks.contacts.values()].filter((contact) => contact.changed || contact.transitions.length > 0 || contact.seen_at !== null)
-  const added = await moveAddresses(tx, tenant, written)
-  await adoptOptOuts(platform, tx, tenant, written, added, context)
-  await writeRows(tx, tenant, written)
-  await settleConsequences(platform, tx, tenant, written, added, context)
+  const moves = movesOf(written)
+  // opt-outs are looked for after the addresses are taken, in the order of sending
+  await allSent([moveAddresses(tx, tenant, moves), adoptOptOuts(platform, tx, tenant, written, moves.added, context)])
+  await allSent([writeRows(tx, tenant, written), settleConsequences(platform, tx, tenant, written, moves.added, context)])
   return results.map((result) => {
     if (result.outcome === 'refused') return result
     const { row, transitions } = locks.contacts.get(result.row.id)!
@@ -115,8 +115,16 @@ function refusalOf(locks: LockSet, row: ContactRow, own: readonly Own[], isNew: 
   return null
 }
 
-/** Gives up addresses that contacts lost, takes those that are new, and answers these by contact. */
-async function moveAddresses(tx: Transaction, tenant: Tenant, contacts: readonly LockedContact[]): Promise<Map<string, AddressKey[]>> {
+interface Moves {
+  readonly lost: readonly (AddressKey & { readonly contact_id: string })[]
+  readonly gained: readonly AddressRow[]
+  /** `blocked` of the contact has changed. */
+  readonly blocked: readonly AddressRow[]
+  /** Those gained, by contact. */
+  readonly added: ReadonlyMap<string, readonly AddressKey[]>
+}
+
+function movesOf(contacts: readonly LockedContact[]): Moves {
   const lost: (AddressKey & { contact_id: string })[] = []
   const gained: AddressRow[] = []
   const blocked: AddressRow[] = []
@@ -134,38 +142,36 @@ async function moveAddresses(tx: Transaction, tenant: Tenant, contacts: readonly
     }
     for (const key of had.values()) lost.push({ ...key, contact_id: row.id })
   }
-  await store.deleteAddresses(tx, tenant, lost)
-  await store.blockAddresses(tx, tenant, blocked)
-  try {
-    await store.insertAddresses(tx, tenant, gained)
-  } catch (error) {
-    throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
-  }
   const added = new Map<string, AddressKey[]>()
   for (const address of gained) {
     const known = added.get(address.contact_id)
     if (known === undefined) added.set(address.contact_id, [address])
     else known.push(address)
   }
-  return added
+  return { lost, gained, blocked, added }
+}
+
+/** Gives up addresses that contacts lost, and takes those that are new. Rejects with `LostRace` where somebody else has taken one. */
+async function moveAddresses(tx: Transaction, tenant: Tenant, { lost, gained, blocked }: Moves): Promise<void> {
+  try {
+    await allSent([store.deleteAddresses(tx, tenant, lost), store.blockAddresses(tx, tenant, blocked), store.insertAddresses(tx, tenant, gained)])
+  } catch (error) {
+    throw violatedConstraint(error) === 'contact_addresses_pkey' ? new LostRace() : error
+  }
 }
 
 async function writeRows(tx: Transaction, tenant: Tenant, contacts: readonly LockedContact[]): Promise<void> {
+  const created = contacts.filter(({ before }) => before === null)
   const changed = contacts.filter((contact) => contact.before !== null && contact.changed)
   const onlySeen = contacts.filter((contact) => contact.before !== null && !contact.changed && contact.seen_at !== null)
-  await store.insertContacts(
-    tx,
-    tenant,
-    contacts.filter(({ before }) => before === null).map(({ row }) => row),
-  )
-  await store.updateContacts(
-    tx,
-    tenant,
-    changed.map(({ row }) => row),
-  )
-  await store.touchSeen(
-    tx,
-    tenant,
-    onlySeen.map(({ row, seen_at }) => ({ id: row.id, at: seen_at! })),
-  )
+  const rowsOf = (some: readonly LockedContact[]) => some.map(({ row }) => row)
+  await allSent([
+    store.insertContacts(tx, tenant, rowsOf(created)),
+    store.updateContacts(tx, tenant, rowsOf(changed)),
+    store.touchSeen(
+      tx,
+      tenant,
+      onlySeen.map(({ row, seen_at }) => ({ id: row.id, at: seen_at! })),
+    ),
+  ])
 }

@@ -30,6 +30,15 @@ export async function atOneMoment<T>(sql: Db, read: (sql: Db) => Promise<T>): Pr
   return (await (sql as Pool).begin('isolation level repeatable read read only', read)) as T
 }
 
+/**
+ * Waits for statements of a transaction that were sent without waiting for each other's answers; the database takes them in the order in which they were sent. Rejects with the
+ * error of the first that fails, in that order: those behind it fail for its sake alone.
+ */
+export async function allSent(sent: readonly Promise<unknown>[]): Promise<void> {
+  const settled = await Promise.allSettled(sent)
+  for (const one of settled) if (one.status === 'rejected') throw one.reason
+}
+
 /** From here to the end of the transaction a statement is ended that takes longer (SQLSTATE 57014). */
 export async function limitStatements(tx: Transaction, ms: number): Promise<void> {
   await tx`select set_config('statement_timeout', ${String(ms)}, true)`
