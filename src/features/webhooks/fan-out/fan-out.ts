@@ -9,7 +9,7 @@ import { readEvents } from '../feed/store.ts'
 import { filterFieldsOf, type FilterFields } from './filters.ts'
 import { listLostHandoffs, queueHandoffs } from './handoff-store.ts'
 import { noConsumer, type HandoffConsumer, type Offer } from './handoff.ts'
-import { kindOf, makeDeliveries, type FedEvent, type Subscriptions } from './make-deliveries.ts'
+import { makeDeliveries, type FedEvent, type Subscriptions } from './make-deliveries.ts'
 import * as store from './store.ts'
 
 const eventsPerPass = 2_000
@@ -76,7 +76,7 @@ export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, 
   const now = clock.now()
   const { cursor, events: found, unripe } = await store.readFeedSlice(pool, eventsPerPass)
   if (found.length === 0) return { events: 0, queued: 0, unripe, more: false, beaten: false }
-  const kinds = [...new Map(found.filter(({ type }) => type !== '').map((event) => [kindOf(event), event])).values()]
+  const kinds = [...new Map(found.filter(({ type }) => type !== '').map((event) => [event.kind, event])).values()]
   const subscriptions = await store.readSubscriptions(pool, kinds, { process_id, leases_until: isoTime(now + leaseMarginMs) })
   const events = withinDeliveries(found, subscriptions)
   const last = events.at(-1)!
@@ -102,13 +102,14 @@ export async function fanOutPass(platform: Platform, consumer: HandoffConsumer, 
 /** The first of these events, as many as one pass makes the deliveries of; at least one. */
 function withinDeliveries(events: readonly FedEvent[], subscriptions: Subscriptions): readonly FedEvent[] {
   let deliveries = 0
-  const end = events.findIndex((event) => (deliveries += subscriptions.get(kindOf(event))?.length ?? 0) > deliveriesPerPass)
+  const end = events.findIndex((event) => (deliveries += subscriptions.get(event.kind)?.length ?? 0) > deliveriesPerPass)
   return end === -1 ? events : events.slice(0, Math.max(1, end))
 }
 
 /** What filters look at of the events that some subscriber filters, by id. Read in pieces: an object may be a megabyte, and a pass has thousands. */
 async function readFields({ pool }: Platform, events: readonly FedEvent[], subscriptions: Subscriptions): Promise<Map<string, FilterFields>> {
-  const filtered = events.filter((event) => subscriptions.get(kindOf(event))?.some(({ filters }) => filters !== null))
+  const kinds = new Set([...subscriptions].flatMap(([kind, own]) => (own.some(({ filters }) => filters !== null) ? [kind] : [])))
+  const filtered = kinds.size === 0 ? [] : events.filter(({ kind }) => kinds.has(kind))
   const fields = new Map<string, FilterFields>()
   for (let from = 0; from < filtered.length; from += objectsAtOnce) {
     const rows = await readEvents(pool, filtered.slice(from, from + objectsAtOnce))

@@ -105,15 +105,18 @@ test('the id of a delivery follows from event and endpoint, as it always has', a
   )
 })
 
-const fed = (n: number, more: Partial<FedEvent> = {}): FedEvent => ({
-  account_id: 'acc_1',
-  mode: 'live',
-  id: `evt_${String(n).padStart(26, '0')}`,
-  type: 'message.sent',
-  position: '100',
-  created_at: '2026-01-31 09:30:00+00',
-  ...more,
-})
+function fed(n: number, more: Partial<FedEvent> = {}): FedEvent {
+  const event = {
+    account_id: 'acc_1',
+    mode: 'live',
+    id: `evt_${String(n).padStart(26, '0')}`,
+    type: 'message.sent',
+    position: '100',
+    created_at: '2026-01-31 09:30:00+00',
+    ...more,
+  }
+  return { ...event, kind: kindOf(event) }
+}
 const subscribed = (endpoint_id: string, more: Partial<Subscription> = {}): Subscription => ({
   endpoint_id,
   filters: null,

@@ -15,6 +15,8 @@ export interface FedEvent {
   readonly position: string
   /** As PostgreSQL writes it. */
   readonly created_at: string
+  /** By `kindOf` it: what subscriptions are looked up by. */
+  readonly kind: string
 }
 
 /** An active endpoint that wants events of a kind. */
@@ -59,7 +61,7 @@ export function makeDeliveries(
   const queued: NewDelivery[] = []
   const handedOff: NewDelivery[] = []
   for (const event of events) {
-    for (const subscription of subscriptions.get(kindOf(event)) ?? []) {
+    for (const subscription of subscriptions.get(event.kind) ?? []) {
       if (!isFor(event, subscription, objectOf)) continue
       const offer = subscription.leased ? offered.get(subscription.endpoint_id) : undefined
       const fits = offer !== undefined && offer.version === subscription.version && offer.left > 0

@@ -46,14 +46,10 @@ function eventsOf(account_ids: readonly string[], row: SliceRow): FedEvent[] {
     string[],
     string[],
   ]
-  return account_ids.map((account_id, i) => ({
-    account_id,
-    mode: modes[i]!,
-    id: ids[i]!,
-    type: types[i]!,
-    position: positions[i]!,
-    created_at: times[i]!,
-  }))
+  return account_ids.map((account_id, i) => {
+    const [mode, type] = [modes[i]!, types[i]!]
+    return { account_id, mode, id: ids[i]!, type, position: positions[i]!, created_at: times[i]!, kind: kindOf({ account_id, mode, type }) }
+  })
 }
 
 /** The subscriptions to these kinds of events by `kindOf`; leased are those whose lease this process holds beyond `leases_until`. */
