@@ -28,6 +28,12 @@ export async function deleteJob(sql: Db, { account_id, mode, id }: Whose): Promi
   await sql`delete from campaign_jobs where account_id = ${account_id} and mode = ${mode} and campaign_id = ${id}`
 }
 
+/** Whether any work of this kind is due at `at`, whoever has it: most of the time there is none, and this costs a fraction of claiming it. */
+export async function anyDue(sql: Db, kind: JobKind, at: string): Promise<boolean> {
+  const rows = await sql`select 1 from campaign_jobs where kind = ${kind} and due_at <= ${at} limit 1`
+  return rows.length > 0
+}
+
 export interface Claim {
   readonly process_id: string
   readonly at: string

@@ -2,7 +2,7 @@
 import { limits } from '../../contract/limits.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { claimJobs, countFailure, type Job, type JobKind } from './job-store.ts'
+import { anyDue, claimJobs, countFailure, type Job, type JobKind } from './job-store.ts'
 import { failFor } from './lifecycle/ending.ts'
 
 /** A quarter of an hour of failures. */
@@ -15,9 +15,11 @@ export async function claimDue(
   { lease_ms, jobs_max }: { readonly lease_ms: number; readonly jobs_max: number },
 ): Promise<Job[]> {
   const now = clock.now()
+  const at = isoTime(now)
+  if (!(await anyDue(pool, kind, at))) return []
   return await claimJobs(pool, kind, {
     process_id,
-    at: isoTime(now),
+    at,
     lease_until: isoTime(now + lease_ms),
     alive_since: isoTime(now - limits.process_silent_ms),
     jobs_max,

@@ -1,7 +1,8 @@
 /**
  * The lane `campaigns`: sends what is due of each campaign that this process works on. Campaigns are worked on side by side, and one that is slow keeps no other waiting. A look at all of
- * them is three statements, however many there are; those of a campaign follow where it has something to send.
+ * them is four statements, however many there are, and one where nothing is due; those of a campaign follow where it has something to send.
  */
+import { over } from '../../../lib/clock.ts'
 import type { Lane } from '../../../lib/loop.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { forgetFailures, type Job } from '../job-store.ts'
@@ -52,9 +53,10 @@ export function sendingLane(deps: CampaignDeps): Lane {
 
 /** Resolves when none of them is in hand any more, or when the others are to be looked at again. */
 async function settledOrLate({ platform: { clock } }: CampaignDeps, inHand: ReadonlyMap<string, Promise<void>>): Promise<void> {
+  if (inHand.size === 0) return
   const settled = new AbortController()
   await Promise.race([Promise.all(inHand.values()), clock.sleep(lookEveryMs, settled.signal)])
-  settled.abort()
+  settled.abort(over)
 }
 
 interface Due {
