@@ -99,7 +99,7 @@ function hoister(components: Map<string, Json>): Hoist {
 function operation(route: Route, hoist: Hoist): Json {
   const takesKey = route.method === 'POST' && route.take === undefined
   return {
-    operationId: operationId(route),
+    operationId: route.operation,
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
@@ -126,15 +126,6 @@ function operation(route: Route, hoist: Hoist): Json {
     ...(route.uploads === undefined ? {} : { requestBody: uploadBody(route.uploads, hoist) }),
     responses: responses(route, hoist),
   }
-}
-
-/** `getMessagesByIdEvents` for `GET /v1/messages/{id}/events`. */
-function operationId(route: Route): string {
-  const words = route.path
-    .replace('/v1/', '')
-    .replaceAll(/\{(\w+)\}/g, 'by_$1')
-    .split(/[/_]/)
-  return route.method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 function queryParameters(route: Route, hoist: Hoist): Json[] {

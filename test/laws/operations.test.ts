@@ -222,7 +222,8 @@ test('the OpenAPI document names every operation with its scopes, statuses and e
       const statuses = Object.keys(operation['responses'] as object)
       assert.ok(Array.isArray(operation['x-scopes']), name)
       for (const status of ['400', '401', '403', '429', '500']) assert.ok(statuses.includes(status), `${name} ${status}`)
-      assert.match(String(operation['operationId']), /^[A-Za-z0-9]+$/, name)
+      assert.match(String(operation['operationId']), /^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/, name)
+      assert.equal(String(operation['operationId']).split('.')[0], path.split('/')[2], `${name}: its operationId begins with the first segment of its path`)
       assert.ok(!ids.has(operation['operationId']), `${name}: its operationId is taken`)
       ids.add(operation['operationId'])
     }

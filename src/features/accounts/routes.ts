@@ -5,6 +5,7 @@ import type { AccountService } from './service.ts'
 
 export const accountRoutes = (accounts: AccountService): Route[] => [
   route({
+    operation: 'me.retrieve',
     method: 'GET',
     path: '/v1/me',
     scope: null,

@@ -47,6 +47,7 @@ const TransactionList = listQuery({
 
 export const billingRoutes = (billing: BillingService): Route[] => [
   route({
+    operation: 'balance.retrieve',
     method: 'GET',
     path: '/v1/balance',
     scope,
@@ -58,6 +59,7 @@ export const billingRoutes = (billing: BillingService): Route[] => [
     handler: async ({ caller, sql }) => reply(200, await billing.balance(sql, caller)),
   }),
   route({
+    operation: 'prices.list',
     method: 'GET',
     path: '/v1/prices',
     scope,
@@ -80,6 +82,7 @@ export const billingRoutes = (billing: BillingService): Route[] => [
     },
   }),
   route({
+    operation: 'usage.retrieve',
     method: 'GET',
     path: '/v1/usage',
     scope,
@@ -95,6 +98,7 @@ export const billingRoutes = (billing: BillingService): Route[] => [
     handler: async ({ caller, query, sql }) => reply(200, onePage<UsageRecord & WithoutId>(await billing.usage(sql, caller, query), query)),
   }),
   route({
+    operation: 'balance_transactions.list',
     method: 'GET',
     path: '/v1/balance_transactions',
     scope,

@@ -46,6 +46,7 @@ const launchErrors = [
 
 export const campaignRoutes = (campaigns: CampaignService): Route[] => [
   route({
+    operation: 'campaigns.create',
     method: 'POST',
     path: '/v1/campaigns',
     scope: 'campaigns:write',
@@ -69,6 +70,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     handler: async ({ caller, body, sql, keep }) => reply(201, await campaigns.create(sql, caller, body, keeping(keep, 201))),
   }),
   route({
+    operation: 'campaigns.list',
     method: 'GET',
     path: '/v1/campaigns',
     scope: 'campaigns:read',
@@ -83,6 +85,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     },
   }),
   route({
+    operation: 'campaigns.retrieve',
     method: 'GET',
     path: '/v1/campaigns/{id}',
     scope: 'campaigns:read',
@@ -93,6 +96,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await campaigns.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'campaigns.update',
     method: 'PATCH',
     path: '/v1/campaigns/{id}',
     scope: 'campaigns:write',
@@ -108,6 +112,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await campaigns.update(sql, caller, params['id']!, body)),
   }),
   route({
+    operation: 'campaigns.delete',
     method: 'DELETE',
     path: '/v1/campaigns/{id}',
     scope: 'campaigns:write',
@@ -121,6 +126,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     },
   }),
   route({
+    operation: 'campaigns.list_recipients',
     method: 'GET',
     path: '/v1/campaigns/{id}/recipients',
     scope: 'campaigns:read',
@@ -145,6 +151,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     },
   }),
   route({
+    operation: 'campaigns.launch',
     method: 'POST',
     path: '/v1/campaigns/{id}/launch',
     scope: 'campaigns:write',
@@ -158,6 +165,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     handler: async ({ caller, params, body, sql, keep }) => reply(200, await campaigns.launch(sql, caller, params['id']!, body, keeping(keep, 200))),
   }),
   route({
+    operation: 'campaigns.rehearse',
     method: 'POST',
     path: '/v1/campaigns/{id}/rehearse',
     scope: 'campaigns:read',
@@ -176,6 +184,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     },
   }),
   route({
+    operation: 'campaigns.test',
     method: 'POST',
     path: '/v1/campaigns/{id}/test',
     scope: 'campaigns:write',
@@ -197,6 +206,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     },
   }),
   route({
+    operation: 'campaigns.duplicate',
     method: 'POST',
     path: '/v1/campaigns/{id}/duplicate',
     scope: 'campaigns:write',
@@ -234,6 +244,7 @@ const keeping =
 
 const statusRoute = (action: 'pause' | 'resume' | 'cancel') =>
   ({
+    operation: `campaigns.${action}`,
     method: 'POST',
     path: `/v1/campaigns/{id}/${action}`,
     scope: 'campaigns:write',

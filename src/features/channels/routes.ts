@@ -38,6 +38,7 @@ const tag = 'Channels'
 
 export const channelRoutes = (channels: ChannelService): Route[] => [
   route({
+    operation: 'channels.list',
     method: 'GET',
     path: '/v1/channels',
     scope: 'channels:read',
@@ -52,6 +53,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     },
   }),
   route({
+    operation: 'channels.create',
     method: 'POST',
     path: '/v1/channels',
     scope: 'channels:write',
@@ -69,6 +71,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     handler: async ({ caller, body, sql }) => reply(201, await channels.create(sql, caller, body)),
   }),
   route({
+    operation: 'channels.retrieve',
     method: 'GET',
     path: '/v1/channels/{id}',
     scope: 'channels:read',
@@ -79,6 +82,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await channels.read(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'channels.update',
     method: 'PATCH',
     path: '/v1/channels/{id}',
     scope: 'channels:write',
@@ -93,6 +97,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
       reply(200, await channels.update(sql, caller, params['id']!, body as Parameters<ChannelService['update']>[3])),
   }),
   route({
+    operation: 'channels.delete',
     method: 'DELETE',
     path: '/v1/channels/{id}',
     scope: 'channels:write',
@@ -108,6 +113,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     },
   }),
   route({
+    operation: 'channels.reconnect',
     method: 'POST',
     path: '/v1/channels/{id}/reconnect',
     scope: 'channels:write',
@@ -119,6 +125,7 @@ export const channelRoutes = (channels: ChannelService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await channels.reconnect(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'channels.list_templates',
     method: 'GET',
     path: '/v1/channels/{id}/templates',
     scope: 'channels:read',

@@ -9,6 +9,7 @@ const tag = 'Contacts'
 
 export const exportRoutes = (exporting: ExportService): Route[] => [
   route({
+    operation: 'contacts.export',
     method: 'GET',
     path: '/v1/contacts/export',
     scope: 'contacts:read',
@@ -24,6 +25,7 @@ export const exportRoutes = (exporting: ExportService): Route[] => [
       reply(200, await exporting.csv(caller, query, signal), { 'content-disposition': 'attachment; filename="contacts.csv"' }),
   }),
   route({
+    operation: 'contacts.export_data',
     method: 'GET',
     path: '/v1/contacts/{id}/export',
     scope: 'contacts:read',

@@ -16,6 +16,7 @@ const tag = 'Contact lists'
 
 export const listRoutes = (lists: ListService): Route[] => [
   route({
+    operation: 'contact_lists.create',
     method: 'POST',
     path: '/v1/contact_lists',
     scope: 'contacts:write',
@@ -28,6 +29,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     handler: async ({ caller, body, sql }) => reply(201, await lists.create(sql, caller, body as ListBody)),
   }),
   route({
+    operation: 'contact_lists.list',
     method: 'GET',
     path: '/v1/contact_lists',
     scope: 'contacts:read',
@@ -42,6 +44,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     },
   }),
   route({
+    operation: 'contact_lists.retrieve',
     method: 'GET',
     path: '/v1/contact_lists/{id}',
     scope: 'contacts:read',
@@ -52,6 +55,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await lists.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'contact_lists.update',
     method: 'PATCH',
     path: '/v1/contact_lists/{id}',
     scope: 'contacts:write',
@@ -65,6 +69,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await lists.update(sql, caller, params['id']!, body as ListBody)),
   }),
   route({
+    operation: 'contact_lists.delete',
     method: 'DELETE',
     path: '/v1/contact_lists/{id}',
     scope: 'contacts:write',
@@ -79,6 +84,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     },
   }),
   route({
+    operation: 'contact_lists.add_members',
     method: 'POST',
     path: '/v1/contact_lists/{id}/members',
     scope: 'contacts:write',
@@ -91,6 +97,7 @@ export const listRoutes = (lists: ListService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await lists.addMembers(sql, caller, params['id']!, body.contacts)),
   }),
   route({
+    operation: 'contact_lists.remove_members',
     method: 'POST',
     path: '/v1/contact_lists/{id}/members/remove',
     scope: 'contacts:write',

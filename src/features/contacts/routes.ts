@@ -58,6 +58,7 @@ function namesReply<T>(rows: readonly T[], limit: number, nameOf: (row: T) => st
 
 export const contactRoutes = (contacts: ContactService): Route[] => [
   route({
+    operation: 'contacts.create',
     method: 'POST',
     path: '/v1/contacts',
     scope: 'contacts:write',
@@ -72,6 +73,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     handler: async ({ caller, body, sql }) => reply(201, await contacts.create(sql, caller, body as ContactBody)),
   }),
   route({
+    operation: 'contacts.list',
     method: 'GET',
     path: '/v1/contacts',
     scope: 'contacts:read',
@@ -88,6 +90,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     },
   }),
   route({
+    operation: 'contacts.upsert',
     method: 'POST',
     path: '/v1/contacts/upsert',
     scope: 'contacts:write',
@@ -105,6 +108,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     },
   }),
   route({
+    operation: 'contacts.update_tags',
     method: 'POST',
     path: '/v1/contacts/tags',
     scope: 'contacts:write',
@@ -117,6 +121,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     handler: async ({ caller, body, sql }) => reply(200, await contacts.tag(sql, caller, body as TaggingBody)),
   }),
   route({
+    operation: 'contacts.retrieve',
     method: 'GET',
     path: '/v1/contacts/{id}',
     scope: 'contacts:read',
@@ -127,6 +132,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await contacts.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'contacts.update',
     method: 'PATCH',
     path: '/v1/contacts/{id}',
     scope: 'contacts:write',
@@ -141,6 +147,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await contacts.update(sql, caller, params['id']!, body as ContactBody)),
   }),
   route({
+    operation: 'contacts.delete',
     method: 'DELETE',
     path: '/v1/contacts/{id}',
     scope: 'contacts:write',
@@ -155,6 +162,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     },
   }),
   route({
+    operation: 'contacts.list_consent_history',
     method: 'GET',
     path: '/v1/contacts/{id}/consent_history',
     scope: 'contacts:read',
@@ -170,6 +178,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     },
   }),
   route({
+    operation: 'contact_tags.list',
     method: 'GET',
     path: '/v1/contact_tags',
     scope: 'contacts:read',
@@ -188,6 +197,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     },
   }),
   route({
+    operation: 'contact_attributes.list',
     method: 'GET',
     path: '/v1/contact_attributes',
     scope: 'contacts:read',

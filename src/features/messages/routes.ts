@@ -78,6 +78,7 @@ const filters = {
 /** `base_url`: of this service, for links in errors. */
 export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
   route({
+    operation: 'messages.send',
     method: 'POST',
     path: '/v1/messages',
     scope: 'messages:write',
@@ -99,6 +100,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     },
   }),
   route({
+    operation: 'messages.send_batch',
     method: 'POST',
     path: '/v1/messages/batch',
     scope: 'messages:write',
@@ -120,6 +122,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     },
   }),
   route({
+    operation: 'messages.list',
     method: 'GET',
     path: '/v1/messages',
     scope: 'messages:read',
@@ -137,6 +140,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     },
   }),
   route({
+    operation: 'messages.retrieve',
     method: 'GET',
     path: '/v1/messages/{id}',
     scope: 'messages:read',
@@ -147,6 +151,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     handler: async ({ caller, params, sql }) => reply(200, messageObject(await messages.get(sql, caller, params['id']!))),
   }),
   route({
+    operation: 'messages.list_events',
     method: 'GET',
     path: '/v1/messages/{id}/events',
     scope: 'messages:read',
@@ -159,6 +164,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     handler: async ({ caller, params, query, sql }) => reply(200, onePage(await messages.history(sql, caller, params['id']!), query)),
   }),
   route({
+    operation: 'messages.list_attempts',
     method: 'GET',
     path: '/v1/messages/{id}/attempts',
     scope: 'messages:read',
@@ -171,6 +177,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     handler: async ({ caller, params, query, sql }) => reply(200, onePage((await messages.attempts(sql, caller, params['id']!)).map(attemptObject), query)),
   }),
   route({
+    operation: 'messages.cancel',
     method: 'POST',
     path: '/v1/messages/{id}/cancel',
     scope: 'messages:write',
@@ -182,6 +189,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     handler: async ({ caller, params, sql }) => reply(200, messageObject(await messages.cancel(sql, caller, params['id']!))),
   }),
   route({
+    operation: 'test.create_inbound_message',
     method: 'POST',
     path: '/v1/test/inbound_messages',
     scope: 'messages:write',

@@ -15,6 +15,7 @@ export const webhookRoutes = (webhooks: WebhookService): Route[] => [...endpoint
 
 const endpointRoutes = (webhooks: WebhookService): Route[] => [
   route({
+    operation: 'webhook_endpoints.create',
     method: 'POST',
     path: '/v1/webhook_endpoints',
     scope: 'webhooks:write',
@@ -32,6 +33,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     handler: async ({ caller, body, sql }) => reply(201, await webhooks.endpoints.create(sql, caller, body)),
   }),
   route({
+    operation: 'webhook_endpoints.list',
     method: 'GET',
     path: '/v1/webhook_endpoints',
     scope: 'webhooks:read',
@@ -46,6 +48,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     },
   }),
   route({
+    operation: 'webhook_endpoints.retrieve',
     method: 'GET',
     path: '/v1/webhook_endpoints/{id}',
     scope: 'webhooks:read',
@@ -56,6 +59,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await webhooks.endpoints.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'webhook_endpoints.update',
     method: 'PATCH',
     path: '/v1/webhook_endpoints/{id}',
     scope: 'webhooks:write',
@@ -71,6 +75,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await webhooks.endpoints.update(sql, caller, params['id']!, body)),
   }),
   route({
+    operation: 'webhook_endpoints.delete',
     method: 'DELETE',
     path: '/v1/webhook_endpoints/{id}',
     scope: 'webhooks:write',
@@ -85,6 +90,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
     },
   }),
   route({
+    operation: 'webhook_endpoints.roll_secret',
     method: 'POST',
     path: '/v1/webhook_endpoints/{id}/roll_secret',
     scope: 'webhooks:write',
@@ -103,6 +109,7 @@ const endpointRoutes = (webhooks: WebhookService): Route[] => [
 
 const deliveryRoutes = (webhooks: WebhookService): Route[] => [
   route({
+    operation: 'webhook_endpoints.test',
     method: 'POST',
     path: '/v1/webhook_endpoints/{id}/test',
     scope: 'webhooks:write',
@@ -117,6 +124,7 @@ const deliveryRoutes = (webhooks: WebhookService): Route[] => [
     handler: async ({ caller, params }) => reply(200, await webhooks.deliveries.test(caller, params['id']!)),
   }),
   route({
+    operation: 'webhook_endpoints.list_deliveries',
     method: 'GET',
     path: '/v1/webhook_endpoints/{id}/deliveries',
     scope: 'webhooks:read',
@@ -132,6 +140,7 @@ const deliveryRoutes = (webhooks: WebhookService): Route[] => [
     },
   }),
   route({
+    operation: 'webhook_endpoints.retrieve_delivery',
     method: 'GET',
     path: '/v1/webhook_endpoints/{id}/deliveries/{delivery_id}',
     scope: 'webhooks:read',
@@ -142,6 +151,7 @@ const deliveryRoutes = (webhooks: WebhookService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await webhooks.deliveries.get(sql, caller, params['id']!, params['delivery_id']!)),
   }),
   route({
+    operation: 'webhook_endpoints.retry_delivery',
     method: 'POST',
     path: '/v1/webhook_endpoints/{id}/deliveries/{delivery_id}/retry',
     scope: 'webhooks:write',

@@ -48,6 +48,7 @@ const optionsOf = ({ consent_declared, default_country, columns, file_name }: St
 
 export const importRoutes = (imports: ImportService): Route[] => [
   route({
+    operation: 'contact_imports.create',
     method: 'POST',
     path: '/v1/contact_imports',
     scope: 'contacts:write',
@@ -77,6 +78,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     },
   }),
   route({
+    operation: 'contact_imports.list',
     method: 'GET',
     path: '/v1/contact_imports',
     scope: 'contacts:read',
@@ -91,6 +93,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     },
   }),
   route({
+    operation: 'contact_imports.retrieve',
     method: 'GET',
     path: '/v1/contact_imports/{id}',
     scope: 'contacts:read',
@@ -102,6 +105,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await imports.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'contact_imports.list_errors',
     method: 'GET',
     path: '/v1/contact_imports/{id}/errors',
     scope: 'contacts:read',

@@ -8,6 +8,7 @@ const tag = 'Segments'
 
 export const segmentRoutes = (segments: SegmentService): Route[] => [
   route({
+    operation: 'segments.create',
     method: 'POST',
     path: '/v1/segments',
     scope: 'contacts:write',
@@ -21,6 +22,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     handler: async ({ caller, body, sql }) => reply(201, await segments.create(sql, caller, body)),
   }),
   route({
+    operation: 'segments.list',
     method: 'GET',
     path: '/v1/segments',
     scope: 'contacts:read',
@@ -35,6 +37,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     },
   }),
   route({
+    operation: 'segments.retrieve',
     method: 'GET',
     path: '/v1/segments/{id}',
     scope: 'contacts:read',
@@ -45,6 +48,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await segments.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'segments.update',
     method: 'PATCH',
     path: '/v1/segments/{id}',
     scope: 'contacts:write',
@@ -58,6 +62,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await segments.update(sql, caller, params['id']!, body)),
   }),
   route({
+    operation: 'segments.delete',
     method: 'DELETE',
     path: '/v1/segments/{id}',
     scope: 'contacts:write',
@@ -69,6 +74,7 @@ export const segmentRoutes = (segments: SegmentService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await segments.remove(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'segments.preview',
     method: 'GET',
     path: '/v1/segments/{id}/preview',
     scope: 'contacts:read',

@@ -23,6 +23,7 @@ const messageErrors = ['unsupported_message_type', 'template_not_approved', 'ups
 
 export const automationRoutes = (automations: AutomationService): Route[] => [
   route({
+    operation: 'automations.create',
     method: 'POST',
     path: '/v1/automations',
     scope: 'integrations:write',
@@ -48,6 +49,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     handler: async ({ caller, body, sql, keep }) => reply(201, await automations.create(sql, caller, body, (tx, shown) => keep(tx, reply(201, shown)))),
   }),
   route({
+    operation: 'automations.list',
     method: 'GET',
     path: '/v1/automations',
     scope: 'integrations:read',
@@ -67,6 +69,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     },
   }),
   route({
+    operation: 'automations.retrieve',
     method: 'GET',
     path: '/v1/automations/{id}',
     scope: 'integrations:read',
@@ -77,6 +80,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     handler: async ({ caller, params, sql }) => reply(200, await automations.get(sql, caller, params['id']!)),
   }),
   route({
+    operation: 'automations.update',
     method: 'PATCH',
     path: '/v1/automations/{id}',
     scope: 'integrations:write',
@@ -93,6 +97,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await automations.update(sql, caller, params['id']!, body)),
   }),
   route({
+    operation: 'automations.delete',
     method: 'DELETE',
     path: '/v1/automations/{id}',
     scope: 'integrations:write',
@@ -107,6 +112,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     },
   }),
   route({
+    operation: 'automations.simulate',
     method: 'POST',
     path: '/v1/automations/{id}/simulate',
     scope: 'integrations:read',

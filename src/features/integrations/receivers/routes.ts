@@ -16,6 +16,7 @@ const Received = Type.Object(
 
 export const receiverRoutes = (receiver: Receiver): Route[] => [
   signedRoute({
+    operation: 'ingest.receive',
     method: 'POST',
     path: '/v1/ingest/{platform}/{source_id}',
     tag: 'Automation events',

@@ -14,6 +14,7 @@ const answered = ({ receipt, duplicate }: Reported) => reply(duplicate ? 200 : 2
 
 export const reportingRoutes = (reporting: Reporting): Route[] => [
   route({
+    operation: 'automation_events.create',
     method: 'POST',
     path: '/v1/automation_events',
     scope: 'automation_events:write',
@@ -43,6 +44,7 @@ export const reportingRoutes = (reporting: Reporting): Route[] => [
     },
   }),
   route({
+    operation: 'automation_events.list',
     method: 'GET',
     path: '/v1/automation_events',
     scope: 'automation_events:read',
@@ -69,6 +71,7 @@ export const reportingRoutes = (reporting: Reporting): Route[] => [
     },
   }),
   route({
+    operation: 'automation_events.retrieve',
     method: 'GET',
     path: '/v1/automation_events/{id}',
     scope: 'automation_events:read',

@@ -9,6 +9,7 @@ const tag = 'Automations'
 
 export const runRoutes: readonly Route[] = [
   route({
+    operation: 'automation_runs.list',
     method: 'GET',
     path: '/v1/automation_runs',
     scope: 'integrations:read',
@@ -32,6 +33,7 @@ export const runRoutes: readonly Route[] = [
     },
   }),
   route({
+    operation: 'automation_runs.retrieve',
     method: 'GET',
     path: '/v1/automation_runs/{id}',
     scope: 'integrations:read',

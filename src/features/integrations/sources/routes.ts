@@ -28,6 +28,7 @@ export const sourceRoutes = (sources: SourceService): Route[] => [...ownRoutes(s
 
 const managing = (sources: SourceService): Route[] => [
   route({
+    operation: 'integration_sources.upsert',
     method: 'POST',
     path: '/v1/integration_sources',
     scope: 'integrations:write',
@@ -46,6 +47,7 @@ const managing = (sources: SourceService): Route[] => [
     },
   }),
   route({
+    operation: 'integration_sources.list',
     method: 'GET',
     path: '/v1/integration_sources',
     scope: 'integrations:read',
@@ -60,6 +62,7 @@ const managing = (sources: SourceService): Route[] => [
     },
   }),
   route({
+    operation: 'integration_sources.retrieve',
     method: 'GET',
     path: '/v1/integration_sources/{id}',
     scope: 'integrations:read',
@@ -71,6 +74,7 @@ const managing = (sources: SourceService): Route[] => [
     handler: async ({ caller, params, sql, raw }) => current(await sources.get(sql, caller, params['id']!), raw.headers['if-none-match']),
   }),
   route({
+    operation: 'integration_sources.update',
     method: 'PATCH',
     path: '/v1/integration_sources/{id}',
     scope: 'integrations:write',
@@ -84,6 +88,7 @@ const managing = (sources: SourceService): Route[] => [
     handler: async ({ caller, params, body, sql }) => reply(200, await sources.update(sql, caller, params['id']!, body)),
   }),
   route({
+    operation: 'integration_sources.delete',
     method: 'DELETE',
     path: '/v1/integration_sources/{id}',
     scope: 'integrations:write',
@@ -98,6 +103,7 @@ const managing = (sources: SourceService): Route[] => [
     },
   }),
   route({
+    operation: 'integration_sources.roll_key',
     method: 'POST',
     path: '/v1/integration_sources/{id}/roll_key',
     scope: 'integrations:write',
@@ -117,6 +123,7 @@ const managing = (sources: SourceService): Route[] => [
 /** What a plugin may ask with the key of its source. */
 const ownRoutes = (sources: SourceService): Route[] => [
   route({
+    operation: 'integration_sources.retrieve_current',
     method: 'GET',
     path: '/v1/integration_sources/current',
     scope: null,
@@ -129,6 +136,7 @@ const ownRoutes = (sources: SourceService): Route[] => [
     handler: async ({ caller, sql, raw }) => current(await sources.get(sql, caller, caller.key_id), raw.headers['if-none-match']),
   }),
   route({
+    operation: 'integration_sources.update_current',
     method: 'PATCH',
     path: '/v1/integration_sources/current',
     scope: null,

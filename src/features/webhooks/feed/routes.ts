@@ -23,6 +23,7 @@ const FeedFilter = listQuery({
 
 export const feedRoutes = (feed: FeedService): Route[] => [
   route({
+    operation: 'events.list',
     method: 'GET',
     path: '/v1/events',
     scope: 'events:read',
@@ -40,6 +41,7 @@ export const feedRoutes = (feed: FeedService): Route[] => [
     },
   }),
   route({
+    operation: 'events.retrieve',
     method: 'GET',
     path: '/v1/events/{id}',
     scope: 'events:read',
