@@ -1,5 +1,5 @@
 /** Events, written in the transaction of what they tell. Readers see them in commit order: `position`, then `id` (docs/decisions/feed-position.md). */
-import type { Tenant } from '../contract/caller.ts'
+import type { Mode, Tenant } from '../contract/caller.ts'
 import type { EventType } from '../contract/events.ts'
 import { textColumn, type Db } from './database/sql.ts'
 
@@ -19,7 +19,7 @@ export interface NewEvent extends Tenant {
 /** A row of `events`, with its object as the text that was stored. */
 export interface EventRow {
   readonly id: string
-  readonly mode: string
+  readonly mode: Mode
   readonly type: string
   readonly created_at: string
   readonly object: string

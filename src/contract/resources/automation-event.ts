@@ -1,5 +1,6 @@
 /** What a source reported, and the receipt that is answered (behaviour: integrations 3). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { RunOfEvent } from './automation-run.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
@@ -106,8 +107,8 @@ export const EventReport = Type.Object({
 export const AutomationEvent = Type.Object(
   {
     id: Type.String({ description: 'Prefix `aev_`.' }),
-    object: Type.Literal('automation_event'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('automation_event'),
+    mode: Mode,
     source_id: Type.String(),
     type: Type.String({
       description: 'As it was reported; `<platform>.<topic>` for a native webhook of a topic that stands for no event.',

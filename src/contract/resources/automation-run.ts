@@ -1,5 +1,6 @@
 /** Runs: what an automation does about one event (behaviour: integrations 6). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'
 
 export const runStatuses = ['scheduled', 'sent', 'skipped', 'cancelled', 'failed'] as const
@@ -26,8 +27,8 @@ export type RunOfEvent = Static<typeof RunOfEvent>
 export const AutomationRun = Type.Object(
   {
     ...fields,
-    object: Type.Literal('automation_run'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('automation_run'),
+    mode: Mode,
     source_id: Type.String(),
     automation_event_id: Type.String(),
     contact_id: NullableString(),

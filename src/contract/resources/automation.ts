@@ -1,5 +1,6 @@
 /** Automations: which message follows which event of a source (behaviour: integrations 5). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { automationEventLimits, ReportedEvent } from './automation-event.ts'
 import { runStatuses, type RunStatus } from './automation-run.ts'
 import { AnyObject, NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
@@ -41,8 +42,8 @@ const fallbacks = {
 export const Automation = Type.Object(
   {
     id: Type.String({ description: 'Prefix `aut_`.' }),
-    object: Type.Literal('automation'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('automation'),
+    mode: Mode,
     name: Type.String(),
     source_id: Type.String(),
     event_type: Type.String({ examples: ['order.shipped'] }),
@@ -159,7 +160,7 @@ export type AutomationSimulationRequest = Static<typeof AutomationSimulationRequ
 
 export const AutomationSimulation = Type.Object(
   {
-    object: Type.Literal('automation_simulation'),
+    object: objectName('automation_simulation'),
     status: Type.Unsafe<RunStatus>({
       type: 'string',
       enum: [...runStatuses],

@@ -1,5 +1,6 @@
 /** A balance transaction: one entry of the ledger, seen from the account's side (behaviour: billing 5.4). */
 import { Type, type Static } from 'typebox'
+import { objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'
 
 export const transactionTypes = ['top_up', 'message_charge', 'message_refund', 'package_grant', 'package_expiry', 'adjustment'] as const
@@ -8,7 +9,7 @@ export type TransactionType = (typeof transactionTypes)[number]
 export const BalanceTransaction = Type.Object(
   {
     id: Type.String({ description: 'Prefix `txn_`.' }),
-    object: Type.Literal('balance_transaction'),
+    object: objectName('balance_transaction'),
     mode: Type.Literal('live'),
     type: Type.Unsafe<TransactionType>({
       type: 'string',

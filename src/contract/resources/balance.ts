@@ -1,11 +1,12 @@
 /** The balance: the prepaid wallet and the packages of the account (behaviour: billing 5.1). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { Package } from './package.ts'
 
 export const Balance = Type.Object(
   {
-    object: Type.Literal('balance'),
-    mode: Type.Unsafe<'live' | 'test'>({ type: 'string', enum: ['live', 'test'] }),
+    object: objectName('balance'),
+    mode: Mode,
     currency: Type.Literal('USD'),
     wallet_micros: Type.Integer({ description: 'What the wallet holds, in micro-USD. Never below zero.' }),
     packages: Type.Array(Package, { description: 'In the order of their use; exhausted and expired ones follow for 30 days.' }),

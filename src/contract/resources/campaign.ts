@@ -1,5 +1,6 @@
 /** Campaigns: one message to many, and each of those it goes to (behaviour: campaigns 1). */
 import { Type, type Static } from 'typebox'
+import { Mode, deletedOf, objectName } from './shared-fields.ts'
 import { channelTypes } from './channel.ts'
 import { MessageError } from './message.ts'
 import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
@@ -167,8 +168,8 @@ export type CampaignCost = Static<typeof CampaignCost>
 export const Campaign = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('campaign'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('campaign'),
+    mode: Mode,
     name: Type.String(),
     channel_id: Type.String(),
     channel_type: Type.String({ enum: [...channelTypes] }),
@@ -271,12 +272,12 @@ export const CampaignDuplication = Type.Object(
   { $id: 'CampaignDuplication', examples: [{ name: 'Summer sale' }] },
 )
 export type CampaignDuplication = Static<typeof CampaignDuplication>
-export const CampaignDeleted = Type.Object({ id: Type.String(), object: Type.Literal('campaign'), deleted: Type.Literal(true) })
+export const CampaignDeleted = deletedOf('campaign')
 
 export const CampaignRecipient = Type.Object(
   {
     id: Type.String({ description: 'A number, counted from 1 in the order of the snapshot.', examples: ['1'] }),
-    object: Type.Literal('campaign_recipient'),
+    object: objectName('campaign_recipient'),
     contact_id: NullableString(),
     to: Type.String({ description: 'Empty where the contact has no identifier on the channel.' }),
     name: NullableString(),
@@ -296,7 +297,7 @@ export type CampaignRecipient = Static<typeof CampaignRecipient>
 
 export const CampaignRehearsal = Type.Object(
   {
-    object: Type.Literal('campaign_rehearsal'),
+    object: objectName('campaign_rehearsal'),
     campaign_id: Type.String(),
     recipients_count: Type.Integer({ description: 'Once the snapshot is taken: those who still wait.' }),
     would_send: Type.Integer(),

@@ -1,5 +1,6 @@
 /** The Channel and the template record (behaviour: channels 1, 6). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { capabilities, contentTypes, isCapability } from '../content/registry.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
@@ -25,8 +26,8 @@ export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = 
 
 const fields = {
   id: Type.String(),
-  object: Type.Literal('channel'),
-  mode: Type.String({ enum: ['live', 'test'] }),
+  object: objectName('channel'),
+  mode: Mode,
   type: Type.String({ enum: [...channelTypes] }),
   provider: Type.String(),
   name: Type.String(),
@@ -58,7 +59,7 @@ export type ConnectedChannel = Static<typeof ConnectedChannel>
 export const Template = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('template'),
+    object: objectName('template'),
     channel_id: Type.String(),
     name: Type.String(),
     language: Type.String(),

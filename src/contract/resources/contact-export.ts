@@ -1,17 +1,18 @@
 /** Everything that is kept about one contact, in one object: what a person who asks for their data is to get. */
 import { Type, type Static } from 'typebox'
+import { objectName } from './shared-fields.ts'
 import { ConsentChange, Contact, contactLimits } from './contact.ts'
 import { Timestamp } from './nullable.ts'
 
 export const ContactExport = Type.Object(
   {
-    object: Type.Literal('contact_export'),
+    object: objectName('contact_export'),
     contact: Contact,
     consent_history: Type.Array(ConsentChange, { description: 'Every change, newest first.' }),
     lists: Type.Array(
       Type.Object({
         id: Type.String(),
-        object: Type.Literal('contact_list'),
+        object: objectName('contact_list'),
         name: Type.String({ maxLength: contactLimits.list_name_length_max }),
         added_at: Timestamp(),
       }),

@@ -1,5 +1,6 @@
 /** Imports of contacts from CSV files (behaviour: imports 4). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
 export const importStatuses = ['pending', 'running', 'completed', 'failed'] as const
@@ -16,8 +17,8 @@ export const importLimits = {
 export const ContactImport = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('contact_import'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('contact_import'),
+    mode: Mode,
     status: Type.String({ enum: [...importStatuses], description: '`pending` until the first rows are applied.' }),
     file_name: NullableString(),
     columns: Type.Array(

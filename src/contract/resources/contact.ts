@@ -1,5 +1,6 @@
 /** Contacts, consent, tags, attributes and contact lists (behaviour: contacts 1, 5, 6). */
 import { Type, type Static } from 'typebox'
+import { Mode, deletedOf, objectName } from './shared-fields.ts'
 import { channelTypes, reservedChannelTypes } from './channel.ts'
 import { AnyObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
@@ -55,8 +56,8 @@ const Window = Type.Object({ window_expires_at: NullableTimestamp({ description:
 export const Contact = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('contact'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('contact'),
+    mode: Mode,
     phone: NullableString({ description: 'E.164. Unique: national variants of one number count as the same.' }),
     email: NullableString(),
     first_name: NullableString(),
@@ -156,7 +157,7 @@ export const ContactUpsert = Type.Object(
 )
 export const ContactUpdate = Type.Object(contactFields, { $id: 'ContactUpdate', description: 'What is to change; absent fields stay.' })
 
-export const ContactDeleted = Type.Object({ id: Type.String(), object: Type.Literal('contact'), deleted: Type.Literal(true) })
+export const ContactDeleted = deletedOf('contact')
 
 const ids = (description: string) => Type.Array(Type.String(), { minItems: 1, maxItems: contactLimits.bulk_max, description })
 const tagArray = (description: string) => Type.Array(Type.String(), { maxItems: contactLimits.tags_max, description })
@@ -175,15 +176,15 @@ export const ContactTagging = Type.Object(
   },
 )
 export const ContactTagsResult = Type.Object({
-  object: Type.Literal('contact_tags_result'),
+  object: objectName('contact_tags_result'),
   updated: Type.Integer({ description: 'Contacts whose tags changed.' }),
   not_found: Type.Array(Type.String(), { description: 'Ids or phone numbers, as given, that no contact has.' }),
 })
 
-export const ContactTag = Type.Object({ object: Type.Literal('contact_tag'), name: Type.String(), contacts_count: Type.Integer() }, { $id: 'ContactTag' })
+export const ContactTag = Type.Object({ object: objectName('contact_tag'), name: Type.String(), contacts_count: Type.Integer() }, { $id: 'ContactTag' })
 export const ContactAttribute = Type.Object(
   {
-    object: Type.Literal('contact_attribute'),
+    object: objectName('contact_attribute'),
     key: Type.String(),
     type: Type.String({ enum: ['string', 'number', 'boolean'], description: 'The type that most of its values have.' }),
     contacts_count: Type.Integer(),
@@ -194,7 +195,7 @@ export const ContactAttribute = Type.Object(
 export const ConsentChange = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('consent_change'),
+    object: objectName('consent_change'),
     channel_type: Type.String({ description: 'With `.marketing` behind it where the recipient spoke of marketing alone.' }),
     status: Type.String({ enum: [...consentStatuses] }),
     source: Type.String({ enum: [...consentSources] }),
@@ -209,8 +210,8 @@ export type ConsentChange = Static<typeof ConsentChange>
 export const ContactList = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('contact_list'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('contact_list'),
+    mode: Mode,
     name: Type.String(),
     description: Type.String(),
     metadata: AnyObject(),
@@ -231,11 +232,11 @@ const listFields = {
 const listName = Type.String({ minLength: 1, maxLength: contactLimits.list_name_length_max })
 export const ContactListCreation = Type.Object({ name: listName, ...listFields }, { $id: 'ContactListCreation' })
 export const ContactListUpdate = Type.Object({ name: Type.Optional(listName), ...listFields }, { $id: 'ContactListUpdate' })
-export const ContactListDeleted = Type.Object({ id: Type.String(), object: Type.Literal('contact_list'), deleted: Type.Literal(true) })
+export const ContactListDeleted = deletedOf('contact_list')
 export const ContactListMembership = Type.Object({ contacts: ids('Contact ids.') }, { $id: 'ContactListMembership' })
 
 const membersResult = {
-  object: Type.Literal('contact_list_members'),
+  object: objectName('contact_list_members'),
   list_id: Type.String(),
   not_found: Type.Array(Type.String(), { description: 'Ids that no contact has.' }),
   contacts_count: Type.Integer({ description: 'Members now.' }),

@@ -1,18 +1,19 @@
 /** The Event (behaviour: webhooks 1): the body of a webhook delivery and the item of the feed. */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { eventTypes } from '../events.ts'
 import { AnyObject, Timestamp } from './nullable.ts'
 
 export const Event = Type.Object(
   {
     id: Type.String({ description: 'Prefix `evt_`; the same in every retry. Receivers deduplicate on it.' }),
-    object: Type.Literal('event'),
+    object: objectName('event'),
     type: Type.String({
       description: `One of ${Object.keys(eventTypes)
         .map((type) => `\`${type}\``)
         .join(', ')}. More may be added.`,
     }),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    mode: Mode,
     created_at: Timestamp({ description: 'When it occurred.' }),
     data: Type.Object({ object: AnyObject({ description: 'The resource as it was at that moment.' }) }),
   },

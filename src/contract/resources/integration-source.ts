@@ -1,5 +1,6 @@
 /** The integration source: a shop or site that reports what happened there (behaviour: integrations 1). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
 const sourceStatuses = ['active', 'disabled'] as const
@@ -23,8 +24,8 @@ const settings = {
 
 const fields = {
   id: Type.String({ description: 'Prefix `src_`.' }),
-  object: Type.Literal('integration_source'),
-  mode: Type.String({ enum: ['live', 'test'] }),
+  object: objectName('integration_source'),
+  mode: Mode,
   platform: Type.String({ description: 'The slug of the platform, in lower case.', examples: ['shopify', 'woocommerce', 'custom'] }),
   external_id: Type.String({ description: "The platform's stable id of the store or site.", examples: ['shop.example.com'] }),
   name: Type.String(),

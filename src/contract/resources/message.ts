@@ -1,5 +1,6 @@
 /** The Message, its history and its attempts (behaviour: messages 1, 9). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { limits } from '../limits.ts'
 import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
@@ -40,8 +41,8 @@ export const Billing = Type.Object({
 export const Message = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('message'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('message'),
+    mode: Mode,
     channel_id: Type.String(),
     channel_type: Type.String(),
     direction: Type.String({ enum: ['outbound', 'inbound'] }),
@@ -94,7 +95,7 @@ export const SendMessage = Type.Object(
 
 export const MessageHistoryItem = Type.Object({
   id: Type.String(),
-  object: Type.Literal('message_event'),
+  object: objectName('message_event'),
   message_id: Type.String(),
   type: Type.String({ examples: ['message.sent'] }),
   status: Type.String({ enum: [...messageStatuses] }),
@@ -107,7 +108,7 @@ export type MessageHistoryItem = Static<typeof MessageHistoryItem>
 export const attemptOutcomes = ['accepted', 'refused', 'throttled', 'unavailable', 'unknown'] as const
 export const MessageAttempt = Type.Object({
   id: Type.String(),
-  object: Type.Literal('message_attempt'),
+  object: objectName('message_attempt'),
   number: Type.Integer(),
   provider: Type.String(),
   outcome: Type.String({ enum: [...attemptOutcomes] }),

@@ -1,5 +1,6 @@
 /** A package: prepaid message credits granted to the account (behaviour: billing 4). */
 import { Type, type Static } from 'typebox'
+import { objectName } from './shared-fields.ts'
 import { NullableTimestamp, Timestamp } from './nullable.ts'
 
 const packageStatuses = ['active', 'exhausted', 'expired'] as const
@@ -8,7 +9,7 @@ export type PackageStatus = (typeof packageStatuses)[number]
 export const Package = Type.Object(
   {
     id: Type.String({ description: 'Prefix `grant_`; the `package_grant_id` of messages and transactions.' }),
-    object: Type.Literal('package'),
+    object: objectName('package'),
     mode: Type.Literal('live'),
     name: Type.String(),
     channel_types: Type.Array(Type.String(), { description: 'Kinds of channel that its credits pay for; empty: all.' }),

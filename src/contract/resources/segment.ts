@@ -1,5 +1,6 @@
 /** Segments: contacts found by rules instead of being listed (behaviour: segments 1). */
 import { Type, type Static } from 'typebox'
+import { Mode, deletedOf, objectName } from './shared-fields.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
 
 const descriptionLengthMax = 500
@@ -30,8 +31,8 @@ const rules = {
 export const Segment = Type.Object(
   {
     id: Type.String(),
-    object: Type.Literal('segment'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('segment'),
+    mode: Mode,
     name: Type.String(),
     description: Type.String(),
     rules: AnyObject(rules),
@@ -50,11 +51,11 @@ export const SegmentUpdate = Type.Object(
   { name: Type.Optional(name), description: describing, rules: Type.Optional(AnyObject({ ...rules, description: `Replaced whole. ${rules.description}` })) },
   { $id: 'SegmentUpdate' },
 )
-export const SegmentDeleted = Type.Object({ id: Type.String(), object: Type.Literal('segment'), deleted: Type.Literal(true) })
+export const SegmentDeleted = deletedOf('segment')
 
 export const SegmentPreview = Type.Object(
   {
-    object: Type.Literal('segment_preview'),
+    object: objectName('segment_preview'),
     segment_id: Type.String(),
     count: Type.Integer({ description: 'Contacts that fit the rules now.' }),
     reachable: Type.Unsafe<Record<string, number>>({

@@ -1,5 +1,6 @@
 /** A usage record: what the messages of a period came to (behaviour: billing 5.3). */
 import { Type, type Static } from 'typebox'
+import { objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'
 
 export const usageGroups = ['day', 'month', 'channel_type', 'channel'] as const
@@ -7,7 +8,7 @@ export type UsageGroup = (typeof usageGroups)[number]
 
 export const UsageRecord = Type.Object(
   {
-    object: Type.Literal('usage_record'),
+    object: objectName('usage_record'),
     period_start: Timestamp({ description: 'Start of the period, inclusive: midnight UTC.' }),
     period_end: Timestamp({ description: 'End of the period, exclusive: midnight UTC.' }),
     channel_type: NullableString({ description: 'The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds).' }),

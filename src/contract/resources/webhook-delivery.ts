@@ -1,5 +1,6 @@
 /** A webhook delivery (behaviour: webhooks 6.2): one event on its way to one endpoint. */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
@@ -8,8 +9,8 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export const WebhookDelivery = Type.Object(
   {
     id: Type.String({ description: 'Prefix `whd_`.' }),
-    object: Type.Literal('webhook_delivery'),
-    mode: Type.String({ enum: ['live', 'test'] }),
+    object: objectName('webhook_delivery'),
+    mode: Mode,
     endpoint_id: Type.String(),
     event_id: Type.String(),
     event_type: Type.String(),

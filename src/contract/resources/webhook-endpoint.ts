@@ -1,5 +1,6 @@
 /** The webhook endpoint, with its `filters` and `verification_token` (behaviour: webhooks 2). */
 import { Type, type Static } from 'typebox'
+import { Mode, objectName } from './shared-fields.ts'
 import { eventTypes } from '../events.ts'
 import { messageTypes, inboundTypes, channelTypes, reservedChannelTypes } from './channel.ts'
 import { AnyObject, NullableString, Timestamp } from './nullable.ts'
@@ -36,8 +37,8 @@ export const EventTypeList = (options: object = {}) =>
 
 const fields = {
   id: Type.String({ description: 'Prefix `we_`.' }),
-  object: Type.Literal('webhook_endpoint'),
-  mode: Type.String({ enum: ['live', 'test'] }),
+  object: objectName('webhook_endpoint'),
+  mode: Mode,
   url: Type.String(),
   description: Type.String(),
   events: Type.Array(Type.String(), { description: 'Subscribed event types, or the single entry `*` for all.' }),

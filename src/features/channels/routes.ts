@@ -1,12 +1,13 @@
 /** What can be asked about channels (behaviour: channels 2, 3, 4.3, 6). */
 import { Type } from 'typebox'
+import { deletedOf } from '../../contract/resources/shared-fields.ts'
 import { Channel, channelTypes, ConnectedChannel, Template } from '../../contract/resources/channel.ts'
 import { AnyObject } from '../../contract/resources/nullable.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { ChannelService } from './service.ts'
 
-const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('channel'), deleted: Type.Literal(true) })
+const Deleted = deletedOf('channel')
 const ChannelCreation = Type.Object(
   {
     type: Type.String({ enum: [...channelTypes], description: 'Kind of channel.' }),

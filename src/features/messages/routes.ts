@@ -1,5 +1,6 @@
 /** What can be asked about messages (behaviour: messages 2, 5, 8.4, 9; test-mode 4). */
 import { Type } from 'typebox'
+import { objectName } from '../../contract/resources/shared-fields.ts'
 import { DocumentedSendMessage } from '../../contract/content/documented.ts'
 import { limits } from '../../contract/limits.ts'
 import { inboundTypes, messageTypes } from '../../contract/resources/channel.ts'
@@ -18,7 +19,7 @@ import type { MessageService } from './service.ts'
 const tag = 'Messages'
 
 const Batch = Type.Object({
-  object: Type.Literal('batch'),
+  object: objectName('batch'),
   data: Type.Array(
     Type.Object({
       index: Type.Integer(),

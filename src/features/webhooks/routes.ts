@@ -1,5 +1,6 @@
 /** What can be asked about webhook endpoints and their deliveries (behaviour: webhooks 2, 6). */
 import { Type } from 'typebox'
+import { deletedOf } from '../../contract/resources/shared-fields.ts'
 import { deliveryStatuses, WebhookDelivery } from '../../contract/resources/webhook-delivery.ts'
 import { WebhookEndpoint, WebhookEndpointWithSecret } from '../../contract/resources/webhook-endpoint.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
@@ -8,7 +9,7 @@ import { EndpointChange, EndpointCreation, endpointFailures, RollSecret } from '
 import type { WebhookService } from './service.ts'
 
 const tag = 'Webhook endpoints'
-const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('webhook_endpoint'), deleted: Type.Literal(true) })
+const Deleted = deletedOf('webhook_endpoint')
 const DeliveryFilter = listQuery({ status: Type.Optional(Type.Unsafe<(typeof deliveryStatuses)[number]>({ type: 'string', enum: [...deliveryStatuses] })) })
 
 export const webhookRoutes = (webhooks: WebhookService): Route[] => [...endpointRoutes(webhooks), ...deliveryRoutes(webhooks)]

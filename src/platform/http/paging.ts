@@ -1,5 +1,6 @@
 /** Pagination (behaviour: conventions 8): `limit`, `starting_after`, newest first, list envelope. */
 import { Type, type TProperties, type TSchema } from 'typebox'
+import { objectName } from '../../contract/resources/shared-fields.ts'
 import { limits } from '../../contract/limits.ts'
 import { invalid, type Problem } from '../../contract/problem.ts'
 
@@ -21,7 +22,7 @@ export const onePageQuery = Type.Object(
 /** The list envelope over items of this schema. */
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object({
-    object: Type.Literal('list'),
+    object: objectName('list'),
     data: Type.Array(item),
     has_more: Type.Boolean(),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),

@@ -58,7 +58,7 @@ export interface SignedRequest {
 type RateLimitSetting = Extract<keyof Settings, `rate_limit_${string}`>
 
 export interface RouteDefinition<Q extends TObject, B extends TSchema> {
-  /** Its name in documents and clients (behaviour: operating 1.2): the resource of the path's first segment, a dot, what is done, such as `messages.list_events`. */
+  /** Its name in documents and clients (behaviour: operating 1.2): the resource that the path begins with, a dot, what is done, such as `messages.list_events`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** With parameters in braces, such as `{id}`. */

@@ -1,5 +1,6 @@
 /** What can be asked about automations (behaviour: integrations 5). */
 import { Type } from 'typebox'
+import { deletedOf } from '../../../contract/resources/shared-fields.ts'
 import {
   Automation,
   AutomationCreation,
@@ -18,7 +19,7 @@ import { automationFailures } from './saving.ts'
 import type { AutomationService } from './service.ts'
 
 const tag = 'Automations'
-const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('automation'), deleted: Type.Literal(true) })
+const Deleted = deletedOf('automation')
 const messageErrors = ['unsupported_message_type', 'template_not_approved', 'upstream_unavailable'] as const
 
 export const automationRoutes = (automations: AutomationService): Route[] => [

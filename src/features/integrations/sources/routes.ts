@@ -1,5 +1,5 @@
 /** What can be asked about integration sources (behaviour: integrations 1). */
-import { Type } from 'typebox'
+import { deletedOf } from '../../../contract/resources/shared-fields.ts'
 import {
   IntegrationSource,
   IntegrationSourceWithSecrets,
@@ -13,7 +13,7 @@ import { reply, route, type Reply, type Route } from '../../../platform/http/rou
 import type { SourceService } from './service.ts'
 
 const tag = 'Integration sources'
-const Deleted = Type.Object({ id: Type.String(), object: Type.Literal('integration_source'), deleted: Type.Literal(true) })
+const Deleted = deletedOf('integration_source')
 
 /** 304 where the caller has this version already; `If-None-Match` takes `7`, `"7"`, `W/"7"`, `*` and lists of them. */
 function current(source: Shown, ifNoneMatch: string | undefined): Reply {
