@@ -230,10 +230,11 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
       () => ask('DELETE', `/v1/contacts/${id}`, account.key),
     )
   }
-  const suspend = async () => {
+  const toggle = async () => {
     const { accounts } = random.pick(processes.all).app.services
     if (made.suspended) {
       look.release(live.id)
+      if (alone) look.bury((await look.waiting(null, (run) => run.account_id === live.id)).map(({ id }) => id))
       await accounts.reinstate(live.id).catch(() => undefined)
       await world.services.accounts.reinstate(live.id)
       made.suspended = false
@@ -247,6 +248,9 @@ function changesOf({ world, random, processes, shops, look, live, trial, made }:
     made.suspended = true
     await stop(`${live.id} is suspended`, (run) => run.account_id === live.id, request, { column: 'account_id', id: live.id, account_id: live.id })
   }
+  let toggled: Promise<void> = Promise.resolve()
+  /** Suspends the account, or reinstates it: one after the other, or nobody could say what it is. */
+  const suspend = () => (toggled = toggled.then(toggle))
   const topUp = async (micros = 4000) => {
     await world.services.billing.creditWallet(world.pool, live.id, micros, null)
     made.credited += micros

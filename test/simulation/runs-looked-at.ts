@@ -38,6 +38,8 @@ export interface Look {
   /** From now on nothing is sent of this, until it is `released`. */
   halt(halted: Halted): Promise<void>
   release(id: string): void
+  /** These runs are never sent. */
+  bury(ids: readonly string[]): void
   /** What is wrong. */
   breaches(): Promise<string[]>
 }
@@ -51,6 +53,7 @@ export function sameCustomer(one: object, other: object): boolean {
 export function lookAt(pool: Pool): Look {
   const halts = new Map<string, Halted & { readonly sent: number }>()
   const ended = new Map<string, string>()
+  const buried = new Set<string>()
 
   const read = async (where = pool``): Promise<LookedAt[]> =>
     await pool<LookedAt[]>`
@@ -76,6 +79,7 @@ export function lookAt(pool: Pool): Look {
       halts.set(halted.id, { ...halted, sent: await sentOf(halted) })
     },
     release: (id) => void halts.delete(id),
+    bury: (ids) => ids.forEach((id) => buried.add(id)),
     async breaches() {
       const found: string[] = []
       const rows = await read()
@@ -85,6 +89,7 @@ export function lookAt(pool: Pool): Look {
         if (before !== undefined && before !== outcome) found.push(`${run.id} was ${before} and is ${outcome}`)
         if (run.status !== 'scheduled') ended.set(run.id, outcome)
         else if (run.stopped !== null) found.push(`${run.id} waits, ${run.stopped}`)
+        if (run.status === 'sent' && buried.has(run.id)) found.push(`${run.id} is sent, which waited while its account was suspended`)
         if ((run.status === 'sent') !== (run.message_id !== null)) found.push(`${run.id} is ${outcome}`)
       }
       for (const [pair, some] of Map.groupBy(rows, ({ automation_id, automation_event_id }) => `${automation_id} and ${automation_event_id}`))
