@@ -201,6 +201,7 @@ test('what is no source is refused with every failure at once', async (t) => {
     platform: 'no slug',
     external_id: '',
     name: 'x'.repeat(121),
+    url: 'javascript:alert(1)',
     plugin_version: 'x'.repeat(65),
     emits: 'all',
   })
@@ -212,5 +213,33 @@ test('what is no source is refused with every failure at once', async (t) => {
     'name',
     'platform',
     'plugin_version',
+    'url',
   ])
+})
+
+test('the address of a source is one of the web, and its name is not blank, by key and by source key', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const { id, source_key } = (await api.post('/v1/integration_sources', shop)).body
+  const plugin = world.api(source_key)
+
+  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'ftp://shop.example.com', 'shop.example.com', 'https://', ''])
+    for (const name of ['', ' ', '\t\n']) {
+      const body = { name, url }
+      const answers = [
+        await api.post('/v1/integration_sources', { ...shop, ...body }),
+        await api.patch(`/v1/integration_sources/${id}`, body),
+        await plugin.patch('/v1/integration_sources/current', body),
+      ]
+      for (const refused of answers) {
+        assert.deepEqual([refused.status, refused.body.error.code], [400, 'parameter_invalid'])
+        assert.deepEqual(
+          refused.body.error.details.map(({ message }: { message: string }) => message),
+          ['`name` must be a name that is not blank.', '`url` must be an http or https URL.'],
+        )
+      }
+    }
+  const kept = await plugin.patch('/v1/integration_sources/current', { name: ' Shop ', url: 'http://shop.example.com/?a=1' })
+
+  assert.deepEqual([kept.status, kept.body.name, kept.body.url, kept.body.config_version], [200, ' Shop ', 'http://shop.example.com/?a=1', 2])
 })

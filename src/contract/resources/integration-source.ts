@@ -70,8 +70,14 @@ export const IntegrationSourceWithSecrets = Type.Object(
 )
 export type IntegrationSourceWithSecrets = Static<typeof IntegrationSourceWithSecrets>
 
-const name = Type.String({ minLength: 1, maxLength: 120 })
-const url = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048, description: 'The public address of the store or site.' })
+const name = Type.String({ maxLength: 120, pattern: String.raw`\S`, 'x-format': 'a name that is not blank' })
+const url = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  maxLength: 2048,
+  format: 'http-url',
+  description: 'The public address of the store or site, with http or https.',
+  examples: ['https://shop.example.com'],
+})
 const plugin_version = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 64 })
 const platform_version = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
 const emits = Type.Array(EventTypeName, { maxItems: 500, description: 'The event types that the plugin can send. Replaces the list.' })
