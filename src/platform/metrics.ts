@@ -116,8 +116,19 @@ const storageMetrics = (registers: Registry[]) => ({
   }),
 })
 
-/** Of what automations send. */
+/** Of what sources report, and what automations send. */
 const automationMetrics = (registers: Registry[]) => ({
+  automation_events: new Counter({
+    name: 'posthorn_automation_events_total',
+    help: 'Reported events, by what they came to: accepted, ignored, skipped, failed, duplicate, or refused (also those that came too many at once).',
+    labelNames: ['outcome'],
+    registers,
+  }),
+  automation_runs_overdue_seconds: new Gauge({
+    name: 'posthorn_automation_runs_overdue_seconds',
+    help: "For how long the run that was to be taken up first has been due in nobody's hand; 0 where none is due.",
+    registers,
+  }),
   automation_runs: new Counter({
     name: 'posthorn_automation_runs_total',
     help: 'Runs of automations that were due, by what they came to: sent, refused when they were to be accepted, skipped, cancelled, failed, or put_off to be tried again.',

@@ -81,10 +81,12 @@ function report(queue: Queue, event: ReportedBySource, keep: KeepReported | unde
   const { platform } = queue.deps
   const data_json = event.data_json ?? JSON.stringify(event.data)
   const characters = data_json.length + JSON.stringify(event.customer).length
-  if (!hasRoomFor(queue, event.source.id, characters))
+  if (!hasRoomFor(queue, event.source.id, characters)) {
+    platform.metrics.automation_events.inc({ outcome: 'refused' })
     return Promise.reject(
       new Problem('upstream_unavailable', 'Too many events wait to be stored right now. Report this one again in a moment.', { headers: retrySoon }),
     )
+  }
   const { promise, resolve, reject } = Promise.withResolvers<Reported>()
   queue.waiting.push({ event, id: platform.ids('aev'), at: isoTime(platform.clock.now()), data_json, keep, characters, resolve, reject })
   count(queue, event.source.id, 1, characters)
@@ -146,11 +148,12 @@ async function accept(deps: AcceptDeps, group: readonly Waiting[]): Promise<void
   for (let repeat = 0; open.length > 0; repeat++) {
     try {
       const reports = open
-      answer(open, await transact(deps.platform.pool, (tx) => acceptReports(deps, tx, reports)))
+      answer(deps, open, await transact(deps.platform.pool, (tx) => acceptReports(deps, tx, reports)))
       return
     } catch (error) {
       if (error instanceof NotKept) {
         open.find((one) => one === error.report)!.reject(error.problem)
+        deps.platform.metrics.automation_events.inc({ outcome: 'refused' })
         open = open.filter((one) => one !== error.report)
         continue
       }
@@ -165,12 +168,16 @@ async function accept(deps: AcceptDeps, group: readonly Waiting[]): Promise<void
   }
 }
 
-function answer(group: readonly Waiting[], outcomes: Outcomes): void {
+function answer({ platform: { metrics } }: AcceptDeps, group: readonly Waiting[], outcomes: Outcomes): void {
+  const counts = new Map<string, number>()
   for (const one of group) {
     const outcome = outcomes.get(one)!
+    const came_to = outcome instanceof Problem ? 'refused' : outcome.receipt.status
+    counts.set(came_to, (counts.get(came_to) ?? 0) + 1)
     if (outcome instanceof Problem) one.reject(outcome)
     else one.resolve(outcome)
   }
+  for (const [outcome, events] of counts) metrics.automation_events.inc({ outcome }, events)
 }
 
 /** Somebody else wrote first (23505 is a unique index that says so), or stood in the way. */
@@ -199,13 +206,14 @@ async function acceptFailed(deps: AcceptDeps, group: readonly Waiting[], error: 
   const { platform } = deps
   platform.log.error({ err: error, automation_event_id: group[0]!.id }, 'a reported event could not be looked at')
   try {
-    answer(group, await transact(platform.pool, (tx) => acceptReports(deps, tx, group, 'failed')))
+    answer(deps, group, await transact(platform.pool, (tx) => acceptReports(deps, tx, group, 'failed')))
   } catch (again) {
     refuse(deps, group, again)
   }
 }
 
 function refuse({ platform }: AcceptDeps, group: readonly Waiting[], error: unknown): void {
+  platform.metrics.automation_events.inc({ outcome: 'refused' }, group.length)
   if (group.length > 1) platform.log.error({ err: error }, 'a group of reported events failed as a whole; the next one goes on')
   for (const { reject } of group) reject(error instanceof NotKept ? error.problem : error)
 }

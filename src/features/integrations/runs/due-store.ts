@@ -27,6 +27,12 @@ export async function anyDue(sql: Db, at: string): Promise<boolean> {
   return rows.length > 0
 }
 
+/** When the first run that waits may be taken up; null where none waits. */
+export async function firstDue(sql: Db): Promise<string | null> {
+  const [row] = await sql<{ due_at: string | null }[]>`select min(due_at) as due_at from automation_runs where due_at is not null`
+  return row!.due_at
+}
+
 /** Where to look for sources that have something due. */
 export interface Look {
   readonly at: string
