@@ -15,7 +15,7 @@ const lookEveryMs = 100
 const leaseMs = 30_000
 const sourcesMax = 200
 const scannedMax = 5000
-/** Sources with at most so many due send them as interactive traffic, at most so many a look. */
+/** Sources with at most so many due send them as interactive traffic, together at most so many within `lookEveryMs`: a flood may be of many sources. */
 const fewMax = 5
 const interactiveMax = 20
 /** Of floods so many go at a time, whatever their sources: a request that comes meanwhile waits for no more than that. */
@@ -30,6 +30,8 @@ interface Sending {
   /** Runs in hand, by id. */
   readonly inHand: Map<string, DueRun>
   readonly working: Set<Promise<void>>
+  /** Runs that went as interactive traffic since a moment of the machine, in milliseconds. */
+  readonly interactive: { since: number; runs: number }
   /** A piece of floods is under way, or its rest. */
   flooding: boolean
   /** Behind which source the next look begins. */
@@ -40,7 +42,7 @@ interface Sending {
 
 /** `alone`: no other process takes requests or works. */
 export function runsLane(deps: RunDeps, alone: () => boolean): Lane {
-  const sending: Sending = { deps, alone, inHand: new Map(), working: new Set(), flooding: false, after: '', turn: 0 }
+  const sending: Sending = { deps, alone, inHand: new Map(), working: new Set(), interactive: { since: 0, runs: 0 }, flooding: false, after: '', turn: 0 }
   return {
     name: 'automation-runs',
     idle_ms: lookEveryMs,
@@ -84,7 +86,8 @@ async function begin(sending: Sending, stopping: AbortSignal | undefined): Promi
   if (piece.length > 0) {
     sending.flooding = true
     send(sending, piece, 'bulk', async () => {
-      if (sending.alone() && stopping?.aborted !== true) await pause(Math.min(restMaxMs, restFactor * (performance.now() - began)))
+      const took = performance.now() - began
+      if (sending.alone() && stopping?.aborted !== true) await pause(Math.min(restMaxMs, restFactor * took))
       sending.flooding = false
     })
   }
@@ -106,16 +109,27 @@ async function look(sending: Sending, at: string): Promise<{ few: Wanted[]; floo
   const busy = new Set([...inHand.values()].map(({ source_id }) => source_id))
   const few: Wanted[] = []
   const many: DueSource[] = []
-  let room = interactiveMax
+  let room = interactiveRoom(sending)
   for (const source of sources) {
     const { source_id, due } = source
     if (due > Math.min(fewMax, room) || busy.has(source_id)) many.push(source)
     else {
       few.push({ source_id, most: due })
       room -= due
+      sending.interactive.runs += due
     }
   }
   return { few, floods: flooding ? [] : sharesOf(sending, many) }
+}
+
+/** How many runs may go as interactive traffic now. */
+function interactiveRoom({ interactive }: Sending): number {
+  const now = performance.now()
+  if (now >= interactive.since + lookEveryMs) {
+    interactive.since = now
+    interactive.runs = 0
+  }
+  return interactiveMax - interactive.runs
 }
 
 /** As many of each as a piece has room for; where there are more sources than that they take turns. */
@@ -142,8 +156,8 @@ function send({ deps, inHand, working }: Sending, runs: readonly ReadRun[], traf
   const worked = sendRuns(deps, runs, traffic)
     .finally(() => {
       for (const { run } of runs) inHand.delete(run.id)
+      return rest?.()
     })
-    .then(rest)
     .finally(() => working.delete(worked))
   working.add(worked)
 }
