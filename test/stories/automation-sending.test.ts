@@ -1,4 +1,4 @@
-/** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.8, 6.9). */
+/** What becomes of runs when they are due: one message each, or a reason why there is none (behaviour: integrations 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 6.9). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endRuns, listDueSources, putOffRuns, takeDue } from '../../src/features/integrations/runs/due-store.ts'
@@ -500,4 +500,18 @@ test('sources of one account take turns with those of others', async (t) => {
   const { source_id } = await readRun(one.api, id)
   assert.deepEqual(new Set(sources.map(({ due }) => due)), new Set([1, 6]))
   assert.ok(sources.some((source) => source.source_id === source_id))
+})
+
+test('a run whose channel is suspended fails, and its neighbours on another channel are sent', async (t) => {
+  const { world, account, api, channel } = await liveSms(t)
+  const source = await sourceOf(account)
+  const other = (await api.post('/v1/channels', smsChannel)).body.id as string
+  const [stopped, going] = [await automationOf(account, source, { channel_id: channel }), await automationOf(account, source, { channel_id: other })]
+  const [[first], [second]] = [await happened(world.platform, account, stopped, [{ to }]), await happened(world.platform, account, going, [{ to }])]
+
+  await world.pool`update channels set status = 'suspended' where id = ${channel} and account_id = ${account.id} and mode = 'live'`
+  world.services.channels.forget()
+  await world.tick(lane)
+
+  assert.deepEqual([await told(api, first), await told(api, second)], ['failed channel_suspended', 'sent'])
 })
