@@ -12,7 +12,7 @@ import { recipientOf } from '../runs/recipient.ts'
 import type { NewRun } from '../runs/store.ts'
 import type { ReportingSource } from '../sources/store.ts'
 import { phoneOf } from './contact-sync.ts'
-import { decide, type Decision, type Recipient, type SkipReason } from './deciding.ts'
+import { verdictOf, type Verdict, type Recipient, type SkipReason } from './verdict.ts'
 import type { Report } from './reported.ts'
 
 /** What follows from an event. */
@@ -77,13 +77,13 @@ export async function matchOf(
   automation: ActiveAutomation,
   source: Pick<ReportingSource, 'consent_mode'>,
   contact: ContactRow | undefined,
-): Promise<Decision & { readonly to: string | null }> {
+): Promise<Verdict & { readonly to: string | null }> {
   const pairs = await pairsOf(platform, report, [automation], contact, new Turns())
   if (pairs === null) throw new Error(`the conditions of ${automation.id} could not be looked at`)
   const recipients = await recipientsOf(platform, sql, pairs)
   const [{ conditions_met, to }] = pairs as [Pair]
   const recipient = recipients.get(pairs[0]!)!
-  return { ...decide({ source, automation, consent: report.event.consent, conditions_met, recipient }, Date.parse(report.at)), to }
+  return { ...verdictOf({ source, automation, consent: report.event.consent, conditions_met, recipient }, Date.parse(report.at)), to }
 }
 
 const nothing = { status: 'ignored', reason: null, runs: [], restarted: [] } as const
@@ -163,7 +163,7 @@ function consequenceOf(
   const customer_keys = customerKeys(event)
   const runs = pairs.map((pair): NewRun => {
     const { automation, contact, conditions_met, to } = pair
-    const decision = decide({ source, automation, consent: event.consent, conditions_met, recipient: recipients.get(pair)! }, Date.parse(at))
+    const verdict = verdictOf({ source, automation, consent: event.consent, conditions_met, recipient: recipients.get(pair)! }, Date.parse(at))
     return {
       account_id: source.account_id,
       mode: source.mode,
@@ -172,7 +172,7 @@ function consequenceOf(
       automation_id: automation.id,
       automation_event_id: report.id,
       contact_id: contact?.id ?? null,
-      ...decision,
+      ...verdict,
       customer_keys,
       channel_type: automation.channel_type,
       to,

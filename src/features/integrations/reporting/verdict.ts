@@ -26,7 +26,7 @@ export interface Matched {
   readonly recipient: Recipient
 }
 
-export interface Decision {
+export interface Verdict {
   readonly status: 'scheduled' | 'skipped'
   readonly reason: SkipReason | null
   /** ISO 8601: when its message goes, or would go. */
@@ -34,7 +34,7 @@ export interface Decision {
 }
 
 /** `now`: when the event came, in milliseconds since 1970; the delay begins there. */
-export function decide(matched: Matched, now: number): Decision {
+export function verdictOf(matched: Matched, now: number): Verdict {
   const reason = reasonOf(matched)
   return { status: reason === null ? 'scheduled' : 'skipped', reason, scheduled_for: isoTime(now + matched.automation.delay_seconds * 1000) }
 }

@@ -1,7 +1,7 @@
 /** Whether an automation runs, over every combination of what it is decided by. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decide, type Matched } from './deciding.ts'
+import { verdictOf, type Matched } from './verdict.ts'
 
 /** Every combination of these choices. */
 function combinations<T extends object>(choices: { readonly [K in keyof T]: readonly T[K][] }): T[] {
@@ -52,7 +52,7 @@ test('nothing runs against conditions, consent or an opt-out, and what is not ag
         : consent.transactional !== false
     const may = conditions_met && recipient.to !== null && agreed && !recipient.blocked && !(marketing && recipient.stopped_marketing)
 
-    const { status, reason, scheduled_for } = decide(matched, Date.parse('2026-01-31T09:30:00.000Z'))
+    const { status, reason, scheduled_for } = verdictOf(matched, Date.parse('2026-01-31T09:30:00.000Z'))
 
     assert.deepEqual([status, reason === null, scheduled_for], [may ? 'scheduled' : 'skipped', may, '2026-01-31T09:31:00.000Z'], JSON.stringify(matched))
   }
@@ -60,7 +60,7 @@ test('nothing runs against conditions, consent or an opt-out, and what is not ag
 
 test('what is decided by something else does not change the reason', () => {
   for (const matched of everything) {
-    const { reason } = decide(matched, 0)
+    const { reason } = verdictOf(matched, 0)
     if (!matched.conditions_met) assert.equal(reason, 'condition_not_met')
     else if (matched.recipient.to === null) assert.equal(reason, 'no_identifier')
     else if (matched.recipient.blocked) assert.ok(reason === 'unsubscribed' || reason === 'consent_missing')
