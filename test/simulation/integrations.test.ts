@@ -13,7 +13,7 @@ import { simulatedProcesses, type SimulatedProcesses } from './processes.ts'
 import { lookAt, type Halted, type Look, type LookedAt } from './runs-looked-at.ts'
 import { customers, eventTypes, phoneOf, shopsOf, type Shop, type Shops } from './shops.ts'
 
-const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '1,3').split(',')
+const seeds = (process.env['POSTHORN_SIMULATION_SEEDS'] ?? '3,105').split(',')
 const steps = 45
 const lanes = ['automation-runs', 'automation-runs', 'dispatch', 'reports']
 const momentMs = 100
