@@ -18,6 +18,8 @@ import { WindowTable } from './windows.ts'
 
 /** Between two looks at all campaigns: a tenth of a second of a campaign's messages goes at once. */
 const lookEveryMs = 100
+/** Between two looks of a process that works on none. */
+const idleLookEveryMs = 500
 const leaseMs = 30_000
 const campaignsMax = 2000
 
@@ -25,7 +27,9 @@ export function sendingLane(deps: CampaignDeps): Lane {
   const sending: Sending = { deps, held: new Map(), windows: new WindowTable(), limits: new MessagingLimits(deps), recipients: new Recipients(deps) }
   return {
     name: 'campaigns',
-    idle_ms: lookEveryMs,
+    get idle_ms() {
+      return sending.held.size === 0 ? idleLookEveryMs : lookEveryMs
+    },
     rest_ms: lookEveryMs,
     async tick(stopping) {
       const inHand = new Map<string, Promise<void>>()

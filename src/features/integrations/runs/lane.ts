@@ -9,8 +9,9 @@ import { anyDue, listDueSources, readDue, takeDue, type DueRun, type DueSource, 
 import { readRuns, type ReadRun } from './facts.ts'
 import { sendRuns, type RunTraffic } from './sender.ts'
 
-/** Between two looks. */
+/** Between two looks, while some are sent and while none is due. */
 const lookEveryMs = 100
+const idleLookEveryMs = 250
 /** A process that dies leaves what it took to the others after this. */
 const leaseMs = 30_000
 const sourcesMax = 200
@@ -45,7 +46,7 @@ export function runsLane(deps: RunDeps, alone: () => boolean): Lane {
   const sending: Sending = { deps, alone, inHand: new Map(), working: new Set(), interactive: { since: 0, runs: 0 }, flooding: false, after: '', turn: 0 }
   return {
     name: 'automation-runs',
-    idle_ms: lookEveryMs,
+    idle_ms: idleLookEveryMs,
     async tick(stopping) {
       let begun = 0
       try {
