@@ -1,9 +1,9 @@
-/** The generated documents: the OpenAPI document from the routes, the pages of content types from their schemas, that of providers from their descriptions. */
+/** The generated documents: the OpenAPI document, the Postman collection and llms.txt from the routes, the pages of content types from their schemas, that of providers from their descriptions. */
 import { contentPages } from '../src/contract/content/reference.ts'
-import { openapiText } from '../src/openapi.ts'
+import { routeDocuments } from '../src/openapi.ts'
 import { providerPages } from '../src/reference/provider-page.ts'
 
 /** Paths from the root of the checkout, with their texts. */
 export async function generatedDocuments(): Promise<Record<string, string>> {
-  return { 'openapi.json': openapiText(), ...contentPages(), ...providerPages() }
+  return { ...(await routeDocuments()), ...contentPages(), ...providerPages() }
 }

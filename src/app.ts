@@ -66,11 +66,12 @@ import { loopsOf, type Loops } from './loops.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
 import { platformChores, signOff } from './platform/chores.ts'
 import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
+import { mountDerived } from './reference/derived-documents.ts'
 import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { Connections } from './platform/http/connections.ts'
-import { guidePages, providerPageFile } from './reference/provider-page.ts'
+import { providerPageFile } from './reference/provider-page.ts'
 import { mountFiles } from './platform/http/files.ts'
 import { mountHooks } from './platform/http/hooks.ts'
 import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
@@ -85,8 +86,14 @@ import { presence, type Presence } from './platform/presence.ts'
 /** What of this repository's documents is served beside the reference. */
 const documents: MarkdownPages = {
   root: join(import.meta.dirname, '../docs'),
-  folders: [{ path: '/docs/behaviour', folder: 'reference/behaviour' }],
-  documents: [{ path: '/docs/threat-model', file: 'reference/threat-model.md' }, { path: '/docs/providers', file: providerPageFile }, ...guidePages],
+  folders: [
+    { path: '/docs/behaviour', folder: 'reference/behaviour' },
+    { path: '/docs/guides', folder: 'guides' },
+  ],
+  documents: [
+    { path: '/docs/threat-model', file: 'reference/threat-model.md' },
+    { path: '/docs/providers', file: providerPageFile },
+  ],
   elsewhere: { 'reference/content': '/docs/content#' },
 }
 
@@ -324,6 +331,7 @@ function serverOf(
   if (routes.length > 0) {
     mountDocs(server, routes, platform.settings.base_url)
     mountMarkdown(server, documents)
+    mountDerived(server, routes, platform.settings.base_url)
     mountFiles(server, '/media/:id', services.media.open)
     mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(callbacks, channel_id, call, readBody))
   }

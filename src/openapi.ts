@@ -1,8 +1,9 @@
-/** `openapi.json`: the document of this version, written by `npm run gen` and committed. */
+/** `openapi.json`, and the other documents that are made of the routes: those of this version, written by `npm run gen` and committed. */
 import { buildApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
 import { openPool } from './platform/database/pool.ts'
+import { derivedDocuments } from './reference/derived-documents.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import type { Route } from './platform/http/route.ts'
 import { makeLog } from './platform/log.ts'
@@ -15,4 +16,12 @@ function everyRoute(): readonly Route[] {
   return buildApp({ pool, clock: systemClock(), settings: readConfig({}), secrets, log: makeLog('silent') }).routes
 }
 
-export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute(), 'http://127.0.0.1:8080'), null, 2)}\n`
+const base_url = 'http://127.0.0.1:8080'
+
+export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute(), base_url), null, 2)}\n`
+
+/** Paths from the root of the checkout, with their texts. */
+export const routeDocuments = async (): Promise<Record<string, string>> => ({
+  'openapi.json': openapiText(),
+  ...(await derivedDocuments(everyRoute(), base_url)),
+})

@@ -11,9 +11,6 @@ export const providerPageFile = 'reference/providers.md'
 /** Those that anybody may connect. */
 const offered = providers.filter((provider) => provider.offered === 'always')
 
-/** Where each guide is served, and its file. */
-export const guidePages = offered.flatMap(({ guide }) => (guide === undefined ? [] : [{ path: `/docs/guides/${guide}`, file: `guides/${guide}.md` }]))
-
 /** The Markdown page by its path in the repository; `npm run gen` writes it. */
 export const providerPages = (): Record<string, string> => ({ [`docs/${providerPageFile}`]: page(offered) })
 

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { guidePages } from '../../src/reference/provider-page.ts'
 import { startWorld } from '../kit/world.ts'
 
 /** Beside the pages of the decided behaviour. */
-const alone = ['/docs/threat-model', '/docs/providers', ...guidePages.map(({ path }) => path)]
-const names = readdirSync(join(import.meta.dirname, '../../docs/reference/behaviour')).map((file) => file.replace(/\.md$/, ''))
-const paths = [...names.map((name) => (name === 'README' ? '/docs/behaviour' : `/docs/behaviour/${name}`)), ...alone]
+const alone = ['/docs/threat-model', '/docs/providers']
+const pagesOf = (path: string, folder: string): string[] =>
+  readdirSync(join(import.meta.dirname, '../../docs', folder)).map((file) => (file === 'README.md' ? path : `${path}/${file.replace(/\.md$/, '')}`))
+const paths = [...pagesOf('/docs/behaviour', 'reference/behaviour'), ...pagesOf('/docs/guides', 'guides'), ...alone]
 
 test('every page of the decided behaviour is served, loads nothing and runs nothing', async (t) => {
   const world = await startWorld(t)
@@ -49,7 +49,7 @@ test('every link on the pages leads to a page and to an anchor on it, and no anc
     assert.equal(new Set(ids).size, ids.length, `${path}: an id stands twice`)
     anchors += ids.filter((id) => /^\d/.test(id!)).length
     for (const [, href] of html.matchAll(/href="([^"]+)"/g)) {
-      if (href!.startsWith('https://')) continue
+      if (/^https?:\/\//.test(href!)) continue
       const [target, anchor] = href!.split('#')
       const there = await read(target === '' ? path : target!)
       if (anchor !== undefined) assert.ok(there.includes(`id="${anchor}"`), `${path}: ${href} leads nowhere`)
