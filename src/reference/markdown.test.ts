@@ -40,3 +40,9 @@ test('HTML and scripts in the text are shown as they are written', () => {
   assert.match(html, /&#60;script&#62;alert\(1\)/)
   assert.match(html, /<div class="scroll"><table>/)
 })
+
+test('comments are for those who edit the text', () => {
+  const { html } = renderMarkdown('# Retries\n\n<!-- not run: an example -->\n```sh\nls\n```\n\nMore.', () => undefined)
+
+  assert.equal(html, '<h1>Retries</h1>\n<pre><code class="language-sh">ls\n</code></pre>\n<p>More.</p>\n')
+})

@@ -21,7 +21,7 @@ export interface Rendered {
 const numberedHeading = /^(\d+)\. (.+)$/
 const paragraphNumber = /^\d+\.\d+$/
 
-/** HTML in the text is shown as it is written; images are left out. */
+/** HTML in the text is shown as it is written, and comments are not; images are left out. */
 export function renderMarkdown(markdown: string, linkTo: LinkTo): Rendered {
   const sections: Section[] = []
   const marked = new Marked({ gfm: true, renderer: rendererOf(linkTo, sections) })
@@ -32,7 +32,7 @@ export function renderMarkdown(markdown: string, linkTo: LinkTo): Rendered {
 function rendererOf(linkTo: LinkTo, sections: Section[]): Renderer {
   const plain = new Renderer()
   const renderer = new Renderer()
-  renderer.html = ({ text }) => escape(text)
+  renderer.html = ({ text }) => escape(text.replaceAll(/<!--[^]*?-->\n*/g, ''))
   renderer.image = ({ text }) => escape(text)
   renderer.heading = function ({ tokens, depth, text }: Tokens.Heading) {
     const inner = this.parser.parseInline(tokens)

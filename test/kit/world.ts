@@ -40,6 +40,8 @@ export interface PlatformOptions {
   /** Of ids and of everything else random; by default the test's name. */
   readonly seed?: string | number
   readonly settings?: Partial<Settings>
+  /** Where the service listens; by default on a free port. */
+  readonly port?: number
   /** Who follows what becomes of messages, in every process of the world. */
   readonly followers?: readonly Follower[]
   /** Who submits messages with rows of its own, in every process of the world. */
@@ -178,7 +180,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const { followers, submitters, providers } = parts
   const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers, submitters, providers })
   parts.rest.pools.add(app.platform.reads.pool)
-  await app.server.listen({ host: '127.0.0.1', port: 0 })
+  await app.server.listen({ host: '127.0.0.1', port: options.port ?? 0 })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))
   closing(t, stop)
