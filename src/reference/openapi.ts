@@ -1,13 +1,12 @@
 /** The OpenAPI 3.1 document, derived from the routes and the catalogues. Nothing in it is written twice. */
 import type { TSchema } from 'typebox'
 import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts'
-import { eventTypes } from '../contract/events.ts'
 import { limits } from '../contract/limits.ts'
 import { ApiError } from '../contract/resources/api-error.ts'
 import type { Route } from '../platform/http/route.ts'
+import { Components, type Json } from './components.ts'
 import { sample } from './samples.ts'
-
-type Json = Record<string, unknown>
+import { eventsTag, webhookOperations } from './webhook-operations.ts'
 
 /** The version of the API (behaviour: operating 1.2); the path prefix is `/v1`. */
 const version = '1.0.0'
@@ -27,19 +26,25 @@ To poll with \`updated_after\`, go back a few seconds before the last request: c
 
 /** The document of these routes as served under `base_url`. */
 export function openapiDocument(routes: readonly Route[], base_url: string): Json {
-  const components = new Map<string, Json>()
-  const hoist = hoister(components)
+  const components = new Components()
   const paths: Record<string, Json> = {}
-  for (const route of routes) ((paths[route.path] ??= {}) as Json)[route.method.toLowerCase()] = operation(route, hoist)
-  hoist(ApiError)
+  for (const route of routes) ((paths[route.path] ??= {}) as Json)[route.method.toLowerCase()] = operation(route, components)
+  components.response(ApiError)
+  const webhooks = webhookOperations(components)
   return {
     openapi: '3.1.0',
-    info: { title: 'Posthorn', version, description: intro, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Posthorn',
+      version,
+      description: intro,
+      contact: { name: 'Whoever operates this service', url: `${base_url}/docs` },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: base_url }],
     security: [{ api_key: [] }],
     tags: [...new Set(routes.map((route) => route.tag)), eventsTag].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     paths,
-    webhooks: webhooks(),
+    webhooks,
     components: {
       securitySchemes: {
         api_key: { type: 'http', scheme: 'bearer', description: 'An API key, such as svc_test_…' },
@@ -47,12 +52,11 @@ export function openapiDocument(routes: readonly Route[], base_url: string): Jso
       },
       headers: headerComponents,
       examples: Object.fromEntries([...new Set(routes.flatMap(codesOf))].toSorted().map((code) => [code, { value: errorExample(code) }])),
-      schemas: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: components.all(),
     },
   }
 }
 
-const eventsTag = 'Webhook events'
 const tagDescriptions: Readonly<Record<string, string>> = {
   Account: 'The account behind a key.',
   Billing: 'The prepaid balance, prices, usage and every movement of money.',
@@ -71,32 +75,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   [eventsTag]: 'What webhook endpoints receive.',
 }
 
-type Hoist = (schema: TSchema | unknown) => unknown
-
-/** Puts schemas that have an `$id` among the components, once, and refers to them. */
-function hoister(components: Map<string, Json>): Hoist {
-  const walk = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(walk)
-    if (typeof value !== 'object' || value === null) return value
-    const { $id, ...rest } = value as Json
-    if (typeof $id !== 'string' || [rest['type']].flat().includes('null')) return body(rest)
-    if (!components.has($id)) {
-      components.set($id, {})
-      components.set($id, body(rest))
-    }
-    return { $ref: `#/components/schemas/${$id}` }
-  }
-  const body = (schema: Json): Json => {
-    const { format, ...rest } = schema
-    const known = format === undefined || format === 'date-time-query' ? {} : { format }
-    return Object.fromEntries(
-      Object.entries({ ...rest, ...known }).map(([key, value]) => [key, key === 'examples' || key === 'default' || key === 'enum' ? value : walk(value)]),
-    )
-  }
-  return walk
-}
-
-function operation(route: Route, hoist: Hoist): Json {
+function operation(route: Route, components: Components): Json {
   const takesKey = route.method === 'POST' && route.take === undefined
   return {
     operationId: route.operation,
@@ -109,7 +88,7 @@ function operation(route: Route, hoist: Hoist): Json {
     ...(route.mode === undefined ? {} : { 'x-mode': route.mode }),
     parameters: [
       ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-      ...queryParameters(route, hoist),
+      ...queryParameters(route, components),
       ...(takesKey
         ? [
             {
@@ -122,27 +101,27 @@ function operation(route: Route, hoist: Hoist): Json {
           ]
         : []),
     ],
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route, hoist) }),
-    ...(route.uploads === undefined ? {} : { requestBody: uploadBody(route.uploads, hoist) }),
-    responses: responses(route, hoist),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, components) }),
+    ...(route.uploads === undefined ? {} : { requestBody: uploadBody(route.uploads, components) }),
+    responses: responses(route, components),
   }
 }
 
-function queryParameters(route: Route, hoist: Hoist): Json[] {
+function queryParameters(route: Route, components: Components): Json[] {
   const required = (route.query as { required?: string[] } | undefined)?.required ?? []
   return Object.entries(route.query?.properties ?? {}).map(([name, schema]) => {
     const { description, ...rest } = schema as Json
-    return { name, in: 'query', required: required.includes(name), ...(description === undefined ? {} : { description }), schema: hoist(rest) }
+    return { name, in: 'query', required: required.includes(name), ...(description === undefined ? {} : { description }), schema: components.parameter(rest) }
   })
 }
 
-function requestBody(route: Route, hoist: Hoist): Json {
+function requestBody(route: Route, components: Components): Json {
   const required = ((route.body as { required?: string[] }).required ?? []).length > 0 && route.body_optional !== true
-  return { required, content: { 'application/json': { schema: hoist(route.body), example: requestExample(route) } } }
+  return { required, content: { 'application/json': { schema: components.request(route.body!), example: requestExample(route) } } }
 }
 
-function uploadBody(uploads: NonNullable<Route['uploads']>, hoist: Hoist): Json {
-  const content = Object.entries(uploads).map(([type, { schema, ...rest }]) => [type, { schema: hoist(schema), ...rest }])
+function uploadBody(uploads: NonNullable<Route['uploads']>, components: Components): Json {
+  const content = Object.entries(uploads).map(([type, { schema, ...rest }]) => [type, { schema: components.parameter(schema), ...rest }])
   return { required: true, content: Object.fromEntries(content) }
 }
 
@@ -185,9 +164,9 @@ export function codesOf(route: Route): ErrorCode[] {
 const byStatus = (codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
   [...codes].toSorted((a, b) => errorCatalogue[a].status - errorCatalogue[b].status || (a < b ? -1 : 1))
 
-function responses(route: Route, hoist: Hoist): Json {
+function responses(route: Route, components: Components): Json {
   const answers: Json = {}
-  for (const [status, schema] of Object.entries(route.replies)) answers[status] = success(route, Number(status), schema, hoist)
+  for (const [status, schema] of Object.entries(route.replies)) answers[status] = success(route, Number(status), schema, components)
   for (const [status, codes] of Object.entries(Object.groupBy(codesOf(route), (code) => errorCatalogue[code].status))) {
     answers[status] ??= {
       description: codes!.map((code) => `\`${code}\`: ${errorCatalogue[code].title}`).join('\n\n'),
@@ -204,11 +183,11 @@ function responses(route: Route, hoist: Hoist): Json {
   return answers
 }
 
-function success(route: Route, status: number, schema: TSchema | string, hoist: Hoist): Json {
+function success(route: Route, status: number, schema: TSchema | string, components: Components): Json {
   const described = { description: descriptions[status] ?? 'Done.', headers: headers(status, route) }
   if (schema === '' || status === 304) return described
   if (typeof schema === 'string') return { ...described, content: { [schema.split(';')[0]!]: { schema: { type: 'string' } } } }
-  const json = { 'application/json': { schema: hoist(schema), example: sample(schema) } }
+  const json = { 'application/json': { schema: components.response(schema), example: sample(schema) } }
   return { ...described, content: route.csv === undefined ? json : { ...json, 'text/csv': { schema: { type: 'string' } } } }
 }
 
@@ -249,43 +228,4 @@ function headers(status: number, route: Route): Json {
   if ((route.method === 'POST' || route.method === 'PATCH') && route.streamed !== true && ![401, 413, 429].includes(status))
     names.push('Service-Ignored-Fields')
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-}
-
-function webhooks(): Json {
-  return Object.fromEntries(
-    Object.entries(eventTypes).map(([type, { object, when }]) => [
-      type,
-      {
-        post: {
-          operationId: `on_${type.replaceAll('.', '_')}`,
-          summary: `Sent when ${when}.`,
-          tags: [eventsTag],
-          security: [],
-          requestBody: {
-            content: {
-              'application/json': {
-                schema: {
-                  type: 'object',
-                  required: ['id', 'object', 'type', 'mode', 'created_at', 'data'],
-                  properties: {
-                    id: { type: 'string' },
-                    object: { const: 'event' },
-                    type: { const: type },
-                    mode: { type: 'string', enum: ['live', 'test'] },
-                    created_at: { type: 'string' },
-                    data: {
-                      type: 'object',
-                      required: ['object'],
-                      properties: { object: { type: 'object', description: `The ${object} as it was at that moment.` } },
-                    },
-                  },
-                },
-              },
-            },
-          },
-          responses: { '2XX': { description: 'Any 2xx within ten seconds counts as delivered.' } },
-        },
-      },
-    ]),
-  )
 }

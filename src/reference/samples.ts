@@ -1,4 +1,5 @@
 /** An example value of a schema: what the schema names as one, else the plainest value that fits. */
+import { Message } from '../contract/resources/message.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]
@@ -120,7 +121,7 @@ function plainest(schema: Schema, type: string | undefined, name: string): unkno
   if (type === 'integer' || type === 'number') return schema.minimum ?? 0
   if (type === 'boolean') return false
   if (type === 'array') return schema.items === undefined ? [] : [sample(schema.items, name.replace(/s$/, ''))]
-  if (type === 'object') return {}
+  if (type === 'object') return name === 'object' ? sample(Message) : {} // `data.object` of an event of whatever type
   if (schema.format === 'date') return '2026-01-31'
   if (/_at$|^date|_after$|_before$/.test(name) || schema.format?.startsWith('date-time') === true) return moment
   if (name === 'id') return tail

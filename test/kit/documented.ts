@@ -25,6 +25,12 @@ function load() {
     paths: Record<string, Record<string, Omit<Operation, 'path'>>>
   }
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  // clients let later versions add values; this version answers none but these
+  ajv.addKeyword({
+    keyword: 'x-extensible-enum',
+    schemaType: 'array',
+    validate: (values: unknown[], value: unknown) => value === null || values.includes(value),
+  })
   ajv.addSchema({ ...document, $id: 'openapi' })
   const patterns = Object.keys(document.paths)
     .toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))

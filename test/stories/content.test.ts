@@ -287,12 +287,14 @@ test('the service explains every content type itself, in the pages and in the Op
   const page = await anyone.get('/docs/content')
   const reference = await anyone.get('/docs')
   const document = (await anyone.get('/docs/openapi.json')).body
-  const fields = document.components.schemas.SendMessage.properties
+  const { schemas } = document.components
+  const variants = schemas.SendMessage.discriminator.mapping
 
   for (const { type, direction, request } of contentReference()) {
     assert.ok(page.body.includes(`<h3 id="${type}">`), type)
     if (direction === 'inbound') continue
-    const schema = document.components.schemas[fields[type].$ref.split('/').at(-1)]
+    const variant = schemas[variants[type].split('/').at(-1)]
+    const schema = schemas[variant.properties[type].$ref.split('/').at(-1)]
     assert.deepEqual(schema.examples, [request.body[type]])
     assert.ok(reference.body.includes(`href="/docs/content#${type}"`), type)
   }

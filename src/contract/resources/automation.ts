@@ -53,7 +53,7 @@ export const Automation = Type.Object(
     cancel_on: Type.Array(Type.String(), cancelOn),
     channel_id: Type.String(),
     category: Type.Unsafe<AutomationCategory>({ type: 'string', enum: [...automationCategories] }),
-    message: AnyObject(message),
+    message: AnyObject({ ...message, $id: 'AutomationMessage' }),
     merge_fallbacks: Type.Unsafe<Record<string, string>>({ type: 'object', ...fallbacks }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
@@ -63,7 +63,10 @@ export const Automation = Type.Object(
 export type Automation = Static<typeof Automation>
 
 const Message = Type.Unsafe<AutomationMessage>(
-  Type.Object({ type: Type.String({ description: "One of the channel's capabilities." }) }, { ...message, additionalProperties: true }),
+  Type.Object(
+    { type: Type.String({ description: "One of the channel's capabilities." }) },
+    { ...message, $id: 'AutomationMessage', additionalProperties: true },
+  ),
 )
 const name = Type.String({ minLength: 1, maxLength: automationLimits.name_length_max })
 const eventType = Type.String({

@@ -177,7 +177,7 @@ export const Campaign = Type.Object(
     pause_reason: NullableString({ enum: [...pauseReasons, null] }),
     failure_reason: NullableString({ enum: [...failureReasons, null] }),
     audience: Audience,
-    message: AnyObject(message),
+    message: AnyObject({ ...message, $id: 'CampaignMessage' }),
     merge_fallbacks: fallbacks({}),
     require_opt_in: Type.Boolean(),
     consent_declared: Type.Boolean(),

@@ -12,6 +12,7 @@ export const Event = Type.Object(
       description: `One of ${Object.keys(eventTypes)
         .map((type) => `\`${type}\``)
         .join(', ')}. More may be added.`,
+      examples: ['message.delivered'],
     }),
     mode: Mode,
     created_at: Timestamp({ description: 'When it occurred.' }),

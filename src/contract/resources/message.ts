@@ -48,7 +48,7 @@ export const Message = Type.Object(
     direction: Type.String({ enum: ['outbound', 'inbound'] }),
     to: Type.String(),
     from: Type.String(),
-    type: Type.String(),
+    type: Type.String({ examples: ['text'] }),
     content: AnyObject({ description: 'The content object, under the key named by `type`. What comes in is not held to the limits of what is sent.' }),
     status: Type.String({ enum: [...messageStatuses] }),
     error: Type.Unsafe<Static<typeof MessageError> | null>({ ...MessageError, type: ['object', 'null'] }),

@@ -62,7 +62,11 @@ const InboundMessage = Type.Object(
     profile_name: Type.Optional(NullableString({ maxLength: 255 })),
     reply_to: Type.Optional(NullableString({ description: 'The message that it answers.' })),
   },
-  { additionalProperties: true, examples: [{ channel: 'ch_test_sms', from: '+14155550123', text: { body: 'Where is my parcel?' }, profile_name: 'Ada' }] },
+  {
+    $id: 'InboundMessage',
+    additionalProperties: true,
+    examples: [{ channel: 'ch_test_sms', from: '+14155550123', text: { body: 'Where is my parcel?' }, profile_name: 'Ada' }],
+  },
 )
 
 const filters = {

@@ -1,0 +1,115 @@
+/** What the OpenAPI document promises to those who generate types from it. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { capabilities, contentTypes } from '../../src/contract/content/registry.ts'
+import { eventTypes } from '../../src/contract/events.ts'
+import { openapiText } from '../../src/openapi.ts'
+
+interface Schema {
+  readonly $ref: string
+  readonly oneOf?: readonly Schema[]
+  readonly properties: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: unknown
+  readonly discriminator: { readonly mapping: Readonly<Record<string, string>> }
+}
+interface Operation {
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+const document = JSON.parse(openapiText()) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+const { schemas } = document.components
+const nameOf = (ref: string): string => ref.split('/').at(-1)!
+const mapped = (union: string) => schemas[union]!.discriminator.mapping
+const jsonBody = (operation: Operation): Schema | undefined => operation.requestBody?.content['application/json']?.schema
+
+function checkOf(name: string): ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ ...document, $id: 'openapi' })
+  return ajv.compile({ $ref: `openapi#/components/schemas/${name}` })
+}
+
+test('a union has one variant for each type, which names its content or its resource', () => {
+  assert.deepEqual(Object.keys(mapped('SendMessage')), [...capabilities])
+  assert.deepEqual(Object.keys(mapped('CampaignMessage')), [...capabilities])
+  assert.deepEqual(Object.keys(mapped('AutomationMessage')), [...capabilities])
+  assert.deepEqual(Object.keys(mapped('Message')), Object.keys(contentTypes))
+  assert.deepEqual(Object.keys(mapped('Event')), Object.keys(eventTypes))
+  for (const union of ['SendMessage', 'CampaignMessage', 'AutomationMessage', 'Message', 'Event']) {
+    const refs = schemas[union]!.oneOf!.map(({ $ref }) => $ref)
+    assert.deepEqual(refs, Object.values(mapped(union)), union)
+  }
+  for (const [type, ref] of Object.entries(mapped('Event'))) {
+    const object = schemas[nameOf(ref)]!.properties['data']!.properties['object']!
+    assert.ok(schemas[nameOf(object.$ref)] !== undefined, type)
+    assert.equal(jsonBody(document.webhooks[type]!.post)!.$ref, ref)
+  }
+})
+
+test('a message to send is refused by the document for a misspelt type or field, a missing content, and the content of another type', () => {
+  const check = checkOf('SendMessage')
+  const message = { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
+
+  assert.ok(check(message), JSON.stringify(check.errors))
+  assert.ok(!check({ ...message, type: 'txet' }))
+  assert.ok(!check({ ...message, txt: { body: 'Hello' } }))
+  assert.ok(!check({ ...message, text: undefined }))
+  assert.ok(!check({ channel: 'ch_test_sms', to: '+15005550006', type: 'text', location: contentTypes.location.example }))
+  assert.ok(!check({ ...message, text: { bdy: 'Hello' } }))
+})
+
+test('a message of a campaign may have merge tags where only what they bring in is bounded', () => {
+  const check = checkOf('CampaignMessage')
+  const body = { text: 'Look' }
+
+  assert.ok(
+    check({ type: 'cta_url', cta_url: { body, action: { parameters: { display_text: 'Go, {{attributes.what_you_wanted}}', url: '{{attributes.url}}' } } } }),
+  )
+  assert.ok(!check({ type: 'cta_url', text: { body: 'Hello' } }))
+})
+
+test('the body of every request is closed, except where it belongs to another service', () => {
+  const open: string[] = []
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(operations)) {
+      const schema = jsonBody(operation)
+      if (schema !== undefined && !isClosed(schema)) open.push(`${method} ${path}`)
+    }
+
+  assert.deepEqual(open, ['post /v1/ingest/{platform}/{source_id}'])
+})
+
+function isClosed(schema: Schema): boolean {
+  if (schema.$ref !== undefined) return isClosed(schemas[nameOf(schema.$ref)]!)
+  return schema.oneOf === undefined ? schema.additionalProperties === false : schema.oneOf.every(isClosed)
+}
+
+test('no enumeration of an answer is closed', () => {
+  const closed: string[] = []
+  const walk = (value: unknown, where: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray((value as { enum?: unknown }).enum)) closed.push(where)
+    for (const [key, inner] of Object.entries(value)) if (key !== 'examples' && key !== 'example') walk(inner, `${where}/${key}`)
+  }
+  for (const name of [
+    'MessageFields',
+    'Channel',
+    'Campaign',
+    'Automation',
+    'WebhookEndpoint',
+    'WebhookDelivery',
+    'Package',
+    'ApiError',
+    'ErrorBody',
+    ...eventNames(),
+  ])
+    walk(schemas[name], name)
+
+  assert.deepEqual(closed, [])
+})
+
+const eventNames = (): string[] => Object.values(mapped('Event')).map(nameOf)
