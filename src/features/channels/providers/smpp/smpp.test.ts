@@ -85,13 +85,14 @@ test('what waits for the window, or for the parts before it, is not sent once an
 })
 
 test('a link that does not answer enquire_link ends', async (t) => {
-  const { sim, session, clock } = await linked(t, { settings: { enquire_link_seconds: 10 } })
+  // another time than the ten seconds that an answer may take: else the next question looks planned while the first one waits
+  const { sim, session, clock } = await linked(t, { settings: { enquire_link_seconds: 15 } })
 
-  await clock.advance(10_000)
+  await clock.advance(15_000)
   await until('the first question to be answered', () => sim.enquiries === 1)
-  await until('the next one to be planned', () => clock.wakesAt().includes(clock.now() + 10_000))
+  await until('the next one to be planned', () => clock.wakesAt().includes(clock.now() + 15_000))
   sim.answersEnquiries = false
-  await clock.advance(10_000)
+  await clock.advance(15_000)
   await until('the second question', () => sim.enquiries === 2)
   await clock.advance(10_000)
 
