@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { Webhook } from 'standardwebhooks'
 import Stripe from 'stripe'
 import { closing } from '../../test/kit/closing.ts'
 import { rawReceiver, respond, type Answer } from '../../test/kit/raw-receiver.ts'
@@ -74,6 +75,8 @@ test('events that happen from now on are posted in order, signed with the secret
   const [head, body] = receiver.requests[0]!.split('\r\n\r\n')
   const signature = /Service-Signature: (.*)\r\n/.exec(head!)![1]!
   assert.equal(Stripe.webhooks.constructEvent(body!, signature, running.secret).id, ids[0])
+  const standard = Object.fromEntries([...head!.matchAll(/^(webhook-\w+): (.*)$/gm)].map(([, name, value]) => [name!, value!.trim()]))
+  assert.equal((new Webhook(running.secret).verify(body!, standard) as { id: string }).id, ids[0])
 })
 
 test('a restart loses nothing that happened meanwhile, repeats nothing acknowledged, and keeps its secret', async (t) => {

@@ -6,8 +6,7 @@ import { request } from 'undici'
 import type { ErrorBody } from '../contract/resources/api-error.ts'
 import type { Event } from '../contract/resources/event.ts'
 import type { Clock } from '../lib/clock.ts'
-import { eventHeaders } from '../lib/event-headers.ts'
-import { hmacKey } from '../lib/hmac.ts'
+import { eventHeaders, signingKey, type SigningKey } from '../lib/event-headers.ts'
 import type { HttpPoster } from '../lib/http-post.ts'
 import { makeFolder } from '../lib/make-folder.ts'
 import { OperatorError } from '../platform/operator-error.ts'
@@ -64,7 +63,7 @@ const notKept = (folder: string, error: Error): OperatorError =>
 
 async function follow(options: ListenerOptions, file: string, state: State): Promise<void> {
   const { signal, clock } = options
-  const key = hmacKey(state.secret)
+  const key = signingKey(state.secret)
   while (!signal.aborted && state.cursor !== null) {
     const query = `order=asc&limit=${pageSize}${state.cursor === '' ? '' : `&starting_after=${state.cursor}`}`
     const answer = await ask<{ data: Event[] }>(options, `/v1/events?${query}`)
@@ -95,7 +94,7 @@ const wanted = (type: string, events: readonly string[]): boolean =>
   events.length === 0 || events.some((entry) => entry === '*' || entry === type || (entry.endsWith('.*') && type.startsWith(entry.slice(0, -1))))
 
 /** Posts until it is acknowledged. False when the listener was ended before. */
-async function forward(options: ListenerOptions, key: ReturnType<typeof hmacKey>, event: Event): Promise<boolean> {
+async function forward(options: ListenerOptions, key: SigningKey, event: Event): Promise<boolean> {
   const { clock, signal, poster, forward_to, tell } = options
   const body = Buffer.from(JSON.stringify(event))
   for (let wait = backoffMs.first; ; wait = Math.min(wait * 2, backoffMs.max)) {

@@ -1,21 +1,43 @@
-/** The headers under which an event is posted, wherever it is posted from (behaviour: webhooks 4.1). */
-import { signatureHeader, type HmacKey } from './hmac.ts'
+/** The headers under which an event is posted, wherever it is posted from (behaviour: webhooks 4.1), signed in two ways: `Service-Signature`, and as Standard Webhooks has it (https://www.standardwebhooks.com). */
+import { hmac, hmacKey, signatureHeader, type HmacKey } from './hmac.ts'
+
+/** A signing secret, made ready for both ways. */
+export interface SigningKey {
+  /** Keyed with the whole text of the secret. */
+  readonly service: HmacKey
+  /** Keyed with what the base64 behind `whsec_` stands for. */
+  readonly standard: HmacKey
+}
+
+/** `secret`: `whsec_` and base64. */
+export const signingKey = (secret: string): SigningKey => ({
+  service: hmacKey(secret),
+  standard: hmacKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')),
+})
 
 /** Names and values in turn, signed with every key at `now` (milliseconds). */
-export const eventHeaders = (
-  keys: readonly (string | HmacKey)[],
-  event: { readonly id: string; readonly type: string },
-  body: Buffer,
-  now: number,
-): string[] => [
-  'Service-Signature',
-  signatureHeader(keys, Math.floor(now / 1000), body),
-  'Service-Event-Id',
-  event.id,
-  'Service-Event-Type',
-  event.type,
-  'User-Agent',
-  'Service-Webhooks/1.0',
-  'Content-Type',
-  'application/json',
-]
+export function eventHeaders(keys: readonly SigningKey[], event: { readonly id: string; readonly type: string }, body: Buffer, now: number): string[] {
+  const seconds = Math.floor(now / 1000)
+  return [
+    'Service-Signature',
+    signatureHeader(
+      keys.map(({ service }) => service),
+      seconds,
+      body,
+    ),
+    'Service-Event-Id',
+    event.id,
+    'Service-Event-Type',
+    event.type,
+    'webhook-id',
+    event.id,
+    'webhook-timestamp',
+    String(seconds),
+    'webhook-signature',
+    keys.map(({ standard }) => `v1,${hmac(standard, 'base64', `${event.id}.${seconds}.`, body)}`).join(' '),
+    'User-Agent',
+    'Service-Webhooks/1.0',
+    'Content-Type',
+    'application/json',
+  ]
+}

@@ -1,32 +1,12 @@
 /** What is promised about webhook endpoints and the delivery of events (behaviour: webhooks 2, 4, 5, 6, 7). */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import Stripe from 'stripe'
 import { recordEvents } from '../../src/platform/outbox.ts'
-import { startWorld, type TestAccount, type World } from '../kit/world.ts'
+import { deliveries, message, pass, start, subscribe } from '../kit/subscribing.ts'
 import type { Receiver } from '../kit/receiver.ts'
 
-const message = (to = '+15005550006', more: object = {}) => ({ channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' }, ...more })
 const fullSchedule = [30, 120, 600, 1800, 7200, 21_600, 43_200, 86_400]
-
-async function start(t: TestContext, settings: object = {}) {
-  const world = await startWorld(t, { settings })
-  const account = await world.account()
-  return { world, account, api: account.api, receiver: world.receiver() }
-}
-
-async function subscribe(account: TestAccount, receiver: Receiver, more: object = {}) {
-  const made = await account.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['*'], ...more })
-  assert.equal(made.status, 201, JSON.stringify(made.body))
-  return made.body as { id: string; secret: string }
-}
-
-const deliveries = async (account: TestAccount, id: string, query = '') => (await account.api.get(`/v1/webhook_endpoints/${id}/deliveries${query}`)).body.data
-
-async function pass(world: World, ms: number) {
-  await world.clock.advance(ms)
-  await world.settle()
-}
 
 test('every change of a message reaches the endpoint, signed over the raw body', async (t) => {
   const { world, account, receiver } = await start(t)

@@ -1,8 +1,7 @@
 /** One attempt of a delivery: what is sent (behaviour: webhooks 4), and what follows from how it ended. */
 import type { Clock } from '../../../lib/clock.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { eventHeaders } from '../../../lib/event-headers.ts'
-import { hmacKey, type HmacKey } from '../../../lib/hmac.ts'
+import { eventHeaders, signingKey, type SigningKey } from '../../../lib/event-headers.ts'
 import type { PostOutcome } from '../../../lib/http-post.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 import type { Settings } from '../../../platform/settings.ts'
@@ -11,8 +10,8 @@ import type { EndpointRow } from '../endpoints/store.ts'
 /** What an attempt needs of its endpoint, secrets opened. */
 export interface Target {
   readonly url: string
-  readonly secret: HmacKey
-  readonly previous_secret: HmacKey | null
+  readonly secret: SigningKey
+  readonly previous_secret: SigningKey | null
   /** Milliseconds since 1970. */
   readonly previous_secret_until: number
   readonly verification_token: string | null
@@ -23,8 +22,8 @@ export const targetOf = (
   row: Pick<EndpointRow, 'url' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'verification_token'>,
 ): Target => ({
   url: row.url,
-  secret: hmacKey(secrets.open(row.secret)),
-  previous_secret: row.previous_secret === null ? null : hmacKey(secrets.open(row.previous_secret)),
+  secret: signingKey(secrets.open(row.secret)),
+  previous_secret: row.previous_secret === null ? null : signingKey(secrets.open(row.previous_secret)),
   previous_secret_until: row.previous_secret_until === null ? 0 : Date.parse(row.previous_secret_until),
   verification_token: row.verification_token === null ? null : secrets.open(row.verification_token),
 })
