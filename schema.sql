@@ -635,6 +635,22 @@ create table installation (
   constraint installation_only_row_check CHECK (only_row)
 );
 
+create table integration_redactions (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  source_id text collate "C" not null,
+  external_id text,
+  phone text,
+  email text,
+  order_ids text[] not null,
+  before_id text collate "C",
+  created_at timestamp with time zone not null,
+  constraint integration_redactions_pkey PRIMARY KEY (id),
+  constraint integration_redactions_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
+);
+CREATE INDEX integration_redactions_oldest ON public.integration_redactions USING btree (account_id, id);
+
 create table integration_sources (
   account_id text collate "C" not null,
   mode text not null,

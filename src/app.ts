@@ -33,7 +33,7 @@ import { segmentRoutes } from './features/contacts/segments/routes.ts'
 import { contactService } from './features/contacts/service.ts'
 import { pauseOfChannel } from './features/integrations/automations/reactions.ts'
 import { cancelRunsOfAccounts, cancelRunsOfChannels, skipRunsOfContacts, skipUnsubscribedRuns } from './features/integrations/runs/reactions-store.ts'
-import { runInvariants } from './features/integrations/runs/invariants.ts'
+import { integrationInvariants } from './features/integrations/invariants.ts'
 import { automationSubmitter } from './features/integrations/runs/submitter.ts'
 import { integrationRoutes } from './features/integrations/routes.ts'
 import { integrationService } from './features/integrations/service.ts'
@@ -252,7 +252,7 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports, campa
   ...imports.chores,
   ...webhookChores(platform),
   ...campaigns.chores,
-  ...integrationChores(platform),
+  ...integrationChores(platform, contacts),
 ]
 
 const invariantsOf = (platform: Platform, followers: Followers, { media }: Services): Invariant[] => [
@@ -263,7 +263,7 @@ const invariantsOf = (platform: Platform, followers: Followers, { media }: Servi
   ...messageInvariants(followers.pairs.map(({ follower }) => follower)),
   ...webhookInvariants(platform),
   ...campaignInvariants,
-  ...runInvariants,
+  ...integrationInvariants(platform),
 ]
 
 export function buildApp(parts: AppParts): App {

@@ -129,6 +129,11 @@ const automationMetrics = (registers: Registry[]) => ({
     help: "For how long the run that was to be taken up first has been due in nobody's hand; 0 where none is due.",
     registers,
   }),
+  integration_redaction_age_seconds: new Gauge({
+    name: 'posthorn_integration_redaction_age_seconds',
+    help: 'How long ago a platform asked for the oldest redaction of a customer that is not done; 0 where all are.',
+    registers,
+  }),
   automation_runs: new Counter({
     name: 'posthorn_automation_runs_total',
     help: 'Runs of automations that were due, by what they came to: sent, refused when they were to be accepted, skipped, cancelled, failed, or put_off to be tried again.',

@@ -9,7 +9,7 @@ import { root, sources, templates, withoutComments, type Source } from './source
 const owners: Readonly<Record<string, string>> = {
   platform: 'events idempotency_keys installation processes schema_functions schema_migrations',
   accounts: 'accounts api_keys',
-  integrations: 'automation_events automation_runs automations integration_sources',
+  integrations: 'automation_events automation_runs automations integration_redactions integration_sources',
   campaigns: 'campaign_counters campaign_jobs campaign_recipients campaign_tombstones campaigns',
   billing: 'grants ledger_entries prices usage_rows wallets',
   channels: 'channel_sessions channel_templates channels',

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { runInvariants } from '../../src/features/integrations/runs/invariants.ts'
+import { integrationInvariants } from '../../src/features/integrations/invariants.ts'
 import { startProcess } from '../kit/process.ts'
 import { seeded, type Random } from '../kit/random.ts'
 import { startWorld, type TestAccount, type World } from '../kit/world.ts'
@@ -284,7 +284,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
   const { tell } = shops
   const cancelLeftovers = async () => {
     for (const { name, run } of random.pick(processes.all).app.chores)
-      if (['runs of what is stopped', 'receipts of deleted sources'].includes(name)) await run()
+      if (['runs of what is stopped', 'receipts of deleted sources', 'redactions'].includes(name)) await run()
   }
   const whole: Readonly<Record<string, () => Promise<unknown>>> = {
     tell,
@@ -316,7 +316,7 @@ function simulate({ world, random, processes, shops, look, live, made }: Scene, 
     },
     async breaches() {
       const found = [...shops.faults, ...(await look.breaches())]
-      for (const { breaches } of runInvariants) found.push(...(await breaches(world.pool)))
+      for (const { breaches } of integrationInvariants(world.platform)) found.push(...(await breaches(world.pool)))
       const kept = new Set((await world.pool<{ id: string }[]>`select id from automation_events`).map(({ id }) => id))
       const deleted = new Set((await world.pool<{ id: string }[]>`select id from integration_sources where deleted_at is not null`).map(({ id }) => id))
       for (const [id, source_id] of shops.receipts) if (!kept.has(id) && !deleted.has(source_id)) found.push(`the receipt ${id} is lost`)

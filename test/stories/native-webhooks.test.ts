@@ -200,6 +200,7 @@ test('a redaction deletes the contacts of the customer and empties what receipts
   const written = await deliver(world, source, customWebhook(source.secret, unixSeconds(world), JSON.stringify(form)), 'custom')
   const redacted = await shopify(world, source, 'customers/redact', '3')
   const again = await shopify(world, source, 'customers/redact', '4')
+  await world.chores()
   const receipt = (id: string) => account.api.get(`/v1/automation_events/${id}`)
 
   assert.deepEqual([redacted.status, redacted.body.type, redacted.body.status, redacted.body.data], [200, 'shopify.customers/redact', 'ignored', {}])

@@ -11,7 +11,6 @@ import { automationService, type AutomationService } from './automations/service
 import { deleteAutomationsOfSource } from './automations/store.ts'
 import { knownSources } from './receivers/known-sources.ts'
 import { receiverOf, type Receiver } from './receivers/receiver.ts'
-import { redactions } from './receivers/redaction.ts'
 import { reportingOf, type Reporting } from './reporting/reporting.ts'
 import { runsLane } from './runs/lane.ts'
 import { cancelWaitingOf } from './runs/stopping.ts'
@@ -59,7 +58,7 @@ export function integrationService(deps: IntegrationDeps): IntegrationService {
     removed: (tx, tenant, source_id) => deleteAutomationsOfSource(tx, tenant, source_id, isoTime(platform.clock.now())),
   })
   const reporting = reportingOf(deps)
-  const receiver = receiverOf({ platform, sources: webhookSources, reporting, redact: redactions(deps) })
+  const receiver = receiverOf({ platform, sources: webhookSources, reporting })
   const automations = automationService(deps)
   return { lanes: [runsLane(deps, deps.alone)], sources, automations, reporting, receiver, findKey: (text) => keys.find(text), forgetKeys }
 }

@@ -1,6 +1,9 @@
-/** What happens to integrations by themselves: the chores (behaviour: integrations 3.7). */
+/** What happens to integrations by themselves: the chores (behaviour: integrations 3.7, 4.8). */
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { resealAll } from '../../platform/resealing.ts'
+import type { ContactService } from '../contacts/service.ts'
+import { firstRedaction } from './receivers/redaction-store.ts'
+import { redacting } from './receivers/redaction.ts'
 import { deleteOrphanedReceipts } from './reporting/store.ts'
 import { firstDue } from './runs/due-store.ts'
 import { cancellingLeftovers } from './runs/leftovers.ts'
@@ -10,7 +13,7 @@ import { listSealedSources, resealSource } from './sources/store.ts'
 const receiptRows = 2000
 const receiptRowsMax = 200_000
 
-export const integrationChores = (platform: Platform): Chore[] => [
+export const integrationChores = (platform: Platform, contacts: ContactService): Chore[] => [
   {
     name: 'integration secrets',
     every_ms: 3600_000,
@@ -18,12 +21,14 @@ export const integrationChores = (platform: Platform): Chore[] => [
   },
   { name: 'receipts of deleted sources', every_ms: 60_000, run: () => deleteReceipts(platform) },
   cancellingLeftovers(platform),
-  { name: 'measure automation runs', every_ms: 15_000, run: () => measure(platform) },
+  redacting({ platform, contacts }),
+  { name: 'measure integrations', every_ms: 15_000, run: () => measure(platform) },
 ]
 
 async function measure({ pool, clock, metrics }: Platform): Promise<number> {
-  const due = await firstDue(pool)
-  metrics.automation_runs_overdue_seconds.set(due === null ? 0 : Math.max(0, clock.now() - Date.parse(due)) / 1000)
+  const secondsSince = (time: string | null) => (time === null ? 0 : Math.max(0, clock.now() - Date.parse(time)) / 1000)
+  metrics.automation_runs_overdue_seconds.set(secondsSince(await firstDue(pool)))
+  metrics.integration_redaction_age_seconds.set(secondsSince(await firstRedaction(pool)))
   return 0
 }
 

@@ -6,7 +6,7 @@ import type { AutomationEvent } from '../../../contract/resources/automation-eve
 import { isoTime } from '../../../lib/clock.ts'
 import type { SignedRequest } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { ReportedBySource } from '../reporting/reported.ts'
+import type { KeepReported, ReportedBySource } from '../reporting/reported.ts'
 import type { Reporting } from '../reporting/reporting.ts'
 import { findFirstOfStatuses } from '../reporting/store.ts'
 import { readCustom } from './custom.ts'
@@ -14,7 +14,7 @@ import type { KnownSource, KnownSources } from './known-sources.ts'
 import type { NativeEvent } from './native-event.ts'
 import { onceKey, onceKeysOf } from './once-keys.ts'
 import { readPayload } from './payload.ts'
-import type { Redact } from './redaction.ts'
+import { insertRedaction } from './redaction-store.ts'
 import { readShopify } from './shopify.ts'
 import { schemeOf, signatureFault, type Scheme } from './signatures.ts'
 import { isPing, readWooCommerce } from './woocommerce.ts'
@@ -23,7 +23,6 @@ export interface ReceiverDeps {
   readonly platform: Platform
   readonly sources: KnownSources
   readonly reporting: Reporting
-  readonly redact: Redact
 }
 
 /** What a webhook is answered with: its receipt, or `ping` for one that only asks whether somebody is there. */
@@ -88,9 +87,12 @@ async function keep(deps: ReceiverDeps, { source, scheme, headers, body, arrived
   const { payload, json } = readPayload(body)
   const call = { headers, payload, digest: () => hash('sha256', body, 'hex') }
   const event = scheme === 'shopify' ? readShopify(call) : readWooCommerce(call)
-  if (event.redaction !== undefined) await deps.redact(source, event.redaction)
   const reported = reportedOf(source, await withBuyer(deps, source, event), arrived_at)
-  const receipt = await report(deps, json === null || event.data['raw'] !== payload ? reported : { ...reported, data_json: dataAround(json, event.data) })
+  const receipt = await report(
+    deps,
+    json === null || event.data['raw'] !== payload ? reported : { ...reported, data_json: dataAround(json, event.data) },
+    keepRedaction(source, event),
+  )
   // whoever sent the original has it, and it is nearly all that there is
   const { raw: _, ...data } = receipt.data
   return { ...receipt, data }
@@ -103,7 +105,16 @@ function dataAround(raw_json: string, data: NativeEvent['data']): string {
   return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"raw":${raw_json}}`
 }
 
-const report = async ({ reporting }: ReceiverDeps, event: ReportedBySource): Promise<AutomationEvent> => (await reporting.report(event)).receipt
+const report = async ({ reporting }: ReceiverDeps, event: ReportedBySource, keep?: KeepReported): Promise<AutomationEvent> =>
+  (await reporting.report(event, keep)).receipt
+
+/** Keeps whom an event wants forgotten, once. */
+function keepRedaction({ account_id, mode, id: source_id }: KnownSource, { redaction }: NativeEvent): KeepReported | undefined {
+  if (redaction === undefined) return undefined
+  return async (tx, { receipt: { id, created_at }, duplicate }) => {
+    if (!duplicate) await insertRedaction(tx, { account_id, mode, id, source_id, ...redaction, created_at })
+  }
+}
 
 /** A parcel or a refund is told without whose it is, or with somebody else's address: an earlier event of its order knows the buyer and what he agreed to. */
 async function withBuyer({ platform }: ReceiverDeps, source: KnownSource, event: NativeEvent): Promise<NativeEvent> {

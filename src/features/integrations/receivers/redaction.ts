@@ -1,56 +1,102 @@
-/** Forgets a person, as Shopify's `customers/redact` wants it: his contact, what receipts of the source say of him, and what waits to be sent about them (behaviour: integrations 4.8). */
+/**
+ * Forgets persons, as Shopify's `customers/redact` wants it: their contacts, what receipts of the source say of them, and what waits to be sent about them (behaviour: integrations 4.8). A redaction is
+ * kept with the receipt of its webhook, and a chore does it after the answer, a part at a time.
+ */
 import { Problem } from '../../../contract/problem.ts'
-import { InOrder } from '../../../lib/in-order.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { phoneKey, phoneVariants } from '../../../lib/phone.ts'
+import { untilDone } from '../../../platform/chores.ts'
 import { transact } from '../../../platform/database/sql.ts'
-import type { Platform } from '../../../platform/platform.ts'
+import { breachesMax, invariant } from '../../../platform/invariants.ts'
+import type { Chore, Invariant, Platform } from '../../../platform/platform.ts'
 import type { ContactService } from '../../contacts/service.ts'
 import { emptyReceipts, findReceiptsOfPerson } from '../reporting/store.ts'
 import { forgetRunsOfEvents } from '../runs/store.ts'
-import type { KnownSource } from './known-sources.ts'
-import type { Redaction } from './native-event.ts'
+import { deleteRedaction, listRedactions, listRedactionsBefore, moveRedaction, type RedactionRow } from './redaction-store.ts'
 
 export interface RedactionDeps {
   readonly platform: Platform
   readonly contacts: ContactService
 }
 
-/** Deletes what is known of a person. Resolves when nothing of it is left; who was told no answer may ask again. */
-export type Redact = (source: KnownSource, redaction: Redaction) => Promise<void>
-
 /** Contacts of one e-mail address that are looked for at a time. */
 const contactsMax = 100
+/** Receipts that are read in one go: some tenths of a second where each is a webhook of several KB. */
+const receiptsAtOnce = 1000
+/** Accounts that take turns, with one redaction each. */
+const accountsAtOnce = 10
+/** By then even one that reads millions of receipts is done. */
+const overdueAfterMs = 3600_000
 
-/** One at a time for each account: all receipts of a source are read for it. */
-export function redactions(deps: RedactionDeps): Redact {
-  const accounts = new InOrder()
-  return (source, redaction) => accounts.run(source.account_id, () => redact(deps, source, redaction))
-}
+/** Does what is left of redactions. One that fails holds up its account's others in no pass, and is tried again in the next one. */
+export const redacting = (deps: RedactionDeps): Chore => ({
+  name: 'redactions',
+  every_ms: 2_000,
+  async run() {
+    const failed = new Map<string, unknown>()
+    const done = await untilDone(deps.platform.clock, 1, async () => {
+      let steps = 0
+      for (const row of await listRedactions(deps.platform.pool, [...failed.keys()], accountsAtOnce)) {
+        try {
+          await redactSome(deps, row)
+        } catch (error) {
+          failed.set(row.id, error)
+        }
+        steps += 1
+      }
+      return steps
+    })
+    for (const [id, error] of failed) throw new Error(`the redaction ${id} could not be done`, { cause: error })
+    return done
+  },
+})
 
-/** Receipts last: they tell which contacts are meant, also where it has to be done again. */
-async function redact(
-  { platform: { pool }, contacts }: RedactionDeps,
-  source: KnownSource,
-  { external_id, phone, email, order_ids }: Redaction,
-): Promise<void> {
-  const phones = phone === null ? [] : phoneVariants(phoneKey(phone)).map((variant) => variant.slice(1))
-  const receipts = await findReceiptsOfPerson(pool, source, source.id, { external_id, phones, email, order_ids })
-  const remove = (id: string) => contacts.remove(pool, source, id).catch(unlessGone)
-  for (const id of new Set(receipts.map(({ contact_id }) => contact_id))) if (id !== null) await remove(id)
-  const ofPhone = phone === null ? undefined : await contacts.ofAddress(pool, source, 'sms', phone)
-  if (ofPhone !== undefined) await remove(ofPhone.id)
-  while (email !== null) {
-    const found = await contacts.list(pool, source, { email }, { limit: contactsMax, starting_after: undefined })
-    for (const { id } of found) await remove(id)
-    if (found.length === 0) break
+/** What `posthorn doctor` proves of redactions. */
+export const redactionInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
+  invariant<{ id: string }>(
+    'a redaction is done within the hour',
+    (sql) => listRedactionsBefore(sql, isoTime(clock.now() - overdueAfterMs), breachesMax),
+    ({ id }) => `The customer whose redaction ${id} asks for is not forgotten yet. The log of the chore \`redactions\` says why.`,
+  ),
+]
+
+/** One part: first the contacts that bear his names, then the receipts, from the newest on, since what waits to be sent is of those. Done again after a death, each part finds what is left of it. */
+async function redactSome(deps: RedactionDeps, row: RedactionRow): Promise<void> {
+  const { pool } = deps.platform
+  if (row.before_id === null) {
+    await removeContacts(deps, row)
+    return await moveRedaction(pool, row, row.id)
   }
+  const { external_id, phone, email, order_ids } = row
+  const phones = phone === null ? [] : phoneVariants(phoneKey(phone)).map((variant) => variant.slice(1))
+  const names = { external_id, phones, email, order_ids }
+  const found = await findReceiptsOfPerson(pool, row, { source_id: row.source_id, before_id: row.before_id, rows_max: receiptsAtOnce }, names)
+  // receipts last: they tell which contacts are meant, also where it has to be done again
+  for (const id of found.contact_ids) await remove(deps, row, id)
   await transact(pool, async (tx) => {
-    const ids = receipts.map(({ id }) => id)
-    await emptyReceipts(tx, source, ids)
-    await forgetRunsOfEvents(tx, source, ids)
+    await emptyReceipts(tx, row, found.ids)
+    await forgetRunsOfEvents(tx, row, found.ids)
+    if (found.next === null) await deleteRedaction(tx, row)
+    else await moveRedaction(tx, row, found.next)
   })
 }
 
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Problem && error.code === 'resource_missing')) throw error
+async function removeContacts(deps: RedactionDeps, row: RedactionRow): Promise<void> {
+  const { contacts, platform } = deps
+  const { phone, email } = row
+  const ofPhone = phone === null ? undefined : await contacts.ofAddress(platform.pool, row, 'sms', phone)
+  if (ofPhone !== undefined) await remove(deps, row, ofPhone.id)
+  while (email !== null) {
+    const found = await contacts.list(platform.pool, row, { email }, { limit: contactsMax, starting_after: undefined })
+    for (const { id } of found) await remove(deps, row, id)
+    if (found.length === 0) break
+  }
+}
+
+async function remove({ platform, contacts }: RedactionDeps, row: RedactionRow, id: string): Promise<void> {
+  try {
+    await contacts.remove(platform.pool, row, id)
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'resource_missing')) throw error
+  }
 }

@@ -107,19 +107,43 @@ export interface NamesOfPerson {
   readonly order_ids: readonly string[]
 }
 
-/** The receipts of a source that tell of a person, and the contacts that they are of: reads all of the source. */
+/** Receipts that are looked at in one go: the newest before an id. */
+export interface ReceiptsBefore {
+  readonly source_id: string
+  readonly before_id: string
+  readonly rows_max: number
+}
+
+/** Those of them that tell of a person, and the contacts that they are of. `next`: before which id to go on; null where none is left. */
+export interface ReceiptsOfPerson {
+  readonly ids: readonly string[]
+  readonly contact_ids: readonly string[]
+  readonly next: string | null
+}
+
 export async function findReceiptsOfPerson(
   sql: Db,
   { account_id, mode }: Tenant,
-  source_id: string,
+  { source_id, before_id, rows_max }: ReceiptsBefore,
   names: NamesOfPerson,
-): Promise<Pick<ReceiptRow, 'id' | 'contact_id'>[]> {
-  return await sql<Pick<ReceiptRow, 'id' | 'contact_id'>[]>`
-    select e.id, e.contact_id from automation_events e
-    where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode}
-      and (e.customer ->> 'external_id' = ${names.external_id} or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
-        or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text)
-        or coalesce(e.data -> 'order' ->> 'id', e.data -> 'raw' ->> 'order_id', e.data -> 'raw' ->> 'id') = any (${names.order_ids as string[]}::text[]))`
+): Promise<ReceiptsOfPerson> {
+  const ofOrders =
+    names.order_ids.length === 0
+      ? sql``
+      : sql`or coalesce(e.data -> 'order' ->> 'id', e.data -> 'raw' ->> 'order_id', e.data -> 'raw' ->> 'id') = any (${names.order_ids as string[]}::text[])`
+  const rows = await sql<{ id: string; contact_id: string | null; is_of_person: boolean | null }[]>`
+    select e.id, e.contact_id, e.customer ->> 'external_id' = ${names.external_id}
+      or regexp_replace(e.customer ->> 'phone', '\\D', '', 'g') = any (${names.phones as string[]}::text[])
+      or lower(btrim(e.customer ->> 'email')) = lower(${names.email}::text) ${ofOrders} as is_of_person
+    from automation_events e
+    where e.source_id = ${source_id} and e.account_id = ${account_id} and e.mode = ${mode} and e.id < ${before_id}
+    order by e.id desc limit ${rows_max}`
+  const found = rows.filter(({ is_of_person }) => is_of_person === true)
+  return {
+    ids: found.map(({ id }) => id),
+    contact_ids: [...new Set(found.flatMap(({ contact_id }) => (contact_id === null ? [] : [contact_id])))],
+    next: rows.length < rows_max ? null : rows.at(-1)!.id,
+  }
 }
 
 /** Takes out of receipts whom and what they tell of; they stay as marks of what was told. */
