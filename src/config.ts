@@ -249,15 +249,19 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
   }
 }
 
-/** A misspelt setting would keep its default unseen. Those of the tests are passed over. */
+/** Read by the commands that ask the service over HTTP (behaviour: command-line 8), and no setting of it. */
+const ofCommands: readonly string[] = ['POSTHORN_API_KEY']
+
+/** A misspelt setting would keep its default unseen. Those of commands and of the tests are passed over. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const prefix = 'POSTHORN_'
   const names = Object.keys(allSettings).filter((name) => name.startsWith(prefix))
-  const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !name.startsWith('POSTHORN_TEST_') && !names.includes(name))
+  const known = [...names, ...ofCommands]
+  const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !name.startsWith('POSTHORN_TEST_') && !known.includes(name))
   return unknown.map((name) => {
     const meant = nearest(
       name.slice(prefix.length),
-      names.map((known) => known.slice(prefix.length)),
+      names.map((other) => other.slice(prefix.length)),
     )
     return `${name} is no setting.${meant === undefined ? ' The README lists them all.' : ` Did you mean ${prefix}${meant}?`}`
   })

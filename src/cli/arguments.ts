@@ -16,6 +16,13 @@ export function positiveNumber(text: string): number {
   return value
 }
 
+/** How many items of a list to ask for: 1 to 100. */
+export function pageSize(text: string): number {
+  const value = positiveNumber(text)
+  if (value > 100) throw new InvalidArgumentError('It must be 100 or less.')
+  return value
+}
+
 /** Comma-separated words. */
 export const words = (text: string): string[] =>
   text
@@ -45,3 +52,11 @@ export const oneOfWords =
     if (word === undefined) throw new InvalidArgumentError(`It must be one of ${known.join(', ')}.`)
     return word
   }
+
+/** An http or https URL; without a scheme it is http. */
+export function httpUrl(text: string): URL {
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new InvalidArgumentError('It must be an http or https URL such as http://localhost:3000/webhooks.')
+  return url
+}

@@ -5,11 +5,14 @@ import { registerChannels } from './channels.ts'
 import { registerDatabase } from './database.ts'
 import { registerKeys } from './keys.ts'
 import { registerListen } from './listen.ts'
+import { registerLogin } from './login.ts'
+import { registerMessages } from './messages.ts'
 import { registerPackages } from './packages.ts'
 import { registerPrices } from './prices.ts'
 import type { Register } from './program.ts'
 import { registerServe } from './serve.ts'
 import { registerWallet } from './wallet.ts'
+import { registerWebhooks } from './webhooks.ts'
 
 export const groups: readonly Register[] = [
   registerServe,
@@ -22,4 +25,7 @@ export const groups: readonly Register[] = [
   registerPackages,
   registerPrices,
   registerListen,
+  registerLogin,
+  registerMessages,
+  registerWebhooks,
 ]

@@ -1,10 +1,10 @@
 /** `posthorn listen`: webhooks on a laptop without a tunnel (behaviour: command-line 5). */
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
 import { hostPort } from '../lib/public-address.ts'
-import { words } from './arguments.ts'
+import { httpUrl, words } from './arguments.ts'
 import type { Register } from './program.ts'
 
 interface ListenOptions {
@@ -63,13 +63,6 @@ export const registerListen: Register = (program, cli) => {
         await poster.close()
       }
     })
-}
-
-function httpUrl(text: string): URL {
-  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new InvalidArgumentError('It must be an http or https URL such as http://localhost:3000/webhooks.')
-  return url
 }
 
 /** What does not fit is wrong usage, as an argument is that is refused while it is read. */

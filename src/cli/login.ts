@@ -1,0 +1,47 @@
+/** `posthorn login` and `logout`: an API key for the commands that ask the service (behaviour: command-line 8). */
+import type { Command } from 'commander'
+import type { Account } from '../contract/resources/account.ts'
+import { printable } from '../lib/printable.ts'
+import { UsageError } from '../platform/operator-error.ts'
+import { apiKey, baseUrlOf, isKey, keyOf, type AccessOptions } from './access.ts'
+import { httpUrl } from './arguments.ts'
+import { loginFile, removeLogin, writeLogin } from './login-file.ts'
+import type { Register, Terminal } from './program.ts'
+
+export const registerLogin: Register = (program, cli) => {
+  program
+    .command('login')
+    .description('keep an API key for the commands that ask the service')
+    .option('--api-key <key>', 'the key; default: POSTHORN_API_KEY, else it is asked for', apiKey)
+    .option('--base-url <url>', 'where the service runs; default: POSTHORN_BASE_URL, else http://HOST:PORT', httpUrl)
+    .addHelpText('after', '\nExamples:\n  $ posthorn login\n  $ posthorn login --base-url https://messages.example.com')
+    .action(async (options: AccessOptions, command: Command) => {
+      const { env } = cli.terminal
+      const base_url = await baseUrlOf(options, env)
+      const access = { base_url, key: options.apiKey ?? keyOf(env) ?? (await askedKey(cli.terminal, base_url)) }
+      const { serviceApi } = await import('./service-api.ts')
+      const account = await serviceApi(access).get<Account>('/v1/me')
+      const file = loginFile(env)
+      await writeLogin(file, access)
+      cli.print(command, {
+        json: { object: 'login', base_url, account_id: account.id, account_name: account.name, mode: account.mode, scopes: account.api_key.scopes, file },
+        text: `Logged in to ${printable(account.name)} (${account.id}) at ${base_url}, ${account.mode} mode. The key is kept in ${file}.`,
+      })
+    })
+
+  program
+    .command('logout')
+    .description('forget the API key that login keeps; it stays valid')
+    .action(async (_options: unknown, command: Command) => {
+      const file = loginFile(cli.terminal.env)
+      const removed = await removeLogin(file)
+      cli.print(command, { json: { object: 'logout', file, removed }, text: removed ? `${file} is gone.` : 'Nobody was logged in.' })
+    })
+}
+
+async function askedKey({ ask }: Terminal, base_url: string): Promise<string> {
+  if (ask === undefined) throw new UsageError('An API key is needed: set POSTHORN_API_KEY or give --api-key, for nobody can be asked here.')
+  const key = (await ask({ text: `API key for ${base_url}: `, hidden: true })).trim()
+  if (!isKey(key)) throw new UsageError('That is no API key: it is a text such as svc_test_….')
+  return key
+}

@@ -1,0 +1,84 @@
+/** The service over HTTP, as commands ask it that need nothing but an API key. */
+import { request } from 'undici'
+import type { ErrorBody } from '../contract/resources/api-error.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import type { Access } from './login-file.ts'
+
+export interface Asked {
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Each rejects with an OperatorError where the service refuses, fails or cannot be reached. */
+export interface ServiceApi {
+  readonly access: Access
+  get<T>(path: string, asked?: Asked): Promise<T>
+  post<T>(path: string, asked?: Asked): Promise<T>
+  delete(path: string): Promise<void>
+}
+
+/** The service did not answer: it may have done what it was asked. */
+export class NoAnswer extends OperatorError {}
+
+const timeoutMs = 30_000
+const neverSent: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
+
+export function serviceApi(access: Access): ServiceApi {
+  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, asked: Asked = {}): Promise<unknown> => {
+    const { status, text } = await exchange(access, method, path, asked)
+    const body = objectIn(text)
+    if (status >= 200 && status < 300 && body !== undefined) return body
+    const { error } = (body ?? {}) as { error?: ErrorBody }
+    if (error === undefined)
+      throw new OperatorError(`What answers at ${access.base_url} (status ${status}) is not the service. Does --base-url name the right address?`)
+    throw new OperatorError(refusal(status, error))
+  }
+  return {
+    access,
+    get: async <T>(path: string, asked?: Asked) => (await ask('GET', path, asked)) as T,
+    post: async <T>(path: string, asked?: Asked) => (await ask('POST', path, asked)) as T,
+    delete: async (path) => void (await ask('DELETE', path)),
+  }
+}
+
+/** What was refused and why, with each failure where there are several. */
+function refusal(status: number, { code, message, details, request_id }: ErrorBody): string {
+  const others = (details?.length ?? 0) > 1 ? details!.map((detail) => `  ${detail.param}: ${detail.message}`) : []
+  return [`${message} (${status} ${code}, request ${request_id})`, ...others].join('\n')
+}
+
+async function exchange({ base_url, key }: Access, method: string, path: string, asked: Asked): Promise<{ status: number; text: string }> {
+  const query = Object.fromEntries(Object.entries(asked.query ?? {}).filter(([, value]) => value !== undefined))
+  try {
+    const answer = await request(`${base_url}${path}`, {
+      method: method as 'GET',
+      query,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...asked.headers,
+      },
+      ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    })
+    return { status: answer.statusCode, text: await answer.body.text() }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = message === '' ? String(code) : message
+    if (code !== undefined && neverSent.includes(code))
+      throw new OperatorError(`The service at ${base_url} cannot be reached: ${reason}. Check that it runs, and --base-url.`)
+    throw new NoAnswer(`The service at ${base_url} gave no answer: ${reason}.`)
+  }
+}
+
+function objectIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
