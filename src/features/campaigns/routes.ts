@@ -76,6 +76,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:read',
     tag,
     summary: 'List campaigns',
+    description: 'Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` tells how many there are.',
     query: listQuery({ status: Type.Optional(Type.String({ enum: [...campaignStatuses] })) }),
     replies: { 200: listOf(Campaign) },
     errors: [],
@@ -91,6 +92,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:read',
     tag,
     summary: 'Retrieve a campaign',
+    description: 'With its counters and cost so far, and an ad-hoc audience with its recipients.',
     replies: { 200: Campaign },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await campaigns.get(sql, caller, params['id']!)),
@@ -118,6 +120,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     scope: 'campaigns:write',
     tag,
     summary: 'Delete a draft',
+    description: 'Drafts alone are deleted; a campaign of another status is 409 `campaign_state_invalid`.',
     replies: { 200: CampaignDeleted },
     errors: ['resource_missing', 'campaign_state_invalid'],
     handler: async ({ caller, params, sql }) => {

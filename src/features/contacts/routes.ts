@@ -127,6 +127,7 @@ export const contactRoutes = (contacts: ContactService): Route[] => [
     scope: 'contacts:read',
     tag,
     summary: 'Retrieve a contact',
+    description: 'With its tags, attributes and consent by channel type. A deleted contact is 404.',
     replies: { 200: Contact },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await contacts.get(sql, caller, params['id']!)),

@@ -151,6 +151,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     scope: 'messages:read',
     tag,
     summary: 'Retrieve a message',
+    description: 'As it is at this moment: `status` and the moments beside it tell how far it has come, `error` why it failed.',
     replies: { 200: Message },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, messageObject(await messages.get(sql, caller, params['id']!))),

@@ -84,6 +84,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     scope: 'contacts:read',
     tag,
     summary: 'List contact imports',
+    description: 'Newest first, with the counts of each so far.',
     query: listQuery({ status: Type.Optional(Type.Unsafe<ImportStatus>({ type: 'string', enum: [...importStatuses] })) }),
     replies: { 200: listOf(ContactImport) },
     errors: [],

@@ -56,6 +56,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     scope: 'integrations:read',
     tag,
     summary: 'List automations',
+    description: 'Newest first, paused ones too.',
     query: listQuery({
       source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
       event_type: Type.Optional(Type.String({ minLength: 1, description: 'That wait for this type of event.' })),
@@ -76,6 +77,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     scope: 'integrations:read',
     tag,
     summary: 'Retrieve an automation',
+    description: 'Which event it waits for, under which conditions, and what it sends.',
     replies: { 200: Automation },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await automations.get(sql, caller, params['id']!)),

@@ -77,6 +77,7 @@ export const reportingRoutes = (reporting: Reporting): Route[] => [
     scope: 'automation_events:read',
     tag,
     summary: 'Retrieve the receipt of a reported event',
+    description: 'With the runs that came of it, and why where none did.',
     replies: { 200: AutomationEvent },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await getReceipt(sql, caller, params['id']!)),

@@ -15,6 +15,7 @@ export const runRoutes: readonly Route[] = [
     scope: 'integrations:read',
     tag,
     summary: 'List automation runs',
+    description: 'Newest first: what each automation did about each event, and why where it sent nothing.',
     expensive: {
       // the index of either holds everything of the other
       when: ({ automation, status }) => automation !== undefined && status !== undefined,
@@ -39,6 +40,7 @@ export const runRoutes: readonly Route[] = [
     scope: 'integrations:read',
     tag,
     summary: 'Retrieve an automation run',
+    description: 'What became of it: `message_id` names the message, which tells the rest itself; `reason` why there is none.',
     replies: { 200: AutomationRun },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await getRun(sql, caller, params['id']!)),

@@ -53,6 +53,7 @@ const managing = (sources: SourceService): Route[] => [
     scope: 'integrations:read',
     tag,
     summary: 'List integration sources',
+    description: 'Newest first. Keys and secrets are not shown again.',
     query: listQuery({}),
     replies: { 200: listOf(IntegrationSource) },
     errors: [],

@@ -47,6 +47,7 @@ export const feedRoutes = (feed: FeedService): Route[] => [
     scope: 'events:read',
     tag: 'Events',
     summary: 'Retrieve an event',
+    description: 'As it was delivered: `data.object` is the resource as it was then, not as it is now. Events are kept for 30 days.',
     replies: { 200: Event },
     errors: ['resource_missing'],
     handler: async ({ caller, params, sql }) => reply(200, await feed.get(sql, caller, params['id']!)),

@@ -1,0 +1,23 @@
+/** Holds the OpenAPI document against the rules of Redocly (`recommended-strict`) and Spectral (`oas`), none of them off. Reads no other file and no network. */
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
+import spectralParsers from '@stoplight/spectral-parsers'
+import spectralRulesets from '@stoplight/spectral-rulesets'
+
+/** Every problem and warning, with where it is; none where the document is as both want it. */
+export async function documentProblems(text: string): Promise<string[]> {
+  return [...(await redoclyProblems(text)), ...(await spectralProblems(text))]
+}
+
+async function redoclyProblems(text: string): Promise<string[]> {
+  const config = await createConfig({ extends: ['recommended-strict'] })
+  const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config })
+  return problems.map(({ ruleId, message, location }) => `redocly ${ruleId}: ${message} at ${location[0]?.pointer ?? '#'}`)
+}
+
+async function spectralProblems(text: string): Promise<string[]> {
+  const spectral = new spectralCore.Spectral()
+  spectral.setRuleset({ extends: [[spectralRulesets.oas as unknown as RulesetDefinition, 'recommended']] })
+  const problems = await spectral.run(new spectralCore.Document(text, spectralParsers.Json, 'openapi.json'))
+  return problems.map(({ code, message, path }) => `spectral ${code}: ${message} at ${path.join('/')}`)
+}
