@@ -6,6 +6,7 @@ import test from 'node:test'
 import { Command } from 'commander'
 import { groups } from '../../src/cli/groups.ts'
 import { providers } from '../../src/features/channels/registry.ts'
+import { operationAt } from '../kit/documented.ts'
 import { root } from './sources.ts'
 
 const folder = join(root, 'docs/guides')
@@ -87,6 +88,16 @@ function wrongCommand(program: Command, line: string): string[] {
   const known = [...everywhere, ...command.options.map(({ long }) => long)]
   return words.filter((word) => /^--[a-z]/.test(word)).flatMap((word) => (known.includes(word.split('=')[0]!) ? [] : [`no option ${word}`]))
 }
+
+test('operations that the README and the guides name are there', () => {
+  const named = pages.flatMap(({ file, text }) =>
+    [...text.matchAll(/\b(GET|POST|PATCH|DELETE) (\/v1\/[^\s`?,;)]*)/g)].map(([, method, path]) => ({ file, method: method!, path: path! })),
+  )
+  const wrong = named.filter(({ method, path }) => operationAt(method, path.replaceAll(/\{\w+\}/g, 'x')) === undefined)
+
+  assert.ok(named.length > 50, `${named.length} operations`)
+  assert.deepEqual(wrong, [])
+})
 
 test('links of the guides lead to files that there are', () => {
   const wrong = pages.flatMap(({ file, text }) =>
