@@ -77,7 +77,6 @@ create table automation_runs (
   message_id text collate "C",
   due_at timestamp with time zone,
   failures smallint default 0 not null,
-  cancel_on text[] not null,
   created_at timestamp with time zone not null,
   constraint automation_runs_pkey PRIMARY KEY (id),
   constraint automation_runs_check CHECK (((due_at IS NOT NULL) = (status = 'scheduled'::text))),
@@ -93,7 +92,7 @@ CREATE INDEX automation_runs_of_address ON public.automation_runs USING btree (a
 CREATE INDEX automation_runs_of_automation ON public.automation_runs USING btree (automation_id, id);
 CREATE INDEX automation_runs_of_contact ON public.automation_runs USING btree (contact_id) WHERE (status = 'scheduled'::text);
 CREATE INDEX automation_runs_of_event ON public.automation_runs USING btree (automation_event_id);
-CREATE INDEX automation_runs_waiting ON public.automation_runs USING gin (customer_keys) WHERE ((status = 'scheduled'::text) AND ((cancel_on <> '{}'::text[]) OR (event_type ~~ 'cart.%'::text) OR (event_type ~~ 'checkout.%'::text)));
+CREATE INDEX automation_runs_waiting ON public.automation_runs USING gin (customer_keys) WITH (fastupdate=off) WHERE (status = 'scheduled'::text);
 CREATE INDEX automation_runs_waiting_of_automation ON public.automation_runs USING btree (automation_id) WHERE (due_at IS NOT NULL);
 
 create table automations (

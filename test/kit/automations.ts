@@ -75,7 +75,6 @@ export async function happened(
     status: 'scheduled',
     reason: null,
     scheduled_for: isoTime(clock.now() + delay_ms),
-    cancel_on: [],
     event_type: 'order.paid',
     created_at: at,
   }))

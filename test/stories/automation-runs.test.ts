@@ -24,7 +24,6 @@ test('runs are listed newest first, by automation and status, a page at a time, 
       status: skipped ? ('skipped' as const) : ('scheduled' as const),
       reason: skipped ? 'no_identifier' : null,
       scheduled_for: world.clock.iso(),
-      cancel_on: [],
       event_type: 'order.paid',
       created_at: world.clock.iso(),
     }

@@ -14,7 +14,7 @@ import {
 import { isoTime } from '../../../lib/clock.ts'
 import { InOrder } from '../../../lib/in-order.ts'
 import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
-import { cancelWaitingOf, changeCancelOnOf, type Stop } from '../runs/stopping.ts'
+import { cancelWaitingOf, type Stop } from '../runs/stopping.ts'
 import { findSource } from '../sources/store.ts'
 import { changeAutomations } from './changing.ts'
 import type { AutomationDeps } from './deps.ts'
@@ -105,8 +105,7 @@ function stopOf(before: AutomationRow, after: AutomationRow): Stop | null {
   const of = { source_id: after.source_id, automation_id: after.id }
   // what waits of one that is made active is left over from when it was paused, with its channel say
   if (before.status !== after.status) return cancelWaitingOf(after, of, 'automation_paused')
-  if (before.event_type !== after.event_type || before.channel_type !== after.channel_type) return cancelWaitingOf(after, of, 'automation_changed')
-  return isDeepStrictEqual(before.cancel_on, after.cancel_on) ? null : changeCancelOnOf(after, of, after.cancel_on)
+  return before.event_type !== after.event_type || before.channel_type !== after.channel_type ? cancelWaitingOf(after, of, 'automation_changed') : null
 }
 
 /** Writes an automation where it still is as it was when it was checked; null where it has changed since. Nothing is written where nothing has changed. */

@@ -6,7 +6,7 @@ import type { Transaction } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { LostRace, type ContactRow, type ContactService } from '../../contacts/service.ts'
 import { activeAutomationsOf } from '../automations/store.ts'
-import { cancelWaiting, insertRuns, listRunsOfEvents, restartDelays } from '../runs/store.ts'
+import { cancelWaiting, insertRuns, listRunsOfEvents, restartDelays, type CustomerEvent } from '../runs/store.ts'
 import { shareSources, type ReportingSource } from '../sources/store.ts'
 import { consequencesOf, customerKeys, type Consequence } from './matching.ts'
 import { receiptObject } from './present.ts'
@@ -69,7 +69,7 @@ export async function acceptReports(deps: AcceptDeps, tx: Transaction, reports: 
 }
 
 const failedOf = (reports: readonly Report[]): Map<Report, Consequence> =>
-  new Map(reports.map((report) => [report, { status: 'failed', reason: null, runs: [], restarted: [], cancels: false }]))
+  new Map(reports.map((report) => [report, { status: 'failed', reason: null, runs: [], restarted: [], cancels: [], may_be_cancelled: false }]))
 
 /** Writes receipts and runs, and lets go what waits no longer for their customers. */
 async function write(
@@ -82,18 +82,11 @@ async function write(
   if (fresh.length === 0) return
   const receipts = fresh.map((report) => receiptOf(report, contacts.get(report), consequences.get(report)!))
   // with all events of their sources: which of those that come together was first is told by them
-  const cancelling = new Set(fresh.flatMap((report) => (consequences.get(report)!.cancels ? [report.event.source.id] : [])))
-  const told = fresh.flatMap(({ event, id }) => {
-    const { source, type } = event
-    const { account_id, mode } = source
-    return cancelling.has(source.id) ? [{ account_id, mode, id, source_id: source.id, type, customer_keys: customerKeys(event) }] : []
-  })
+  const cancelling = new Set(fresh.flatMap((report) => (consequences.get(report)!.cancels.length > 0 ? [report.event.source.id] : [])))
+  const told = fresh.flatMap((report) => (cancelling.has(report.event.source.id) ? [customerEvent(report, consequences.get(report)!.cancels)] : []))
   const restarted = fresh.flatMap((report) => {
-    const { source } = report.event
-    const { account_id, mode } = source
-    return consequences.get(report)!.restarted.map((automation_id) => {
-      return { account_id, mode, id: report.id, source_id: source.id, automation_id, customer_keys: customerKeys(report.event) }
-    })
+    const automation_ids = consequences.get(report)!.restarted
+    return automation_ids.length === 0 ? [] : [customerEvent(report, automation_ids)]
   })
   const runs = fresh.flatMap((report) => consequences.get(report)!.runs)
   await lockCustomers(
@@ -113,8 +106,12 @@ async function write(
 }
 
 /** It lets go what another event has left waiting, or another one lets go what it leaves: the two must not pass by each other. */
-const concernsOthers = ({ cancels, restarted, runs }: Consequence): boolean =>
-  cancels || restarted.length > 0 || runs.some(({ cancel_on }) => cancel_on.length > 0)
+const concernsOthers = ({ cancels, restarted, may_be_cancelled }: Consequence): boolean => cancels.length > 0 || restarted.length > 0 || may_be_cancelled
+
+function customerEvent({ event, id }: Report, automation_ids: readonly string[]): CustomerEvent {
+  const { account_id, mode, id: source_id } = event.source
+  return { account_id, mode, id, source_id, customer_keys: customerKeys(event), automation_ids }
+}
 
 function refusalOf({ event: { source } }: Report, row: ReportingSource | undefined): Problem | null {
   if (!isId('src', source.id) || row?.account_id !== source.account_id || row.mode !== source.mode) return missing('integration source', source.id, 'source')

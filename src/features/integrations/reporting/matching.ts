@@ -22,8 +22,10 @@ export interface Consequence {
   readonly runs: readonly NewRun[]
   /** Automations whose delay begins anew: what waits of them for the same customer is let go. */
   readonly restarted: readonly string[]
-  /** Some automation lets go what waits when an event of this type comes. */
-  readonly cancels: boolean
+  /** Automations whose `cancel_on` names its type: they let go what waits for the same customer. */
+  readonly cancels: readonly string[]
+  /** A later event may let go what it leaves waiting. */
+  readonly may_be_cancelled: boolean
 }
 
 interface Pair {
@@ -52,19 +54,19 @@ export async function consequencesOf(
 ): Promise<Map<Report, Consequence>> {
   const consequences = new Map<Report, Consequence>()
   const byEvent = Map.groupBy(active, ({ source_id, event_type }) => `${source_id} ${event_type}`)
-  const cancelling = new Set(active.flatMap(({ source_id, cancel_on }) => cancel_on.map((type) => `${source_id} ${type}`)))
+  const cancelling = cancellingOf(active)
   const pairs = new Map<Report, Pair[]>()
   const turns = new Turns()
   for (const report of reports) {
     const automations = report.event.unmapped === true ? [] : (byEvent.get(nameOf(report)) ?? [])
     const own = await pairsOf(platform, report, automations, contacts.get(report), turns)
-    if (own === null) consequences.set(report, { ...nothing, status: 'failed', cancels: cancelling.has(nameOf(report)) })
+    if (own === null) consequences.set(report, { ...nothing, status: 'failed', cancels: cancelling.get(nameOf(report)) ?? [] })
     else pairs.set(report, own)
   }
   const recipients = await recipientsOf(platform, tx, [...pairs.values()].flat())
   for (const [report, own] of pairs) {
     const consequence = consequenceOf(platform, report, own, sources.get(report.event.source.id)!, recipients)
-    consequences.set(report, { ...consequence, cancels: report.event.unmapped !== true && cancelling.has(nameOf(report)) })
+    consequences.set(report, { ...consequence, cancels: report.event.unmapped === true ? [] : (cancelling.get(nameOf(report)) ?? []) })
   }
   return consequences
 }
@@ -86,7 +88,18 @@ export async function matchOf(
   return { ...verdictOf({ source, automation, consent: report.event.consent, conditions_met, recipient }, Date.parse(report.at)), to }
 }
 
-const nothing = { status: 'ignored', reason: null, runs: [], restarted: [] } as const
+/** The automations that an event cancels, by its name. */
+function cancellingOf(active: readonly ActiveAutomation[]): Map<string, string[]> {
+  const cancelling = new Map<string, string[]>()
+  for (const { id, source_id, cancel_on } of active)
+    for (const type of cancel_on) {
+      const name = `${source_id} ${type}`
+      cancelling.set(name, [...(cancelling.get(name) ?? []), id])
+    }
+  return cancelling
+}
+
+const nothing = { status: 'ignored', reason: null, runs: [], restarted: [], may_be_cancelled: false } as const
 
 const nameOf = ({ event: { source, type } }: Report): string => `${source.id} ${type}`
 
@@ -176,13 +189,18 @@ function consequenceOf(
       customer_keys,
       channel_type: automation.channel_type,
       to,
-      cancel_on: automation.cancel_on,
       event_type: event.type,
       created_at: at,
     }
   })
   const scheduled = runs.some(({ status }) => status === 'scheduled')
-  return { status: scheduled ? 'accepted' : 'skipped', reason: scheduled ? null : nearestOf(runs), runs, restarted: restartedBy(event.type, runs) }
+  return {
+    status: scheduled ? 'accepted' : 'skipped',
+    reason: scheduled ? null : nearestOf(runs),
+    runs,
+    restarted: restartedBy(event.type, runs),
+    may_be_cancelled: pairs.some(({ automation }) => automation.cancel_on.length > 0),
+  }
 }
 
 /** In the order in which they are asked, the last first: what kept the message that came nearest to being sent. */

@@ -4,7 +4,7 @@
  */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { Db, Transaction } from '../../../platform/database/sql.ts'
-import { cancelRuns, changeCancelOn, listWaiting, type CancelReason, type WaitingOf } from './store.ts'
+import { cancelRuns, listWaiting, type CancelReason, type WaitingOf } from './store.ts'
 
 /** What is done with waiting runs. */
 export interface Stop {
@@ -20,31 +20,16 @@ const runsAtOnce = 1000
 const passesMax = 5
 
 /** Cancels what waits. */
-export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelReason): Stop =>
-  slicewise(
-    (sql) => listWaiting(sql, tenant, of),
-    (sql, ids) => cancelRuns(sql, tenant, ids, reason),
-  )
-
-/** Has what waits cancelled by these types of event. */
-export const changeCancelOnOf = (tenant: Tenant, of: WaitingOf, cancel_on: readonly string[]): Stop =>
-  slicewise(
-    (sql) => listWaiting(sql, tenant, of, cancel_on),
-    (sql, ids) => changeCancelOn(sql, tenant, ids, cancel_on),
-  )
-
-function slicewise(list: (sql: Db) => Promise<string[]>, step: (sql: Db, ids: readonly string[]) => Promise<void>): Stop {
-  return {
-    async before(sql) {
-      for (let pass = 1; pass <= passesMax; pass++) {
-        const ids = await list(sql)
-        if (ids.length <= runsAtOnce) return
-        for (let from = 0; from < ids.length; from += runsAtOnce) await step(sql, ids.slice(from, from + runsAtOnce))
-      }
-    },
-    async within(tx) {
-      const ids = await list(tx)
-      if (ids.length > 0) await step(tx, ids)
-    },
-  }
-}
+export const cancelWaitingOf = (tenant: Tenant, of: WaitingOf, reason: CancelReason): Stop => ({
+  async before(sql) {
+    for (let pass = 1; pass <= passesMax; pass++) {
+      const ids = await listWaiting(sql, tenant, of)
+      if (ids.length <= runsAtOnce) return
+      for (let from = 0; from < ids.length; from += runsAtOnce) await cancelRuns(sql, tenant, ids.slice(from, from + runsAtOnce), reason)
+    }
+  },
+  async within(tx) {
+    const ids = await listWaiting(tx, tenant, of)
+    if (ids.length > 0) await cancelRuns(tx, tenant, ids, reason)
+  },
+})

@@ -22,7 +22,6 @@ const waiting = (world: PlatformWorld, n: number, more: Partial<NewRun> = {}): N
   status: 'scheduled',
   reason: null,
   scheduled_for: world.clock.iso(),
-  cancel_on: ['order.paid'],
   event_type: 'cart.abandoned',
   created_at: world.clock.iso(),
   ...more,
@@ -36,26 +35,26 @@ const told = async ({ pool }: PlatformWorld) =>
 
 const customer = { ...tenant, source_id: 'src_1', customer_keys: ['id 17'] }
 
-test('an event cancels what waits for the same customer of its source and names its type', async (t) => {
+test('an event cancels what waits for the same customer of its source and of the automations that it cancels', async (t) => {
   const world = await startPlatform(t)
   await insertRuns(world.pool, [
     waiting(world, 1),
     waiting(world, 2, { customer_keys: ['email ada@example.com'] }),
-    waiting(world, 3, { cancel_on: [] }),
-    waiting(world, 4, { cancel_on: ['order.cancelled'] }),
+    waiting(world, 3, { automation_id: 'aut_3' }),
+    waiting(world, 4, { automation_id: 'aut_2' }),
     waiting(world, 5, { source_id: 'src_2' }),
     waiting(world, 6, { mode: 'test' }),
     waiting(world, 7, { status: 'skipped', reason: 'no_identifier' }),
     waiting(world, 8, { automation_event_id: event(8) }),
   ])
 
-  await cancelWaiting(world.pool, [{ ...customer, id: event(8), type: 'order.paid' }])
+  await cancelWaiting(world.pool, [{ ...customer, id: event(8), automation_ids: ['aut_1', 'aut_2'] }])
 
   assert.deepEqual(await told(world), [
     'run_1 cancelled cancel_on',
     'run_2 scheduled',
     'run_3 scheduled',
-    'run_4 scheduled',
+    'run_4 cancelled cancel_on',
     'run_5 scheduled',
     'run_6 scheduled',
     'run_7 skipped no_identifier',
@@ -69,7 +68,7 @@ test('of events that are reported together each cancels only what came of those 
 
   await cancelWaiting(
     world.pool,
-    [1, 2, 3].map((n) => ({ ...customer, id: event(n), type: n === 2 ? 'order.paid' : 'cart.abandoned' })),
+    [1, 2, 3].map((n) => ({ ...customer, id: event(n), automation_ids: n === 2 ? ['aut_1'] : [] })),
   )
 
   assert.deepEqual(await told(world), ['run_1 cancelled cancel_on', 'run_3 scheduled', 'run_9 cancelled cancel_on'])
@@ -87,7 +86,7 @@ test('a new event of a cart leaves the run of its own alone waiting, and those o
 
   await restartDelays(
     world.pool,
-    [3, 5].map((n) => ({ ...customer, id: event(n), automation_id: 'aut_1' })),
+    [3, 5].map((n) => ({ ...customer, id: event(n), automation_ids: ['aut_1'] })),
   )
 
   assert.deepEqual(await told(world), ['run_1 cancelled restarted', 'run_2 scheduled', 'run_3 cancelled restarted', 'run_4 scheduled', 'run_5 scheduled'])

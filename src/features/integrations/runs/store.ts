@@ -26,8 +26,6 @@ export interface NewRun extends Omit<RunRow, 'status' | 'message_id'> {
   /** Whom it goes to on a channel of this type, as messages write it; null where the event and the contact name nobody. */
   readonly channel_type: string
   readonly to: string | null
-  /** Event types of the same customer that cancel it. */
-  readonly cancel_on: readonly string[]
   readonly event_type: string
 }
 
@@ -42,9 +40,9 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
   const texts = (of: (run: NewRun) => string | null) => runs.map(of)
   await sql`
     insert into automation_runs (account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys, "to", address, status, reason, scheduled_for, due_at,
-      cancel_on, event_type, channel_type, created_at)
+      event_type, channel_type, created_at)
     select account_id, mode, id, source_id, automation_id, automation_event_id, contact_id, customer_keys::text[], "to", address, status, reason, scheduled_for::timestamptz,
-      case when status = 'scheduled' then scheduled_for::timestamptz end, cancel_on::text[], event_type, channel_type, created_at::timestamptz
+      case when status = 'scheduled' then scheduled_for::timestamptz end, event_type, channel_type, created_at::timestamptz
     from (
       select unnest(text_column(${column((run) => run.account_id)})) as account_id, unnest(text_column(${column((run) => run.mode)})) as mode,
         unnest(text_column(${column((run) => run.id)})) as id, unnest(text_column(${column((run) => run.source_id)})) as source_id,
@@ -53,7 +51,7 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
         unnest(${texts((run) => run.to)}::text[]) as "to",
         unnest(${texts((run) => (run.to === null ? null : addressKeyOf(run.channel_type, run.to).address))}::text[]) as address,
         unnest(text_column(${column((run) => run.status)})) as status, unnest(text_column(${column((run) => run.reason)})) as reason,
-        unnest(text_column(${column((run) => run.scheduled_for)})) as scheduled_for, unnest(${texts((run) => arrayText(run.cancel_on))}::text[]) as cancel_on,
+        unnest(text_column(${column((run) => run.scheduled_for)})) as scheduled_for,
         unnest(${texts((run) => run.event_type)}::text[]) as event_type, unnest(text_column(${column((run) => run.channel_type)})) as channel_type, unnest(text_column(${column((run) => run.created_at)})) as created_at
     ) t`
 }
@@ -61,55 +59,48 @@ export async function insertRuns(sql: Db, runs: readonly NewRun[]): Promise<void
 /** An array as PostgreSQL reads it from a text. */
 const arrayText = (values: readonly string[]): string => `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 
-/** A new event of a customer. */
+/** A new event of a customer, and the automations of which it cancels what waits for him. */
 export interface CustomerEvent extends Tenant {
   /** Of its receipt. */
   readonly id: string
   readonly source_id: string
   readonly customer_keys: readonly string[]
+  readonly automation_ids: readonly string[]
 }
 
 /**
- * Cancels waiting runs of the same customers whose `cancel_on` names the type of an event. Events that are reported together may be given with the runs that they made: each cancels what came
+ * Cancels waiting runs of the same customers, of automations whose `cancel_on` names the type of an event. Events that are reported together may be given with the runs that they made: each cancels what came
  * of those before it. Whoever calls this holds no wallet.
  */
-export async function cancelWaiting(sql: Db, events: readonly (CustomerEvent & { readonly type: string })[]): Promise<void> {
-  await cancelEarlier(sql, events, 'cancel_on', { some: sql`cancel_on <> '{}'`, ofEvent: sql`e.type = any (w.cancel_on)` })
+export async function cancelWaiting(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
+  await cancelEarlier(sql, events, 'cancel_on', sql`true`)
 }
 
 /**
  * Lets the delay of an automation begin anew: its new run waits, and older ones of the same customer and automation are cancelled. For events of carts and checkouts alone. As `cancelWaiting`
  * with those that are reported together.
  */
-export async function restartDelays(sql: Db, events: readonly (CustomerEvent & { readonly automation_id: string })[]): Promise<void> {
-  await cancelEarlier(sql, events, 'restarted', {
-    some: sql`(event_type like 'cart.%' or event_type like 'checkout.%')`,
-    ofEvent: sql`w.automation_id = e.automation_id`,
-  })
+export async function restartDelays(sql: Db, events: readonly CustomerEvent[]): Promise<void> {
+  await cancelEarlier(sql, events, 'restarted', sql`(w.event_type like 'cart.%' or w.event_type like 'checkout.%')`)
 }
 
 /**
- * Cancels runs of the same customers that came before the events `e`: of those that wait and are `some` of the index of their keys, the ones `w` that are `ofEvent`. The keys come first
- * (`offset 0`): their index holds only what may be cancelled so, that of the sources everything that waits.
+ * Cancels those of the waiting runs `w` that came before the events `e`, of their customers and automations, of which `some` holds. The keys come first (`offset 0`): a customer has few runs that wait,
+ * an automation may have all there are.
  */
-async function cancelEarlier(
-  sql: Db,
-  events: readonly (CustomerEvent & { readonly type?: string; readonly automation_id?: string })[],
-  reason: 'cancel_on' | 'restarted',
-  { some, ofEvent }: { readonly some: Fragment; readonly ofEvent: Fragment },
-): Promise<void> {
+async function cancelEarlier(sql: Db, events: readonly CustomerEvent[], reason: 'cancel_on' | 'restarted', some: Fragment): Promise<void> {
   if (events.length === 0) return
   await sql`
     with e as materialized (
       select * from json_to_recordset(${jsonRows(events)}::text::json)
-        as t(account_id text, mode text, id text, source_id text, customer_keys text[], type text, automation_id text)
+        as t(account_id text, mode text, id text, source_id text, customer_keys text[], automation_ids text[])
     ),
     found as materialized (
       select distinct r.id from e cross join lateral (
         select w.id, w.automation_event_id
-        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' and ${some} offset 0) w
-        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and ${ofEvent}
-      ) r where ${isBefore(sql)}
+        from (select * from automation_runs where customer_keys && e.customer_keys and status = 'scheduled' offset 0) w
+        where w.source_id = e.source_id and w.account_id = e.account_id and w.mode = e.mode and w.automation_id = any (e.automation_ids) and ${some}
+      ) r where e.automation_ids <> '{}' and ${isBefore(sql)}
     )
     ${cancelled(sql, reason)}`
 }
@@ -134,18 +125,12 @@ export interface WaitingOf {
   readonly automation_id?: string
 }
 
-/** The ids of waiting runs, in order; with `cancel_on` of those that other types of event cancel. */
-export async function listWaiting(
-  sql: Db,
-  { account_id, mode }: Tenant,
-  { source_id, automation_id }: WaitingOf,
-  cancel_on?: readonly string[],
-): Promise<string[]> {
+/** The ids of waiting runs, in order. */
+export async function listWaiting(sql: Db, { account_id, mode }: Tenant, { source_id, automation_id }: WaitingOf): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from automation_runs
     where account_id = ${account_id} and mode = ${mode} and source_id = ${source_id} and status = 'scheduled' and due_at is not null
       ${automation_id === undefined ? sql`` : sql`and automation_id = ${automation_id}`}
-      ${cancel_on === undefined ? sql`` : sql`and cancel_on <> ${cancel_on as string[]}::text[]`}
     order by id`
   return rows.map(({ id }) => id)
 }
@@ -155,16 +140,6 @@ export async function cancelRuns(sql: Db, { account_id, mode }: Tenant, ids: rea
   await sql`
     with found as materialized (select id from automation_runs where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[]))
     ${cancelled(sql, reason)}`
-}
-
-/** Has those of these runs that wait still cancelled by other types of event. */
-export async function changeCancelOn(sql: Db, { account_id, mode }: Tenant, ids: readonly string[], cancel_on: readonly string[]): Promise<void> {
-  await sql`
-    with held as materialized (
-      select id from automation_runs
-      where account_id = ${account_id} and mode = ${mode} and id = any (${ids as string[]}::text[]) and status = 'scheduled' order by id for update
-    )
-    update automation_runs r set cancel_on = ${cancel_on as string[]}::text[] from held h where r.id = h.id`
 }
 
 /** Skips what waits of these events, and forgets whom their runs were for: somebody is to be forgotten. */
