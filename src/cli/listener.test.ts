@@ -53,8 +53,9 @@ async function start(t: TestContext, answer: Answer) {
 
 async function happen(world: World, account: TestAccount, type: 'message.sent' | 'message.read' = 'message.sent'): Promise<string> {
   const id = world.platform.ids('evt')
+  const { body: object } = await account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
   await recordEvents(world.pool, [
-    { account_id: account.id as `acc_${string}`, mode: 'test', id, type, object_id: 'msg_1', object: { id: 'msg_1' }, created_at: world.clock.iso() },
+    { account_id: account.id as `acc_${string}`, mode: 'test', id, type, object_id: object.id, object, created_at: world.clock.iso() },
   ])
   return id
 }
