@@ -329,7 +329,7 @@ function serverOf(
   const findKey = (text: string) => (isSourceKeyText(text) ? integrations.findKey(text) : accounts.findKey(text))
   const server = makeServer({ platform, findKey, limiter, routes, running: inFlight(), bodies, connections })
   if (routes.length > 0) {
-    mountDocs(server, routes, platform.settings.base_url)
+    mountDocs(server, routes, platform.settings.base_url, documents)
     mountMarkdown(server, documents)
     mountDerived(server, routes, platform.settings.base_url)
     mountFiles(server, '/media/:id', services.media.open)

@@ -1,6 +1,7 @@
 /** The page `/docs/content`: every content type with its fields, rules and a complete request, read off the schemas that validate it. */
 import { contentSchemaId } from '../contract/content/documented.ts'
 import { contentReference, inboundWords, type ContentReference, type FieldReference } from '../contract/content/reference.ts'
+import { navSection, startLinks } from './navigation.ts'
 import { escape, inline, page, prose } from './page.ts'
 
 const typeById = new Map(contentReference().map(({ type }) => [contentSchemaId(type), type]))
@@ -11,7 +12,7 @@ export const typeOfContent = (schema: object): string | undefined => typeById.ge
 export function contentPage(): string {
   const references = contentReference()
   const [sent, received] = [references.filter((one) => one.direction === 'both'), references.filter((one) => one.direction === 'inbound')]
-  const nav = `<div class="short"><h2>Start</h2><ul><li><a href="/docs">Reference</a></li><li><a href="/docs/errors">Every error code</a></li></ul></div>${links('Types to send', sent)}${links('Types that only come in', received)}`
+  const nav = startLinks('/docs/content') + links('Types to send', sent) + links('Types that only come in', received)
   const intro = prose(
     'A message names its kind in `type` and carries its content under the key of that name; content objects of other types are ignored. A channel takes the types in its `capabilities`.\n\nLengths count Unicode code points. Fields that are not listed are kept and handed to the channel. Where a field may be left out, `null` means the same. Every failure of a request is listed at once in `details`, each with its path.',
   )
@@ -20,7 +21,10 @@ export function contentPage(): string {
 }
 
 const links = (title: string, references: readonly ContentReference[]): string =>
-  `<h2>${title}</h2><ul>${references.map(({ type }) => `<li><a href="#${type}"><code>${type}</code></a></li>`).join('')}</ul>`
+  navSection(
+    title,
+    references.map(({ type }) => `<li><a href="#${type}">${type}</a></li>`),
+  )
 
 function entry(reference: ContentReference): string {
   const { type, summary, fields, channels, inbound, rules, request, refusal } = reference

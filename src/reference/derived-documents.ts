@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Route } from '../platform/http/route.ts'
 import { llmsText } from './llms.ts'
-import { pageHeaders } from './page.ts'
 import { postmanCollection } from './postman.ts'
+import { json, preparedOnce, sendPrepared } from './prepared.ts'
 
 interface DerivedDocument {
   readonly path: string
@@ -16,7 +16,7 @@ interface DerivedDocument {
 const documents: readonly DerivedDocument[] = [
   {
     path: '/docs/postman.json',
-    type: 'application/json; charset=utf-8',
+    type: json,
     make: async (routes, base_url) => `${JSON.stringify(postmanCollection(routes, base_url), null, 2)}\n`,
   },
   {
@@ -33,14 +33,7 @@ export async function derivedDocuments(routes: readonly Route[], base_url: strin
 
 /** Each is made at the first request for it: most processes are never asked. */
 export function mountDerived(server: FastifyInstance, routes: readonly Route[], base_url: string): void {
-  for (const { path, type, make } of documents) {
-    let made: Promise<Buffer> | undefined
-    server.get(path, { exposeHeadRoute: true }, async (_request, reply) => {
-      made ??= make(routes, base_url).then(Buffer.from)
-      return reply
-        .headers(pageHeaders)
-        .type(type)
-        .send(await made)
-    })
-  }
+  const made = preparedOnce()
+  for (const { path, type, make } of documents)
+    server.get(path, { exposeHeadRoute: true }, async (request, reply) => sendPrepared(request, reply, await made(path, type, () => make(routes, base_url))))
 }

@@ -1,10 +1,12 @@
 /** Markdown of this repository, served as pages: whole folders, and documents that stand alone. Which ones there are and where they stand is for the caller to say. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { Problem } from '../contract/problem.ts'
-import type { LinkTo, Rendered } from './markdown.ts'
-import { escape, page, pageHeaders } from './page.ts'
+import type { LinkTo, Rendered, Section } from './markdown.ts'
+import { navEntry, navSection, startLinks } from './navigation.ts'
+import { page } from './page.ts'
+import { html, preparedOnce, sendPrepared } from './prepared.ts'
 
 export interface MarkdownFolder {
   /** Where it is served: `/docs/behaviour`. */
@@ -32,30 +34,23 @@ export interface MarkdownPages {
 
 /** Pages are read and rendered at the first request for them, for most processes are never asked. */
 export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): void {
-  for (const document of pages.documents) {
-    const made = once(() => documentPage(pages, document))
-    server.get(document.path, { exposeHeadRoute: true }, async (_request, reply) => sendPage(reply, await made()))
-  }
+  const made = preparedOnce()
+  for (const document of pages.documents)
+    server.get(document.path, { exposeHeadRoute: true }, async (request, reply) =>
+      sendPrepared(request, reply, await made(document.path, html, () => documentPage(pages, document))),
+    )
   for (const folder of pages.folders) {
     const index = once(() => indexOf(pages, folder))
-    const made = new Map<string, () => Promise<Buffer>>()
-    const serve = async (reply: FastifyReply, name: string): Promise<FastifyReply> => {
+    const serve = async (request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply> => {
       const found = await index()
       if (name !== 'README' && !found.names.includes(name))
         throw new Problem('resource_missing', `There is no page ${name.slice(0, 80)}. ${folder.path} lists them all.`)
-      if (!made.has(name))
-        made.set(
-          name,
-          once(() => pageOf(pages, folder, found, name)),
-        )
-      return sendPage(reply, await made.get(name)!())
+      return sendPrepared(request, reply, await made(`${folder.path}/${name}`, html, () => pageOf(pages, folder, found, name)))
     }
-    server.get(folder.path, { exposeHeadRoute: true }, (_request, reply) => serve(reply, 'README'))
-    server.get(`${folder.path}/:page`, { exposeHeadRoute: true }, (request, reply) => serve(reply, (request.params as { page: string }).page))
+    server.get(folder.path, { exposeHeadRoute: true }, (request, reply) => serve(request, reply, 'README'))
+    server.get(`${folder.path}/:page`, { exposeHeadRoute: true }, (request, reply) => serve(request, reply, (request.params as { page: string }).page))
   }
 }
-
-const sendPage = (reply: FastifyReply, text: Buffer): FastifyReply => reply.headers(pageHeaders).type('text/html; charset=utf-8').send(text)
 
 /** What is asked for at once is made once; what failed is made anew. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -84,32 +79,59 @@ async function indexOf(pages: MarkdownPages, folder: MarkdownFolder): Promise<In
   return { title: titleOf(markdown), names, titles: new Map(titles) }
 }
 
-async function pageOf(pages: MarkdownPages, folder: MarkdownFolder, index: Index, name: string): Promise<Buffer> {
+/** A document and its sections, for the search. */
+export interface Outline {
+  readonly path: string
+  readonly title: string
+  /** The title of its folder's index, or its own. */
+  readonly within: string
+  readonly sections: readonly Section[]
+}
+
+/** What can be found in the documents: each with its sections. */
+export async function outlines(pages: MarkdownPages): Promise<Outline[]> {
+  const { renderMarkdown } = await import('./markdown.ts')
+  const nowhere = (): undefined => undefined
+  const inFolders = pages.folders.map(async (folder) => {
+    const { title: within, names } = await indexOf(pages, folder)
+    return Promise.all(
+      ['README', ...names].map(async (name) => {
+        const { title, sections } = renderMarkdown(await read(pages, folder, name), nowhere)
+        return { path: name === 'README' ? folder.path : `${folder.path}/${name}`, title, within, sections }
+      }),
+    )
+  })
+  const alone = pages.documents.map(async ({ path, file }) => {
+    const { title, sections } = renderMarkdown(await readFile(join(pages.root, file), 'utf8'), nowhere)
+    return [{ path, title, within: title, sections }]
+  })
+  return (await Promise.all([...inFolders, ...alone])).flat()
+}
+
+async function pageOf(pages: MarkdownPages, folder: MarkdownFolder, index: Index, name: string): Promise<string> {
   // loaded here, for no start needs it
   const { renderMarkdown } = await import('./markdown.ts')
   const rendered = renderMarkdown(await read(pages, folder, name), linksFrom(pages, folder.folder))
   const title = name === 'README' ? rendered.title : `${rendered.title} · ${index.title}`
-  return Buffer.from(page(title, navigation(folder, index, name, rendered), `<article class="prose">${rendered.html}</article>`))
+  return page(title, navigation(folder, index, name, rendered), `<article class="prose">${rendered.html}</article>`)
 }
 
-async function documentPage(pages: MarkdownPages, { file }: MarkdownDocument): Promise<Buffer> {
+async function documentPage(pages: MarkdownPages, { path, file }: MarkdownDocument): Promise<string> {
   const { renderMarkdown } = await import('./markdown.ts')
   const rendered = renderMarkdown(await readFile(join(pages.root, file), 'utf8'), linksFrom(pages, posix.dirname(file)))
-  const start = `<div class="short"><h2>Start</h2><ul>${entry('/docs', 'Reference')}</ul></div>`
-  return Buffer.from(page(rendered.title, start + onThisPage(rendered), `<article class="prose">${rendered.html}</article>`))
+  return page(rendered.title, startLinks(path) + onThisPage(rendered), `<article class="prose">${rendered.html}</article>`)
 }
 
-const entry = (href: string, text: string, here = false): string => `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`
-
 function navigation({ path }: MarkdownFolder, { title, names, titles }: Index, current: string, rendered: Rendered): string {
-  const start = `<div class="short"><h2>Start</h2><ul>${entry('/docs', 'Reference')}${entry(path, title, current === 'README')}</ul></div>`
-  const all = `<h2>Pages</h2><ul>${names.map((name) => entry(`${path}/${name}`, titles.get(name)!, name === current)).join('')}</ul>`
-  return start + all + onThisPage(rendered)
+  const all = names.map((name) => navEntry(`${path}/${name}`, titles.get(name)!, name === current))
+  return startLinks(current === 'README' ? path : '') + onThisPage(rendered) + navSection(title, all)
 }
 
 function onThisPage({ sections }: Rendered): string {
-  const numbered = sections.map(({ id, title }) => entry(`#${id}`, /^\d/.test(id) ? `${id}. ${title}` : title))
-  return numbered.length === 0 ? '' : `<h2>On this page</h2><ul>${numbered.join('')}</ul>`
+  return navSection(
+    'On this page',
+    sections.map(({ id, title }) => navEntry(`#${id}`, /^\d/.test(id) ? `${id}. ${title}` : title)),
+  )
 }
 
 /** A fragment as `#3-retries`, which GitHub understands, is the section with this number. */

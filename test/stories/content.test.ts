@@ -285,7 +285,7 @@ test('the service explains every content type itself, in the pages and in the Op
   const anyone = world.api()
 
   const page = await anyone.get('/docs/content')
-  const reference = await anyone.get('/docs')
+  const reference = await anyone.get('/docs/api/messages.send')
   const document = (await anyone.get('/docs/openapi.json')).body
   const { schemas } = document.components
   const variants = schemas.SendMessage.discriminator.mapping

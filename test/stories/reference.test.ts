@@ -1,34 +1,154 @@
 /** The reference that the service serves itself (behaviour: operating 1; conventions 7.3). */
 import assert from 'node:assert/strict'
+import { stripTypeScriptTypes } from 'node:module'
 import test from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { request } from 'undici'
 import { errorCatalogue } from '../../src/contract/errors.ts'
-import { startWorld } from '../kit/world.ts'
+import { assertAlone } from '../kit/pages.ts'
+import { startWorld, type World } from '../kit/world.ts'
 
-test('the pages need no key, load nothing, run nothing, and their links lead somewhere', async (t) => {
+/** The pages that are made of the routes and catalogues. */
+const pagesOf = ({ app }: World): string[] => [
+  '/docs',
+  '/docs/errors',
+  '/docs/content',
+  ...new Set(app.routes.map(({ tag }) => `/docs/api/${tag.toLowerCase().replaceAll(' ', '-')}`)),
+  ...app.routes.map(({ operation }) => `/docs/api/${operation}`),
+]
+
+/** The page, having looked that it runs nothing but what its policy names by hash, and loads nothing. */
+async function readPage(world: World, path: string): Promise<string> {
+  const { status, headers, body } = await world.api().get(path)
+  assert.equal(status, 200, path)
+  assert.match(headers['content-type']!, /^text\/html/)
+  assertAlone(path, headers['content-security-policy']!, body)
+  return body as string
+}
+
+const unescape = (html: string): string => html.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
+
+test('the pages need no key, load nothing from elsewhere, run their own script alone, and their links lead somewhere', async (t) => {
   const world = await startWorld(t)
-  const api = world.api()
-  const paths = ['/docs', '/docs/errors', '/docs/content']
   const pages = new Map<string, string>()
-  for (const path of paths) {
-    const answer = await api.get(path)
-    assert.equal(answer.status, 200, path)
-    assert.match(answer.headers['content-type']!, /^text\/html/)
-    assert.match(answer.headers['content-security-policy']!, /default-src 'none'/)
-    pages.set(path, answer.body)
-  }
+  const paths = pagesOf(world)
+  for (const path of paths) pages.set(path, await readPage(world, path))
 
-  for (const [path, html] of pages) {
-    assert.doesNotMatch(html, /<script|<link|<img|<iframe|@import|url\(|\son\w+=/i, path)
+  for (const path of paths) {
+    const html = pages.get(path)!
     assert.match(html, /<meta name="viewport"/)
     assert.match(html, /prefers-color-scheme:\s?dark/)
     const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length, `${path}: an id stands twice`)
     for (const [, href] of html.matchAll(/href="([^"]+)"/g)) {
       const [target, anchor] = href!.split('#')
-      const there = target === '' ? html : pages.get(target!)
-      if (there === undefined) assert.equal((await api.get(target!)).status, 200, href)
-      else if (anchor !== undefined) assert.ok(there.includes(`id="${anchor}"`), `${path}: ${href} leads nowhere`)
+      if (target !== '' && !pages.has(target!)) pages.set(target!, String((await world.api().get(target!)).body))
+      if (anchor !== undefined) assert.ok(pages.get(target === '' ? path : target!)!.includes(`id="${anchor}"`), `${path}: ${href} leads nowhere`)
     }
+  }
+  for (const path of pages.keys()) assert.equal((await world.api().get(path)).status, 200, path)
+})
+
+test('every operation and resource has a page of its own, under 150 KB with its script, with every word in it', async (t) => {
+  const world = await startWorld(t)
+  const { body: document } = await world.api().get('/docs/openapi.json')
+
+  for (const { operation, method, path, summary, description, query, take } of world.app.routes) {
+    const html = await readPage(world, `/docs/api/${operation}`)
+    assert.ok(Buffer.byteLength(html) < 150_000, `${operation}: ${Buffer.byteLength(html)} bytes`)
+    const text = html.slice(0, html.indexOf('<script>'))
+    for (const word of [summary, method, path, ...Object.keys(query?.properties ?? {}), ...(description?.split(/[`\n]/) ?? [])])
+      assert.ok(text.includes(word.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)), `${operation}: ${word}`)
+    for (const status of Object.keys(document.paths[path][method.toLowerCase()].responses)) assert.ok(text.includes(status), `${operation}: ${status}`)
+    assert.equal(text.match(/<label for="in-/g)?.length, take === undefined ? 3 : 1, operation)
+  }
+})
+
+test('an address of the one page that the reference was still leads to the operation', async (t) => {
+  const world = await startWorld(t)
+
+  const html = await readPage(world, '/docs')
+
+  assert.match(html, /<li id="post-v1-messages"><a href="\/docs\/api\/messages\.send">/)
+  for (const id of ['operations-messages', 'get-v1-webhook-endpoints-id', 'authentication', 'test-mode', 'events']) assert.ok(html.includes(`id="${id}"`), id)
+})
+
+test('a page that there is not is refused as a path of the API is', async (t) => {
+  const world = await startWorld(t)
+
+  const answers = await Promise.all(['/docs/api/nothing', '/docs/api/messages.nothing', '/docs/api/..%2ferrors'].map((path) => world.api().get(path)))
+
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.error.code]),
+    answers.map(() => [404, 'resource_missing']),
+  )
+})
+
+test('what is served comes compressed, with an ETag, and not again to whoever has it', async (t) => {
+  const world = await startWorld(t)
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes }
+  const get = async (path: string, headers: Record<string, string>) => {
+    const answer = await request(`${world.base_url}${path}`, { headers })
+    const encoding = (answer.headers['content-encoding'] ?? 'identity') as keyof typeof decoders
+    return { ...answer, encoding, text: decoders[encoding](Buffer.from(await answer.body.arrayBuffer())).toString() }
+  }
+
+  for (const path of [
+    '/docs',
+    '/docs/api/messages.send',
+    '/docs/openapi.json',
+    '/docs/search.json',
+    '/docs/postman.json',
+    '/docs/behaviour',
+    '/docs/guides/webhooks',
+    '/llms.txt',
+  ]) {
+    const plain = await get(path, {})
+    const [brotli, gzip] = [await get(path, { 'accept-encoding': 'gzip, deflate, br' }), await get(path, { 'accept-encoding': 'br;q=0, gzip;q=0.5' })]
+    const etag = String(plain.headers['etag'])
+    const again = await get(path, { 'if-none-match': `"other", ${etag}`, 'accept-encoding': 'br' })
+
+    assert.deepEqual([plain.encoding, brotli.encoding, gzip.encoding], ['identity', 'br', 'gzip'], path)
+    assert.ok(brotli.text === plain.text && gzip.text === plain.text, path)
+    assert.ok(Number(brotli.headers['content-length']) < plain.text.length / 2, path)
+    assert.match(etag, /^W\/"[\w-]{22}"$/)
+    assert.deepEqual([again.statusCode, again.text, again.headers['etag'], again.headers['content-encoding']], [304, '', etag, undefined], path)
+    assert.match(String(plain.headers['vary']), /accept-encoding/i)
+    assert.equal((await get(path, { 'if-none-match': '"other"' })).statusCode, 200)
+  }
+})
+
+test('any site may read the OpenAPI document, and no other page', async (t) => {
+  const world = await startWorld(t)
+  const origin = { origin: 'https://editor.example.com' }
+
+  const document = await world.api().get('/docs/openapi.json', origin)
+  const preflight = await world.api().send('OPTIONS', '/docs/openapi.json', { ...origin, 'access-control-request-method': 'GET' })
+  const page = await world.api().get('/docs', origin)
+
+  assert.deepEqual([document.status, document.headers['access-control-allow-origin']], [200, '*'])
+  assert.deepEqual(
+    [preflight.status, preflight.headers['access-control-allow-origin'], preflight.headers['access-control-allow-methods']],
+    [204, '*', 'GET, HEAD'],
+  )
+  assert.equal(page.headers['access-control-allow-origin'], undefined)
+})
+
+test('the samples are programs: each has the syntax of its language, and the body that the document shows', async (t) => {
+  const world = await startWorld(t)
+  const { body: document } = await world.api().get('/docs/openapi.json')
+
+  for (const { operation, path, method, take } of world.app.routes) {
+    const html = await readPage(world, `/docs/api/${operation}`)
+    const sampleIn = (language: string) => unescape(html.match(new RegExp(`<pre class="in-${language}"><code>([^]*?)</code>`))?.[1] ?? '')
+    const example = document.paths[path][method.toLowerCase()].requestBody?.content['application/json']?.example
+    const curl = sampleIn('curl')
+    if (example !== undefined && /-d '/.test(curl)) assert.deepEqual(JSON.parse(/-d '([^]*)'$/.exec(curl)![1]!.replaceAll("'\\''", "'")), example, operation)
+    assert.match(curl, /^curl /)
+    if (take !== undefined) continue
+    const typescript = stripTypeScriptTypes(sampleIn('typescript'))
+    assert.match(typescript, new RegExp(`posthorn\\.${operation.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())}\\(`), operation)
+    assert.match(sampleIn('python'), new RegExp(`requests\\.${method.toLowerCase()}\\(`), operation)
   }
 })
 
