@@ -6,8 +6,8 @@ import { loginFile, readLogin, type Access } from './login-file.ts'
 import type { ServiceApi } from './service-api.ts'
 
 export interface AccessOptions {
-  readonly apiKey?: string
-  readonly baseUrl?: URL
+  readonly apiKey?: string | undefined
+  readonly baseUrl?: URL | undefined
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -26,7 +26,7 @@ export async function serviceOf(options: AccessOptions, env: Env): Promise<Servi
 }
 
 /** Rejects with a UsageError where there is no key, and with an OperatorError where the one that is kept is for another service. */
-async function accessOf(options: AccessOptions, env: Env): Promise<Access> {
+export async function accessOf(options: AccessOptions, env: Env): Promise<Access> {
   const key = options.apiKey ?? keyOf(env)
   if (key !== undefined) return { key, base_url: await baseUrlOf(options, env) }
   const kept = await readLogin(loginFile(env))

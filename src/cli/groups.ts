@@ -3,6 +3,7 @@ import { registerAccounts } from './accounts.ts'
 import { registerCampaigns } from './campaigns.ts'
 import { registerChannels } from './channels.ts'
 import { registerDatabase } from './database.ts'
+import { registerEvents } from './events.ts'
 import { registerKeys } from './keys.ts'
 import { registerListen } from './listen.ts'
 import { registerLogin } from './login.ts'
@@ -11,6 +12,7 @@ import { registerPackages } from './packages.ts'
 import { registerPrices } from './prices.ts'
 import type { Register } from './program.ts'
 import { registerServe } from './serve.ts'
+import { registerTrigger } from './trigger.ts'
 import { registerWallet } from './wallet.ts'
 import { registerWebhooks } from './webhooks.ts'
 
@@ -27,5 +29,7 @@ export const groups: readonly Register[] = [
   registerListen,
   registerLogin,
   registerMessages,
+  registerTrigger,
+  registerEvents,
   registerWebhooks,
 ]

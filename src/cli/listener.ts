@@ -2,28 +2,20 @@
 import { hash, randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { request } from 'undici'
-import type { ErrorBody } from '../contract/resources/api-error.ts'
 import type { Event } from '../contract/resources/event.ts'
-import type { Clock } from '../lib/clock.ts'
 import { eventHeaders, signingKey, type SigningKey } from '../lib/event-headers.ts'
 import type { HttpPoster } from '../lib/http-post.ts'
 import { makeFolder } from '../lib/make-folder.ts'
 import { OperatorError } from '../platform/operator-error.ts'
+import { backoffMs, beginsAnew, eventsAfter, idleMs, isWanted, newestEvent, type FeedOptions } from './event-feed.ts'
 
-export interface ListenerOptions {
-  readonly base_url: string
-  readonly key: string
+export interface ListenerOptions extends FeedOptions {
   readonly forward_to: string
   /** Event types and prefixes such as `message.*`; empty: all. */
   readonly events: readonly string[]
   /** Where the place in the feed and the secret are kept. */
   readonly folder: string
-  readonly clock: Clock
   readonly poster: HttpPoster
-  /** Told what happens, a line at a time. */
-  readonly tell: (line: string) => void
-  readonly signal: AbortSignal
 }
 
 /** What survives a restart. */
@@ -39,10 +31,7 @@ export interface Listener {
   follow(): Promise<void>
 }
 
-const pageSize = 100
-const idleMs = 500
 const timeoutMs = 10_000
-const backoffMs = { first: 1_000, max: 30_000 }
 
 /** Takes up where an earlier listener with this key, service and address left off; the first one begins with what happens next. */
 export async function makeListener(options: ListenerOptions): Promise<Listener> {
@@ -51,7 +40,7 @@ export async function makeListener(options: ListenerOptions): Promise<Listener> 
     throw notKept(options.folder, error)
   })
   const state = (await readState(file)) ?? { secret: `whsec_${randomBytes(32).toString('base64')}`, cursor: null }
-  state.cursor ??= await newest(options)
+  state.cursor ??= await newestEvent(options)
   await writeState(file, state).catch((error: Error) => {
     throw notKept(options.folder, error)
   })
@@ -65,17 +54,16 @@ async function follow(options: ListenerOptions, file: string, state: State): Pro
   const { signal, clock } = options
   const key = signingKey(state.secret)
   while (!signal.aborted && state.cursor !== null) {
-    const query = `order=asc&limit=${pageSize}${state.cursor === '' ? '' : `&starting_after=${state.cursor}`}`
-    const answer = await ask<{ data: Event[] }>(options, `/v1/events?${query}`)
-    if (answer === 'unknown_cursor') {
-      options.tell('The service no longer knows the place in the feed, as after a reset of its database: beginning with what happens next.')
-      state.cursor = await newest(options)
+    const events = await eventsAfter(options, state.cursor)
+    if (events === 'unknown_cursor') {
+      options.tell(beginsAnew)
+      state.cursor = await newestEvent(options)
       await writeState(file, state)
       continue
     }
     let passedOver = false
-    for (const event of answer?.data ?? []) {
-      if (!wanted(event.type, options.events)) {
+    for (const event of events ?? []) {
+      if (!isWanted(event.type, options.events)) {
         state.cursor = event.id
         passedOver = true
         continue
@@ -86,12 +74,9 @@ async function follow(options: ListenerOptions, file: string, state: State): Pro
       await writeState(file, state)
     }
     if (passedOver) await writeState(file, state)
-    if ((answer?.data.length ?? 0) === 0) await clock.sleep(idleMs, signal)
+    if ((events?.length ?? 0) === 0) await clock.sleep(idleMs, signal)
   }
 }
-
-const wanted = (type: string, events: readonly string[]): boolean =>
-  events.length === 0 || events.some((entry) => entry === '*' || entry === type || (entry.endsWith('.*') && type.startsWith(entry.slice(0, -1))))
 
 /** Posts until it is acknowledged. False when the listener was ended before. */
 async function forward(options: ListenerOptions, key: SigningKey, event: Event): Promise<boolean> {
@@ -108,40 +93,6 @@ async function forward(options: ListenerOptions, key: SigningKey, event: Event):
     }
     tell(`${event.type} ${event.id} → ${outcome.error.code}: ${outcome.error.message} Again in ${wait / 1000} s.`)
     await clock.sleep(wait, signal)
-  }
-}
-
-/** The id of the newest event, or nothing when there is none; null when the listener was ended before the service answered. */
-async function newest(options: ListenerOptions): Promise<string | null> {
-  const answer = await ask<{ data: Event[] }>(options, '/v1/events?limit=1')
-  return answer === undefined || answer === 'unknown_cursor' ? null : (answer.data[0]?.id ?? '')
-}
-
-/** Asks the service until it answers; undefined when the listener was ended before. */
-async function ask<T>(options: ListenerOptions, path: string): Promise<T | 'unknown_cursor' | undefined> {
-  const { clock, signal, tell } = options
-  for (let wait = backoffMs.first; !signal.aborted; wait = Math.min(wait * 2, backoffMs.max)) {
-    const answer = await get(options, path)
-    if (answer.status === 200) return answer.body as T
-    const { error } = (answer.body ?? {}) as { error?: ErrorBody }
-    if (answer.status === 400 && error?.param === 'starting_after') return 'unknown_cursor'
-    if (answer.status >= 400 && answer.status < 500 && answer.status !== 429)
-      throw new OperatorError(`The service refuses to show its events (${answer.status}): ${error?.message ?? 'no reason given'}`)
-    if (answer.status !== 429)
-      tell(`The service at ${options.base_url} ${answer.status === 0 ? 'cannot be reached' : `answered ${answer.status}`}. Again in ${wait / 1000} s.`)
-    await clock.sleep(answer.status === 429 ? 1_000 : wait, signal)
-  }
-  return undefined
-}
-
-/** Status 0: no answer. */
-async function get({ base_url, key, signal }: ListenerOptions, path: string): Promise<{ status: number; body: unknown }> {
-  try {
-    const answer = await request(`${base_url}${path}`, { headers: { authorization: `Bearer ${key}` }, headersTimeout: 30_000, bodyTimeout: 30_000, signal })
-    const text = await answer.body.text()
-    return { status: answer.statusCode, body: text.startsWith('{') ? (JSON.parse(text) as unknown) : undefined }
-  } catch {
-    return { status: 0, body: undefined } // refused, reset or ended: asked again
   }
 }
 

@@ -1,0 +1,111 @@
+/** How each event is made to happen in test mode, where nothing leaves the machine and nothing costs (behaviour: command-line 10; test-mode 2). */
+import type { EventType } from '../contract/events.ts'
+import type { Campaign } from '../contract/resources/campaign.ts'
+import type { Message } from '../contract/resources/message.ts'
+import type { WebhookDelivery } from '../contract/resources/webhook-delivery.ts'
+import type { WebhookEndpoint } from '../contract/resources/webhook-endpoint.ts'
+import type { Clock } from '../lib/clock.ts'
+import { isoTime } from '../lib/clock.ts'
+import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import type { ServiceApi } from './service-api.ts'
+
+export interface TriggerContext {
+  readonly api: ServiceApi
+  readonly clock: Clock
+  /** For `webhook.test`. */
+  readonly endpoint: string | undefined
+}
+
+/** What was done, and by what the event that follows is found: the object that it is about, or its own id. */
+export interface Triggered {
+  readonly told: string
+  readonly object_id: string
+  readonly event_id?: string
+}
+
+type Trigger = (context: TriggerContext) => Promise<Triggered>
+
+/** A text says why there is no way. */
+export const triggers: Readonly<Record<EventType, Trigger | string>> = {
+  'message.sent': messageTo('+15005550006'),
+  'message.delivered': messageTo('+15005550006'),
+  'message.read': messageTo('+15005550010'),
+  'message.failed': messageTo('+15005550002'),
+  'message.received': receive,
+  'channel.connected': 'sandbox channels are always connected',
+  'channel.disconnected': 'sandbox channels are always connected',
+  'balance.low': 'test mode has no money',
+  'package.exhausted': 'test mode has no money',
+  'package.expiring': 'test mode has no money',
+  'campaign.started': startCampaign,
+  'campaign.paused': pauseCampaign,
+  'campaign.completed': startCampaign,
+  'campaign.failed': failCampaign,
+  'webhook.test': testEndpoint,
+}
+
+const body = 'Made by posthorn trigger.'
+
+/** A recipient whose outcome is fixed (behaviour: test-mode 2.1). */
+function messageTo(to: string): Trigger {
+  return async ({ api }) => {
+    const message = await api.post<Message>('/v1/messages', { body: { channel: 'ch_test_whatsapp', to, type: 'text', text: { body } } })
+    return { told: `Sent ${message.id} to ${to}.`, object_id: message.id }
+  }
+}
+
+async function receive({ api }: TriggerContext): Promise<Triggered> {
+  const from = '+14155550123'
+  const message = await api.post<Message>('/v1/test/inbound_messages', { body: { channel: 'ch_test_whatsapp', from, text: { body } } })
+  return { told: `Received ${message.id} from ${from}.`, object_id: message.id }
+}
+
+const campaignOf = (audience: object) => ({
+  name: 'posthorn trigger',
+  channel: 'ch_test_sms',
+  audience,
+  message: { type: 'text', text: { body } },
+  consent_declared: true,
+  launch: true,
+})
+const toOne = { type: 'adhoc', recipients: [{ to: '+15005550006' }] }
+
+async function startCampaign({ api }: TriggerContext): Promise<Triggered> {
+  const campaign = await api.post<Campaign>('/v1/campaigns', { body: campaignOf(toOne) })
+  return { told: `Launched ${campaign.id}.`, object_id: campaign.id }
+}
+
+/** One that is not to begin for an hour, so that it cannot be over before; it is cancelled afterwards. */
+async function pauseCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
+  const schedule = { send_at: isoTime(clock.now() + 3_600_000) }
+  const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf(toOne), schedule } })
+  await api.post(`/v1/campaigns/${campaign.id}/pause`)
+  await api.post(`/v1/campaigns/${campaign.id}/cancel`)
+  return { told: `Launched ${campaign.id}, paused and then cancelled it.`, object_id: campaign.id }
+}
+
+/** Its list is gone when it begins. */
+async function failCampaign({ api, clock }: TriggerContext): Promise<Triggered> {
+  const list = await api.post<{ id: string }>('/v1/contact_lists', { body: { name: `posthorn trigger ${clock.now()}` } })
+  const schedule = { send_at: isoTime(clock.now() + 2_000) }
+  const campaign = await api.post<Campaign>('/v1/campaigns', { body: { ...campaignOf({ type: 'list', list_id: list.id }), schedule } })
+  await api.delete(`/v1/contact_lists/${list.id}`)
+  return { told: `Launched ${campaign.id} and deleted its list.`, object_id: campaign.id }
+}
+
+async function testEndpoint({ api, endpoint }: TriggerContext): Promise<Triggered> {
+  const id = endpoint ?? (await onlyEndpoint(api))
+  const delivery = await api.post<WebhookDelivery>(`/v1/webhook_endpoints/${encodeURIComponent(id)}/test`)
+  return {
+    told: `Tested ${id}: ${delivery.error_message ?? `answered ${delivery.response_status ?? 'nothing yet'}`}.`,
+    object_id: id,
+    event_id: delivery.event_id,
+  }
+}
+
+async function onlyEndpoint(api: ServiceApi): Promise<string> {
+  const { data } = await api.get<{ data: WebhookEndpoint[] }>('/v1/webhook_endpoints', { query: { limit: 2 } })
+  if (data.length === 0) throw new OperatorError('There is no webhook endpoint to test: make one with POST /v1/webhook_endpoints.')
+  if (data.length > 1) throw new UsageError('There are several webhook endpoints: name one with --endpoint; `posthorn webhooks list` lists them.')
+  return data[0]!.id
+}
