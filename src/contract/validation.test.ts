@@ -90,3 +90,12 @@ test('paths quote what is no name', () => {
 test('time zones are names, not offsets', () => {
   assert.deepEqual(['Europe/Berlin', 'UTC', '+01:00', 'Mars/Olympus', ''].map(isTimezone), [true, true, false, false, false])
 })
+
+test('an unknown field is named with the one that was probably meant, which is not there yet', () => {
+  const check = validator(Type.Object({ link: Type.Optional(Type.String()), caption: Type.Optional(Type.String()) }, { additionalProperties: false }))
+  const message = (value: object) => check(value)[0]?.message
+
+  assert.equal(message({ capton: 'a' }), '`capton` is not known here. Did you mean `caption`?')
+  assert.equal(message({ capton: 'a', caption: 'b' }), '`capton` is not known here. Remove it or correct its spelling.')
+  assert.equal(message({ unheard: 'a' }), '`unheard` is not known here. Remove it or correct its spelling.')
+})

@@ -4,10 +4,14 @@ import type { TSchema } from 'typebox'
 import type { Detail, DetailCode } from './errors.ts'
 import { limits } from './limits.ts'
 import { cut, cutPath } from './refusal-size.ts'
+import { nearest } from '../lib/nearest.ts'
 import { isDay, parseDateTime, parseStrictDateTime } from './times.ts'
 
 /** Every failure of a value against one schema, in the order of the schema; none when the value fits. At most `error_details_collected_max`. */
 export type Validator = (value: unknown, basePath?: string) => Detail[]
+
+/** Failures beyond the first ones are not worth a guess each. */
+const hintsMax = 20
 
 /** More than any schema lets an array have: of a longer one the rest says nothing new. */
 const itemsLookedAt = 10_001
@@ -40,7 +44,7 @@ function detailsOf(errors: readonly ErrorObject[], basePath: string): Detail[] {
   const said = new Set<string>()
   for (const error of errors) {
     if (details.length === limits.error_details_collected_max) break
-    const detail = detailOf(error, basePath)
+    const detail = detailOf(error, basePath, details.length < hintsMax)
     // of a value of the wrong type nothing else can be said: neither a list of values nor a bound is for it
     if (detail === null || said.has(`${detail.code} ${detail.param}`) || said.has(`invalid_type ${detail.param}`)) continue
     said.add(`${detail.code} ${detail.param}`)
@@ -94,11 +98,11 @@ export function isLocale(tag: string): boolean {
   }
 }
 
-function detailOf(error: ErrorObject, basePath: string): Detail | null {
+function detailOf(error: ErrorObject, basePath: string, hints: boolean): Detail | null {
   const path = jsPath(error.instancePath, basePath)
   const { keyword, params } = error
   if (keyword === 'required') return missingField(join(path, String(params['missingProperty'])))
-  if (keyword === 'additionalProperties') return unknownField(join(path, String(params['additionalProperty'])))
+  if (keyword === 'additionalProperties') return unknownField(join(path, String(params['additionalProperty'])), hints ? meantField(error) : undefined)
   if (keyword === 'if' || (keyword === 'propertyNames' && error.propertyName === undefined)) return null
   const rule = rules[keyword]
   const param = error.propertyName === undefined ? path : join(path, error.propertyName)
@@ -108,11 +112,23 @@ function detailOf(error: ErrorObject, basePath: string): Detail | null {
 }
 
 const missingField = (param: string): Detail => ({ param, code: 'missing_field', message: `${name(param)} is required. Add it.` })
-const unknownField = (param: string): Detail => ({
+const unknownField = (param: string, meant: string | undefined): Detail => ({
   param,
   code: 'unknown_field',
-  message: `${name(param)} is not known here. Remove it or correct its spelling.`,
+  message: `${name(param)} is not known here. ${meant === undefined ? 'Remove it or correct its spelling.' : `Did you mean \`${meant}\`?`}`,
 })
+
+/** Of an unknown field: the one of its object that is spelt nearest, and is not there. */
+function meantField({ params, parentSchema, data }: ErrorObject): string | undefined {
+  const field = String(params['additionalProperty'])
+  const { properties } = (parentSchema ?? {}) as { properties?: object }
+  if (properties === undefined || field.length > stepLengthMax || !/[a-z0-9]/i.test(field)) return undefined
+  return nearest(
+    field,
+    Object.keys(properties).filter((known) => !Object.hasOwn(data as object, known)),
+  )
+}
+
 const name = (param: string): string => (param === '' ? 'The value' : `\`${param}\``)
 
 type Rule = (error: ErrorObject) => [DetailCode, string]

@@ -80,6 +80,22 @@ const filters = {
   updated_after: Type.Optional(DateTimeQuery),
 }
 
+/** How other services name what a message has. */
+const otherNames = {
+  from: 'channel',
+  sender: 'channel',
+  channelid: 'channel',
+  recipient: 'to',
+  phone: 'to',
+  phonenumber: 'to',
+  destination: 'to',
+  body: 'text.body',
+  message: 'text.body',
+  content: 'text.body',
+  mediaurl: 'image.link',
+  externalid: 'reference',
+}
+
 /** `base_url`: of this service, for links in errors. */
 export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
   route({
@@ -95,6 +111,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     body_optional: false,
     body_unchecked: true,
     known_fields: [...messageTypes],
+    other_names: otherNames,
     example_body: { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' },
     rate_limit: 'rate_limit_messages',
     replies: { 202: Message },

@@ -31,10 +31,28 @@ export type FindKey = (text: string) => KeyFacts | null | Promise<KeyFacts | nul
 export function bearerOf(request: IncomingMessage): string {
   if (timesGiven(request, 'authorization') > 1) throw new Problem('api_key_invalid', 'The header Authorization is given more than once. Give it once.')
   const header = request.headers.authorization
-  if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ') throw new Problem('api_key_missing')
+  if (header === undefined || header.length < 7 || header.slice(0, 7).toLowerCase() !== 'bearer ') throw keyMissing(request)
   const text = header.slice(7).trim()
-  if (text === '') throw new Problem('api_key_missing')
+  if (text === '') throw keyMissing(request)
   return text
+}
+
+const rightHeader = 'Send the header Authorization: Bearer <API_KEY>.'
+
+/** The refusal of a request without a Bearer header. A key that was sent in another way is told so, and never repeated. */
+function keyMissing({ headers }: IncomingMessage): Problem {
+  const { authorization } = headers
+  const words = authorization === undefined ? sentAside(headers) : wrongScheme(authorization)
+  return new Problem('api_key_missing', words === undefined ? undefined : `${words} ${rightHeader}`)
+}
+
+const sentAside = (headers: IncomingMessage['headers']): string | undefined =>
+  headers['x-api-key'] === undefined ? undefined : 'The API key was sent as X-API-Key, which is not read.'
+
+function wrongScheme(authorization: string): string | undefined {
+  if (/^basic /i.test(authorization)) return 'The header Authorization holds Basic credentials, which are not read: API keys are sent as Bearer.'
+  if (/^svc_[a-z]+_/.test(authorization)) return 'The header Authorization holds the API key alone: the word Bearer and a space belong before it.'
+  return /^bearer/i.test(authorization) ? 'The header Authorization says Bearer without an API key behind it, parted by a space.' : undefined
 }
 
 const sourceKeyElsewhere = 'This is a source key, which is good for the operations on its own source alone. Call this one with an API key.'

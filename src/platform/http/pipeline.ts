@@ -17,6 +17,7 @@ import { admit, bearerOf, callerOf, type FindKey, type KeyFacts } from './auth.t
 import { isJsonType, isPlainEncoding, parseBody, readBody } from './body.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { AddressList } from './client-address.ts'
+import { namingUnknown, type RefuseUnknown } from './hints.ts'
 import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keepNothing, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
@@ -39,6 +40,7 @@ export interface Pipeline {
   readonly isTrusted: AddressList
   readonly running: InFlight
   readonly bodies: BodyRoom
+  readonly refuseUnknown: RefuseUnknown
 }
 
 /** A route with all that is worked out before the first request. */
@@ -105,14 +107,15 @@ function enter(
     request.caller = callerOf(key, request.id as Id<'req'>)
     const limit = prepared?.rate_limit ?? platform.settings.rate_limit_default
     const verdict = limiter.take(key.key_id, prepared?.index ?? 0, limit)
-    if (verdict instanceof Promise) verdict.then((late) => afterLimit(prepared, key, late, limit, request, reply, done), done)
-    else afterLimit(prepared, key, verdict, limit, request, reply, done)
+    if (verdict instanceof Promise) verdict.then((late) => afterLimit(pipeline, prepared, key, late, limit, request, reply, done), done)
+    else afterLimit(pipeline, prepared, key, verdict, limit, request, reply, done)
   } catch (error) {
     done(error as Error)
   }
 }
 
 function afterLimit(
+  pipeline: Pipeline,
   prepared: PreparedRoute | undefined,
   key: KeyFacts,
   verdict: Verdict,
@@ -127,16 +130,12 @@ function afterLimit(
   if (!verdict.allowed) {
     reply.header('retry-after', verdict.reset_s)
     done(new Problem('rate_limit_exceeded', overLimit(limit)))
-  } else if (prepared === undefined) done(unknownRoute(request))
+  } else if (prepared === undefined) done(pipeline.refuseUnknown(request))
   else done(forbidden(prepared.route, key))
 }
 
 const overLimit = (limit: number): string =>
   `The key sends more than ${limit} requests a second to this operation, which is as many as it may. Wait the seconds of Retry-After, then repeat; nothing was processed or charged.`
-
-/** The 404 of a path or method that no operation has. */
-export const unknownRoute = (request: FastifyRequest): Problem =>
-  new Problem('resource_missing', `There is no operation ${request.method} ${request.url.split('?')[0]!.slice(0, 200)}. The reference at /docs lists them all.`)
 
 const apiKeyOnSource =
   'This operation takes a source key (`svc_src_…`) and no API key. With an API key, the operation of the same method on the id of the source does the same.'
@@ -220,10 +219,14 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
           pipeline.running,
           keyedRequest(request.caller!, operationOf(route, request), key, canonicalFingerprint(given, query)),
         )
-      throw misshapen
+      throw given === undefined ? misshapen : namingUnknown(misshapen, given, prepared.known, route.other_names)
     }
     const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
-    send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
+    try {
+      send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
+    } catch (error) {
+      throw given === undefined ? error : namingUnknown(error, given, prepared.known, route.other_names)
+    }
   }
   // a promise would have Fastify wait for what has been answered by the time it resolves
   return (request: FastifyRequest, reply: FastifyReply): void => {

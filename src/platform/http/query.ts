@@ -5,6 +5,7 @@ import { limits } from '../../contract/limits.ts'
 import { parseDateTime } from '../../contract/times.ts'
 import { validator } from '../../contract/validation.ts'
 import { checkText } from './body.ts'
+import { meantField } from './hints.ts'
 
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
@@ -20,7 +21,7 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   const fields = new Map<string, Coerce>(Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, coercion(name, property)]))
   const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
   const validate = schema === undefined ? undefined : validator(schema)
-  const names = [...fields.keys()].join(', ')
+  const names = [...fields.keys()]
   return (raw, url, details) => {
     const given = Object.keys(raw)
     if (given.length === 0 && required.length === 0) return none
@@ -37,11 +38,21 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   }
 }
 
+/** Failures of a request beyond the first ones are not worth a guess each. */
+const hintsMax = 10
+
+function hintOf(name: string, names: readonly string[]): string {
+  const meant = meantField(name, names)
+  return meant === undefined ? '' : `Did you mean \`${meant}\`? `
+}
+
+const knownAre = (names: readonly string[]): string => (names.length === 0 ? 'This operation takes none.' : `Known are: ${names.join(', ')}.`)
+
 function readParameter(
   name: string,
   text: string | string[],
   coerce: Coerce | undefined,
-  names: string,
+  names: readonly string[],
   values: Record<string, unknown>,
   details: Detail[],
 ): void {
@@ -51,7 +62,7 @@ function readParameter(
     details.push({
       param,
       code: 'unknown_field',
-      message: `The query parameter \`${param}\` is not known here. ${names === '' ? 'This operation takes none.' : `Known are: ${names}.`}`,
+      message: `The query parameter \`${param}\` is not known here. ${details.length < hintsMax ? hintOf(name, names) : ''}${knownAre(names)}`,
     })
   } else if (typeof text !== 'string') {
     details.push({ param, code: 'invalid_value', message: `The query parameter \`${param}\` is given more than once. Give it once.` })

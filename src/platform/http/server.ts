@@ -13,9 +13,10 @@ import { bodyRoom, type BodyRoom } from './body-room.ts'
 import { addressList } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
+import { unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
-import { guard, perform, performSigned, prepare, unknownRoute, type Pipeline, type PreparedRoute } from './pipeline.ts'
+import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRoute } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import { requestLog } from './request-log.ts'
@@ -89,6 +90,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     isTrusted: addressList(settings.trusted_proxies),
     running: parts.running ?? inFlight(),
     bodies: parts.bodies ?? bodyRoom(),
+    refuseUnknown: unknownRoutes(routes),
   }
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)
@@ -167,7 +169,7 @@ function unknownPath(pipeline: Pipeline) {
   const check = guard(pipeline, undefined)
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0]!
-    if (path !== '/v1' && !path.startsWith('/v1/')) return fail(pipeline.platform, unknownRoute(request), request, reply)
+    if (path !== '/v1' && !path.startsWith('/v1/')) return fail(pipeline.platform, pipeline.refuseUnknown(request), request, reply)
     check(request, reply, (error) => fail(pipeline.platform, error, request, reply))
     return reply
   }

@@ -1,0 +1,115 @@
+/** What refusals say beside their code: the path, the method or the field that was probably meant. Asked only once something is refused (behaviour: conventions 1.3, 4.4). */
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../../contract/problem.ts'
+import { cut } from '../../contract/refusal-size.ts'
+import { nearest } from '../../lib/nearest.ts'
+import type { Route } from './route.ts'
+
+/** Of what was sent so much is compared, and so much is shown. */
+const wordLengthMax = 64
+const stepsMax = 12
+const fieldsNamedMax = 10
+
+interface KnownPath {
+  readonly steps: readonly string[]
+  readonly methods: Set<string>
+}
+
+/** Makes the 404 of a path or method that no operation has. */
+export type RefuseUnknown = (request: Pick<FastifyRequest, 'method' | 'url'>) => Problem
+
+/** The refusals of paths beside these routes. A known path with another method names those that it takes, in `Allow` too where a key was asked for. */
+export function unknownRoutes(routes: readonly Route[]): RefuseUnknown {
+  const known = new Map<string, KnownPath>()
+  for (const { path, method } of routes) {
+    const entry = known.get(path) ?? { steps: stepsOf(path), methods: new Set<string>() }
+    known.set(path, { ...entry, methods: entry.methods.add(method) })
+  }
+  const paths = [...known.values()]
+  return ({ method, url }) => {
+    const path = url.split('?', 1)[0]!
+    const given = stepsOf(path)
+    const methods = paths.filter(({ steps }) => fits(steps, given)).flatMap((entry) => [...entry.methods])
+    const allowed = [...new Set(methods)].toSorted()
+    const takes = allowed.length > 0 ? ` This path takes ${inWords(allowed)}.` : ''
+    const others = allowed.length > 0 ? paths.filter((entry) => entry.methods.has(method)) : paths
+    const hint = takes + meantPath(others, given, method)
+    const message = `There is no operation ${method} ${cut(path, 200)}.${hint} The reference at /docs lists them all.`
+    return new Problem('resource_missing', message, allowed.length > 0 ? { headers: { allow: allowed.join(', ') } } : {})
+  }
+}
+
+const stepsOf = (path: string): string[] => path.split('/').slice(1)
+const isParameter = (step: string): boolean => step.startsWith('{')
+
+const fits = (steps: readonly string[], given: readonly string[]): boolean =>
+  steps.length === given.length && steps.every((step, at) => (isParameter(step) ? given[at] !== '' : step === given[at]))
+
+/** A sentence that names the path that was probably meant, with the ids that were given; empty where none is near. */
+function meantPath(paths: readonly KnownPath[], given: readonly string[], method: string): string {
+  if (given.length > stepsMax) return ''
+  const start = given.findIndex((step) => !/^(api|v\d+)$/i.test(step))
+  if (start === -1) return ''
+  const versioned = ['v1', ...given.slice(start)]
+  const candidates = paths
+    .flatMap(({ steps, methods }) => {
+      const path = spelt(steps, versioned)
+      return path === undefined ? [] : [{ path, methods }]
+    })
+    .toSorted((one, other) => Number(other.methods.has(method)) - Number(one.methods.has(method)) || one.path.length - other.path.length)
+  const asked = `/${versioned.map((step) => cut(step, wordLengthMax)).join('/')}`
+  const path = nearest(
+    asked,
+    candidates.map((candidate) => candidate.path),
+  )
+  const best = candidates.find((candidate) => candidate.path === path)
+  if (best === undefined) return ''
+  const named = best.methods.has(method) ? method : [...best.methods].toSorted().join(' or ')
+  return ` Did you mean ${named} ${cut(best.path, 200)}?`
+}
+
+/** The path as these steps spell it; undefined where one of them is nothing like what was given. */
+function spelt(steps: readonly string[], given: readonly string[]): string | undefined {
+  if (steps.length !== given.length) return undefined
+  const words: string[] = []
+  for (const [at, step] of steps.entries()) {
+    const word = given[at]!
+    // an id has a prefix or digits; a word in its place is another path
+    if (isParameter(step) ? !/[_%\d]/.test(word) : word !== step && !isNear(word, step)) return undefined
+    words.push(isParameter(step) ? cut(word, wordLengthMax) : step)
+  }
+  return `/${words.join('/')}`
+}
+
+const isNear = (word: string, known: string): boolean => word !== '' && word.length <= wordLengthMax && nearest(word, [known]) !== undefined
+
+const inWords = (words: readonly string[]): string => (words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`)
+
+/** The field that was probably meant by one that is not known: what others call so, else the nearest of `known`. */
+export function meantField(field: string, known: readonly string[], otherNames: Readonly<Record<string, string>> = {}): string | undefined {
+  if (field.length > wordLengthMax) return undefined
+  const plain = field.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  const same = known.find((name) => name.replaceAll('_', '') === plain)
+  return same ?? (Object.hasOwn(otherNames, plain) ? otherNames[plain] : undefined) ?? (plain === '' ? undefined : nearest(field, known))
+}
+
+/** The refusal of a body with fields at its top that are not known: it names them, and what was probably meant. Every other error stays as it is. */
+export function namingUnknown(
+  error: unknown,
+  body: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string> | undefined,
+  otherNames: Readonly<Record<string, string>> | undefined,
+): unknown {
+  if (known === undefined || !(error instanceof Problem) || error.status !== 400) return error
+  const unknown = Object.keys(body).filter((field) => !known.has(field))
+  if (unknown.length === 0) return error
+  const free = [...known].filter((field) => !Object.hasOwn(body, field))
+  const sentences = unknown.slice(0, fieldsNamedMax).map((field) => {
+    const meant = meantField(field, free, otherNames)
+    return ` \`${cut(field, wordLengthMax).toWellFormed()}\` is not known here.${meant === undefined ? '' : ` Did you mean \`${meant}\`?`}`
+  })
+  const more = unknown.length - sentences.length
+  if (more > 0) sentences.push(` There ${more === 1 ? 'is 1 more' : `are ${more} more`} of that kind.`)
+  const { param, details, headers } = error
+  return new Problem(error.code, error.message + sentences.join(''), { param, details, ...(headers === undefined ? {} : { headers }) })
+}

@@ -1,0 +1,116 @@
+/** What the texts of refusals say, so that nobody has to search for what was meant (behaviour: authentication 3.1; conventions 1.3, 4.4, 5.1). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Answered } from '../kit/api.ts'
+import { startWorld } from '../kit/world.ts'
+
+const message = { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
+const told = (answer: Answered): [number, string, string] => [answer.status, answer.body.error.code, answer.body.error.message]
+
+function says(answer: Answered, status: number, code: string, ...words: readonly RegExp[]): void {
+  const [had, named, text] = told(answer)
+  assert.deepEqual([had, named], [status, code], text)
+  for (const word of words) assert.match(text, word)
+}
+
+test('a key sent as Basic, bare or as X-API-Key is told how keys are sent, and is not repeated', async (t) => {
+  const world = await startWorld(t)
+  const { key } = await world.account()
+  const ask = (headers: Record<string, string>) => world.api().get('/v1/me', headers)
+
+  const answers = await Promise.all([
+    ask({ authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` }),
+    ask({ authorization: key }),
+    ask({ 'x-api-key': key }),
+    ask({ authorization: `Bearer${key}` }),
+    ask({}),
+  ])
+
+  for (const answer of answers) {
+    says(answer, 401, 'api_key_missing', /Authorization: Bearer <API_KEY>/)
+    assert.ok(!JSON.stringify(answer.body).includes(key.slice(10)), 'the key is in the answer')
+  }
+  assert.match(answers[0].body.error.message, /Basic/)
+  assert.match(answers[1].body.error.message, /the word Bearer/)
+  assert.match(answers[2].body.error.message, /X-API-Key/)
+})
+
+test('a known path with another method is 404 and names the methods it takes, in Allow as well, once the key is known', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const put = await api.send('PUT', '/v1/messages')
+  const options = await api.send('OPTIONS', '/v1/me')
+  const inner = await api.send('DELETE', '/v1/contacts/ct_1/export/')
+  const stranger = await world.api().send('PUT', '/v1/messages')
+  const unknown = await api.get('/v1/nothing')
+
+  says(put, 404, 'resource_missing', /no operation PUT \/v1\/messages\. This path takes GET and POST\./)
+  assert.equal(put.headers['allow'], 'GET, POST')
+  assert.equal(options.headers['allow'], 'GET')
+  assert.equal(inner.status, 404)
+  assert.equal(stranger.headers['allow'], undefined)
+  assert.equal(unknown.headers['allow'], undefined)
+})
+
+test('an unknown path names the one that was probably meant', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const meant: [string, string, RegExp][] = [
+    ['GET', '/v1/message', /Did you mean GET \/v1\/messages\?/],
+    ['POST', '/messages', /Did you mean POST \/v1\/messages\?/],
+    ['GET', '/v1/webhook-endpoints', /Did you mean GET \/v1\/webhook_endpoints\?/],
+    ['GET', '/api/v1/contactLists', /Did you mean GET \/v1\/contact_lists\?/],
+    ['POST', '/v1/messages/batches', /Did you mean POST \/v1\/messages\/batch\?/],
+    ['GET', '/v1/v1/messages/msg_0/event', /Did you mean GET \/v1\/messages\/msg_0\/events\?/],
+    ['PUT', '/v1/mesages', /Did you mean GET or POST \/v1\/messages\?/],
+  ]
+
+  for (const [method, path, words] of meant) says(await api.send(method, path), 404, 'resource_missing', words)
+  for (const path of ['/v1/qqqqqq', '/v1', `/v1/${'a/'.repeat(3000)}`, `/v1/${'m'.repeat(5000)}`]) {
+    const answer = await api.get(path)
+    says(answer, 404, 'resource_missing')
+    assert.doesNotMatch(answer.body.error.message, /Did you mean/)
+    assert.ok(answer.body.error.message.length < 500)
+  }
+})
+
+test('unknown fields beside a failure are named with what was probably meant; beside a success the header names them', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const foreign = await api.post('/v1/messages', { From: '+15005550006', To: '+15005550010', Body: 'Hi' })
+  const typo = await api.post('/v1/messages', { chanel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+  const elsewhere = await api.post('/v1/webhook_endpoints', { link: 'https://example.org', evnts: ['message.*'] })
+  const flood = await api.post('/v1/messages', Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${'x'.repeat(100)}${i}`, i])))
+  const taken = await api.post('/v1/messages', { ...message, refrence: 'order-1' })
+
+  says(
+    foreign,
+    400,
+    'parameter_missing',
+    /`From` is not known here\. Did you mean `channel`\?/,
+    /`To` is .* Did you mean `to`\?/,
+    /`Body` .* Did you mean `text\.body`\?/,
+  )
+  assert.equal(foreign.body.error.param, 'channel')
+  says(typo, 400, 'parameter_missing', /`chanel` is not known here\. Did you mean `channel`\?/)
+  says(elsewhere, 400, 'parameter_missing', /`evnts` is not known here\. Did you mean `events`\?/)
+  says(flood, 400, 'parameter_missing')
+  assert.ok(JSON.stringify(flood.body).length < 64 * 1024)
+  assert.equal(taken.status, 202)
+  assert.equal(taken.headers['service-ignored-fields'], 'refrence')
+})
+
+test('an unknown query parameter names the one that was probably meant, and those there are', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+
+  const answer = await api.get('/v1/messages?created_aftr=2026-01-01')
+  const flood = await api.get(`/v1/messages?${Array.from({ length: 900 }, (_, i) => `statu${i}=1`).join('&')}`)
+
+  says(answer, 400, 'parameter_invalid', /`created_aftr` is not known here\. Did you mean `created_after`\? Known are: .*\bcursor|starting_after/)
+  assert.equal(answer.body.error.param, 'created_aftr')
+  assert.equal(flood.status, 400)
+  assert.ok(JSON.stringify(flood.body).length < 64 * 1024)
+})
