@@ -2,6 +2,7 @@
 import { registerAccounts } from './accounts.ts'
 import { registerCampaigns } from './campaigns.ts'
 import { registerChannels } from './channels.ts'
+import { registerCompletion } from './completion.ts'
 import { registerDatabase } from './database.ts'
 import { registerEvents } from './events.ts'
 import { registerKeys } from './keys.ts'
@@ -32,4 +33,5 @@ export const groups: readonly Register[] = [
   registerTrigger,
   registerEvents,
   registerWebhooks,
+  registerCompletion,
 ]
