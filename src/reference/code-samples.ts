@@ -77,7 +77,7 @@ function typescriptOf({ site, route, path, query, body, upload }: Sample): strin
     ...ids.map((id) => literal(id, typescript)),
     ...(body === undefined ? [] : [literal(body, typescript)]),
     ...(upload === undefined ? [] : [`await readFile('file.csv')`]),
-    ...(query.size === 0 ? [] : [literal(Object.fromEntries(query), typescript)]),
+    ...(query.size === 0 ? [] : [literal(typed(query), typescript)]),
   ]
   const call = `posthorn.${camel(resource)}.${camel(action)}(${given.join(', ')})`
   const answers = Object.values(route.replies)[0] !== ''
@@ -95,6 +95,10 @@ function typescriptOf({ site, route, path, query, body, upload }: Sample): strin
         : [`await ${call}`]),
   ].join('\n')
 }
+
+/** A query as the client takes it: booleans and numbers are values of their own. */
+const typed = (query: URLSearchParams): Record<string, unknown> =>
+  Object.fromEntries([...query].map(([name, value]) => [name, /^(true|false|\d+)$/.test(value) ? JSON.parse(value) : value]))
 
 const isList = ({ query }: Route): boolean => query?.properties['starting_after'] !== undefined
 

@@ -148,6 +148,7 @@ test('the samples are programs: each has the syntax of its language, and the bod
     if (take !== undefined) continue
     const typescript = stripTypeScriptTypes(sampleIn('typescript'))
     assert.match(typescript, new RegExp(`posthorn\\.${operation.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())}\\(`), operation)
+    if (operation === 'contact_imports.create') assert.match(typescript, /create\(await readFile\('file\.csv'\), \{ consent_declared: true \}\)/)
     assert.match(sampleIn('python'), new RegExp(`requests\\.${method.toLowerCase()}\\(`), operation)
   }
 })
