@@ -10,12 +10,13 @@
 import type { TSchema } from 'typebox'
 import { contentSchemaId } from '../contract/content/documented.ts'
 import { contentTypes } from '../contract/content/registry.ts'
+import { propertyExample } from './property-examples.ts'
 import { documented } from './unions.ts'
 
 export type Json = Record<string, unknown>
 
-/** Who writes the value: the client, the service, or for content whoever sends the message, so that it is the same in both. */
-type Side = 'request' | 'response' | 'content'
+/** Who writes the value: the client, the service, for content whoever sends the message, so that it is the same in both; a form is shown as it is. */
+type Side = 'request' | 'response' | 'content' | 'form'
 
 /** The schemas of content: read back as it was sent. */
 const contentIds = new Set([
@@ -39,7 +40,7 @@ export class Components {
 
   /** A part of a request that is taken as it is: a parameter, a form, what another service sends. */
   parameter(schema: unknown): unknown {
-    return this.#walk(schema, 'content')
+    return this.#walk(schema, 'form')
   }
 
   response(schema: unknown): unknown {
@@ -79,7 +80,9 @@ export class Components {
   }
 
   #properties(properties: Json, side: Side): Json {
-    return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, this.#walk(side === 'response' ? timed(name, schema) : schema, side)]))
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [name, this.#walk(side === 'content' ? schema : told(name, schema as Json, side), side)]),
+    )
   }
 }
 
@@ -94,8 +97,12 @@ function sided(schema: Json, side: Side): Json {
   return shown
 }
 
-/** Every moment of an answer is written alike, which the schemas that serialise do not say. */
-function timed(name: string, schema: unknown): unknown {
-  const { type, format } = schema as Json
-  return name.endsWith('_at') && format === undefined && [type].flat().includes('string') ? { ...(schema as Json), format: 'date-time' } : schema
+/** A property with what the document says beyond its schema: an example, and that a moment of an answer is a date and time. */
+function told(name: string, schema: Json, side: Side): Json {
+  const types = [schema['type']].flat()
+  const format = side === 'response' && name.endsWith('_at') && schema['format'] === undefined && types.includes('string') ? { format: 'date-time' } : {}
+  const speaks = ['$id', 'examples', 'const', 'enum', 'default', 'properties', 'oneOf', 'anyOf'].some((keyword) => schema[keyword] !== undefined)
+  const scalar = types.find((type) => type !== 'null')
+  const needless = speaks || scalar === 'boolean' || scalar === 'object' || (schema['items'] as Json | undefined)?.['properties'] !== undefined
+  return { ...schema, ...format, ...(needless ? {} : { examples: [propertyExample(name, { ...schema, type: scalar })] }) }
 }

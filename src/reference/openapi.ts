@@ -1,11 +1,13 @@
 /** The OpenAPI 3.1 document, derived from the routes and the catalogues. Nothing in it is written twice. */
 import type { TSchema } from 'typebox'
 import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts'
+import { idPrefixes } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import { ApiError } from '../contract/resources/api-error.ts'
 import type { Route } from '../platform/http/route.ts'
 import { Components, type Json } from './components.ts'
-import { sample } from './samples.ts'
+import { propertyExample } from './property-examples.ts'
+import { exampleId, sample } from './samples.ts'
 import { eventsTag, webhookOperations } from './webhook-operations.ts'
 
 /** The version of the API (behaviour: operating 1.2); the path prefix is `/v1`. */
@@ -87,7 +89,7 @@ function operation(route: Route, components: Components): Json {
     'x-scopes': route.scope === null ? [] : [route.scope],
     ...(route.mode === undefined ? {} : { 'x-mode': route.mode }),
     parameters: [
-      ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      ...pathParameters(route),
       ...queryParameters(route, components),
       ...(takesKey
         ? [
@@ -95,8 +97,9 @@ function operation(route: Route, components: Components): Json {
               name: 'Idempotency-Key',
               in: 'header',
               required: false,
-              description: 'Makes the request safe to repeat for 24 hours.',
+              description: 'Makes the request safe to repeat for 24 hours: the answer to the first one is replayed.',
               schema: { type: 'string', minLength: 1, maxLength: limits.idempotency_key_length_max },
+              example: 'order-1042-shipped',
             },
           ]
         : []),
@@ -107,11 +110,32 @@ function operation(route: Route, components: Components): Json {
   }
 }
 
+/** What stands in a path: the id of what the segment before it lists, where the name says no more. */
+function pathParameters(route: Route): Json[] {
+  return [...route.path.matchAll(/(?<=(\w+)\}?\/)\{(\w+)\}/g)].map(([, before, name]) => {
+    if (name === 'platform')
+      return { name, in: 'path', required: true, description: 'The slug of the platform that sends it.', schema: { type: 'string' }, example: 'shopify' }
+    const object = namedIds[name!] ?? before!.replace(/s$/, '')
+    const prefix = idPrefixes[object as keyof typeof idPrefixes]
+    const description = `The id of the ${object.replaceAll('_', ' ')} (\`${prefix}_\`).`
+    return { name, in: 'path', required: true, description, schema: { type: 'string' }, example: exampleId(prefix) }
+  })
+}
+
+const namedIds: Readonly<Record<string, string>> = { delivery_id: 'webhook_delivery', source_id: 'integration_source' }
+
 function queryParameters(route: Route, components: Components): Json[] {
   const required = (route.query as { required?: string[] } | undefined)?.required ?? []
   return Object.entries(route.query?.properties ?? {}).map(([name, schema]) => {
     const { description, ...rest } = schema as Json
-    return { name, in: 'query', required: required.includes(name), ...(description === undefined ? {} : { description }), schema: components.parameter(rest) }
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      description,
+      schema: components.parameter(rest),
+      example: propertyExample(name, schema as object),
+    }
   })
 }
 

@@ -18,6 +18,9 @@ interface Schema {
 }
 
 const tail = '01m7z10y8texgrjk0p9bvk2cq6'
+/** An id with this prefix, of nothing. */
+export const exampleId = (prefix: string): string => `${prefix}_${tail}`
+
 const moment = '2026-01-31T09:30:00.000Z'
 
 /** Values of fields whose name says what they hold. */
@@ -94,7 +97,7 @@ export function sample(schema: unknown, name = '', required = false): unknown {
   if (given.const !== undefined) return given.const
   if (given.properties !== undefined) return sampleObject(given, required)
   const types = given.type === undefined ? [] : [given.type].flat()
-  if (Object.hasOwn(byName, name) && fits(byName[name], types)) return byName[name]
+  if (given.format !== 'date' && Object.hasOwn(byName, name) && fits(byName[name], types)) return byName[name]
   if (given.default !== undefined) return given.default
   if (given.enum !== undefined) return given.enum[0]
   const variant = (given.anyOf ?? given.oneOf ?? given.allOf)?.[0]

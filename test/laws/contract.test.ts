@@ -113,3 +113,51 @@ test('no enumeration of an answer is closed', () => {
 })
 
 const eventNames = (): string[] => Object.values(mapped('Event')).map(nameOf)
+
+interface Described {
+  readonly description?: string
+  readonly name?: string
+  readonly example?: unknown
+}
+
+/** Every schema of the document that has properties, by where it is. */
+function objectsIn(value: unknown, where: string): (readonly [where: string, properties: Record<string, Record<string, unknown>>, inContent: boolean])[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).flatMap(([key, entry]) => (key === 'examples' || key === 'example' ? [] : objectsIn(entry, `${where}/${key}`)))
+  const { properties } = value as { properties?: Record<string, Record<string, unknown>> }
+  // what stands under `properties` is no schema itself, but may be called so
+  return properties === undefined || where.endsWith('/properties') ? inner : [[where, properties, /Content(\/|$)/.test(where)], ...inner]
+}
+
+test('every property says what it means, and shows a value where its type alone does not', () => {
+  const speaking = ['$ref', 'examples', 'const', 'enum', 'x-extensible-enum', 'default', 'properties', 'oneOf', 'anyOf']
+  const silent: string[] = []
+  for (const [where, properties, inContent] of objectsIn({ schemas, paths: document.paths, webhooks: document.webhooks }, '')) {
+    for (const [name, schema] of Object.entries(properties)) {
+      if (schema['$ref'] === undefined && String(schema['description'] ?? '').length < 5) silent.push(`${where} ${name}: no description`)
+      const types = [schema['type']].flat()
+      const plain = types.includes('object') || types.includes('boolean') || isOfObjects(schema['items'] as Schema | undefined)
+      // a content object is shown whole
+      if (!plain && !inContent && !speaking.some((keyword) => schema[keyword] !== undefined)) silent.push(`${where} ${name}: no example`)
+      if (JSON.stringify(schema['examples'] ?? '').includes('"string"')) silent.push(`${where} ${name}: an example that says nothing`)
+    }
+  }
+
+  assert.deepEqual(silent, [])
+})
+
+const isOfObjects = (items: Schema | undefined): boolean => items?.$ref !== undefined || items?.properties !== undefined
+
+test('every operation and parameter says what it means, and every parameter shows a value', () => {
+  const silent: string[] = []
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(operations) as [string, Operation & Described & { readonly parameters: readonly Described[] }][]) {
+      if ((operation.description ?? '').length < 10) silent.push(`${method} ${path}`)
+      for (const { name, description, example } of operation.parameters) {
+        if ((description ?? '').length < 5) silent.push(`${method} ${path} ${name}: no description`)
+        if (example === undefined || example === null || example === 'string') silent.push(`${method} ${path} ${name}: no example`)
+      }
+    }
+
+  assert.deepEqual(silent, [])
+})

@@ -6,12 +6,22 @@ export const accountCapabilities = ['automation_events', 'webhook_filters', 'tes
 
 export const Account = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `acc_`.' }),
     object: objectName('account'),
-    name: Type.String(),
+    name: Type.String({ description: 'As the operator called the account.' }),
     mode: Mode,
-    api_key: Type.Object({ id: Type.String(), name: Type.String(), scopes: Type.Array(Type.String()) }, { description: 'The key of this request.' }),
-    capabilities: Type.Array(Type.String(), { examples: [[...accountCapabilities]] }),
+    api_key: Type.Object(
+      {
+        id: Type.String({ description: 'Prefix `key_`; it names the key in logs, and reveals nothing of it.' }),
+        name: Type.String({ description: 'As the key was called when it was made.' }),
+        scopes: Type.Array(Type.String(), { description: 'What it may do: an operation that asks for another scope is 403 `scope_missing`.' }),
+      },
+      { description: 'The key of this request.' },
+    ),
+    capabilities: Type.Array(Type.String(), {
+      description: 'Features that this version of the service has; more may be added.',
+      examples: [[...accountCapabilities]],
+    }),
   },
   { $id: 'Account', description: 'The account behind a request.' },
 )

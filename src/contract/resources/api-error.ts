@@ -4,14 +4,21 @@ import { detailCodes } from '../errors.ts'
 
 export const ErrorBody = Type.Object(
   {
-    type: Type.String({ description: 'The category, which follows from the status.' }),
+    type: Type.String({ description: 'The category, which follows from the status.', examples: ['invalid_request_error'] }),
     code: Type.String({ description: 'Stable; branch on it, never on `message`.' }),
     message: Type.String({ description: 'For people; the wording may change.' }),
     param: Type.Optional(Type.String({ description: 'The request field, such as `text.body`.' })),
     details: Type.Optional(
-      Type.Array(Type.Object({ param: Type.String(), code: Type.String({ enum: [...detailCodes] }), message: Type.String() }), {
-        description: 'Every failure of a validation round.',
-      }),
+      Type.Array(
+        Type.Object({
+          param: Type.String({ description: 'The request field, such as `text.body`.' }),
+          code: Type.String({ enum: [...detailCodes], description: 'What is wrong with it.' }),
+          message: Type.String({ description: 'What to do about it, for people.' }),
+        }),
+        {
+          description: 'Every failure of a validation round.',
+        },
+      ),
     ),
     request_id: Type.String({ description: 'The same as the header `X-Request-Id`.' }),
     doc_url: Type.String({ description: 'The entry of `code` in the reference.' }),

@@ -53,14 +53,25 @@ export const EventCustomer = Type.Object(
       description:
         'With its country code, such as +4915112345678; spaces, dots, dashes and brackets are fine. Without one that can be read nobody can be written to.',
     }),
-    email: text(320),
-    first_name: text(255),
-    last_name: text(255),
+    email: text(320, { description: 'Kept with the contact; nothing is sent to it.' }),
+    first_name: text(255, { description: 'Given name; the merge tag `{{first_name}}`.' }),
+    last_name: text(255, { description: 'Family name; the merge tag `{{last_name}}`.' }),
     locale: text(64, { description: 'Such as `de` or `de-AT`.' }),
     tags: Type.Optional(
-      Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string', maxLength: 255 }, maxItems: automationEventLimits.tags_max }),
+      Type.Unsafe<string[] | null>({
+        type: ['array', 'null'],
+        items: { type: 'string', maxLength: 255 },
+        maxItems: automationEventLimits.tags_max,
+        description: 'Labels of the customer, for conditions on `customer.tags`.',
+      }),
     ),
-    attributes: Type.Optional(Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true })),
+    attributes: Type.Optional(
+      Type.Unsafe<Record<string, unknown> | null>({
+        type: ['object', 'null'],
+        additionalProperties: true,
+        description: 'Whatever else is known of the customer, for conditions on `customer.attributes.<path>`.',
+      }),
+    ),
   },
   { additionalProperties: true, description: 'Whom it happened to.' },
 )
@@ -109,13 +120,17 @@ export const AutomationEvent = Type.Object(
     id: Type.String({ description: 'Prefix `aev_`.' }),
     object: objectName('automation_event'),
     mode: Mode,
-    source_id: Type.String(),
+    source_id: Type.String({ description: 'The integration source (`src_`) that reported it.' }),
     type: Type.String({
       description: 'As it was reported; `<platform>.<topic>` for a native webhook of a topic that stands for no event.',
       examples: ['order.shipped'],
     }),
-    event_id: Type.String({ examples: ['wc-1001-shipped'] }),
-    origin: Type.Unsafe<ReportOrigin>({ type: 'string', enum: [...reportOrigins] }),
+    event_id: Type.String({ description: "The source's own id of the event.", examples: ['wc-1001-shipped'] }),
+    origin: Type.Unsafe<ReportOrigin>({
+      type: 'string',
+      enum: [...reportOrigins],
+      description: 'How it came in: by `POST /v1/automation_events`, or as a webhook in the form of the platform.',
+    }),
     status: Type.Unsafe<ReceiptStatus>({
       type: 'string',
       enum: [...receiptStatuses],

@@ -44,15 +44,19 @@ export const Automation = Type.Object(
     id: Type.String({ description: 'Prefix `aut_`.' }),
     object: objectName('automation'),
     mode: Mode,
-    name: Type.String(),
-    source_id: Type.String(),
-    event_type: Type.String({ examples: ['order.shipped'] }),
+    name: Type.String({ description: 'For people: 1 to 120 characters.' }),
+    source_id: Type.String({ description: 'The integration source (`src_`) whose events it waits for.' }),
+    event_type: Type.String({ description: 'The type of event that it waits for.', examples: ['order.shipped'] }),
     status: Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], description: '`paused`: nothing follows an event.' }),
     conditions: NullableObject(conditions),
     delay_seconds: Type.Integer({ description: 'How long after the event it is sent.' }),
     cancel_on: Type.Array(Type.String(), cancelOn),
-    channel_id: Type.String(),
-    category: Type.Unsafe<AutomationCategory>({ type: 'string', enum: [...automationCategories] }),
+    channel_id: Type.String({ description: 'The channel (`ch_`) that its message is sent on.' }),
+    category: Type.Unsafe<AutomationCategory>({
+      type: 'string',
+      enum: [...automationCategories],
+      description: '`marketing` is not sent to who has not agreed to advertising.',
+    }),
     message: AnyObject({ ...message, $id: 'AutomationMessage' }),
     merge_fallbacks: Type.Unsafe<Record<string, string>>({ type: 'object', ...fallbacks }),
     created_at: Timestamp(),
@@ -68,7 +72,7 @@ const Message = Type.Unsafe<AutomationMessage>(
     { ...message, $id: 'AutomationMessage', additionalProperties: true },
   ),
 )
-const name = Type.String({ minLength: 1, maxLength: automationLimits.name_length_max })
+const name = Type.String({ minLength: 1, maxLength: automationLimits.name_length_max, description: 'For people; need not be unique.' })
 const eventType = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -172,9 +176,15 @@ export const AutomationSimulation = Type.Object(
     reason: NullableString({
       description: 'As a run has it, or `no_automation` of an event that is not for this one; of a `scheduled` one what holds it up at this moment.',
     }),
-    conditions: Type.Array(Type.Object({ field: Type.String(), met: Type.Boolean() }), {
-      description: 'Each condition by itself, in the order in which they are written.',
-    }),
+    conditions: Type.Array(
+      Type.Object({
+        field: Type.String({ description: 'As the condition names it.' }),
+        met: Type.Boolean({ description: 'Whether the event fits it.' }),
+      }),
+      {
+        description: 'Each condition by itself, in the order in which they are written.',
+      },
+    ),
     scheduled_for: NullableTimestamp({ description: 'When it would be sent; null where nothing is tried.' }),
     message: NullableObject({ description: 'As it would be sent; null where none would be.' }),
     cancel_on: Type.Array(Type.String(), { description: 'Event types of the same customer that would cancel it until then.' }),

@@ -10,7 +10,7 @@ export const BalanceTransaction = Type.Object(
   {
     id: Type.String({ description: 'Prefix `txn_`.' }),
     object: objectName('balance_transaction'),
-    mode: Type.Literal('live'),
+    mode: Type.Literal('live', { description: 'Always `live`: nothing is charged in test mode.' }),
     type: Type.Unsafe<TransactionType>({
       type: 'string',
       enum: [...transactionTypes],
@@ -20,7 +20,7 @@ export const BalanceTransaction = Type.Object(
         'written off. `adjustment`: a correction by the operator.',
     }),
     amount_micros: Type.Integer({ description: 'Change of the wallet in micro-USD, negative for a charge; 0 when only credits moved.' }),
-    currency: Type.Literal('USD'),
+    currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
     credits: Type.Integer({ description: 'Change of the credits of the package, negative when one was used; 0 when only money moved.' }),
     package_grant_id: NullableString({ description: 'The package whose credits moved (`grant_`), or null.' }),
     message_id: NullableString({ description: 'The message that was charged or refunded (`msg_`), or null.' }),

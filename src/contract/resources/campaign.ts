@@ -40,8 +40,12 @@ export const campaignLimits = {
 const Recipient = Type.Object(
   {
     to: Type.String({ minLength: 1, maxLength: campaignLimits.to_length_max, description: 'As `to` of a message on this channel.' }),
-    first_name: Type.Optional(NullableString({ maxLength: campaignLimits.name_part_length_max })),
-    last_name: Type.Optional(NullableString({ maxLength: campaignLimits.name_part_length_max })),
+    first_name: Type.Optional(
+      NullableString({ maxLength: campaignLimits.name_part_length_max, description: 'Goes before the name of the contact, as `{{first_name}}`.' }),
+    ),
+    last_name: Type.Optional(
+      NullableString({ maxLength: campaignLimits.name_part_length_max, description: 'Goes before the name of the contact, as `{{last_name}}`.' }),
+    ),
     variables: Type.Optional(
       Type.Unsafe<Record<string, unknown> | null>({
         type: ['object', 'null'],
@@ -87,13 +91,13 @@ export type AudienceRequest = Static<typeof AudienceRequest>
 const Audience = Type.Object(
   {
     type: audienceType,
-    segment_id: Type.Optional(Type.String()),
-    list_id: Type.Optional(Type.String()),
-    tags: Type.Optional(Type.Array(Type.String())),
-    match: Type.Optional(Type.String({ enum: ['any', 'all'] })),
+    segment_id: Type.Optional(Type.String({ description: '`segment`: the segment (`seg_`); its rules are evaluated when sending starts.' })),
+    list_id: Type.Optional(Type.String({ description: '`list`: the contact list (`lst_`).' })),
+    tags: Type.Optional(Type.Array(Type.String(), { description: '`tags`: what contacts are tagged with.' })),
+    match: Type.Optional(Type.String({ enum: ['any', 'all'], description: '`tags`: contacts with any of them, or with all.' })),
     recipients: Type.Optional(Type.Array(Recipient, { description: '`adhoc`: left out of lists and events.' })),
     recipients_count: Type.Optional(Type.Integer({ description: '`adhoc`: how many recipients were given.' })),
-    save_as_contacts: Type.Optional(Type.Boolean()),
+    save_as_contacts: Type.Optional(Type.Boolean({ description: '`adhoc`: whether the recipients become contacts when sending starts.' })),
   },
   { $id: 'CampaignAudience', description: 'Who gets the message.' },
 )
@@ -119,7 +123,12 @@ const ScheduleRequest = Type.Object(
 )
 export type ScheduleRequest = Static<typeof ScheduleRequest>
 const Schedule = Type.Object(
-  { send_at: NullableTimestamp(), timezone: Type.String(), send_window: NullableWindow, recipient_timezone: Type.Boolean() },
+  {
+    send_at: NullableTimestamp({ description: 'Nothing goes out before; null starts when launched.' }),
+    timezone: Type.String({ description: 'IANA name of the zone that `send_window` counts in.' }),
+    send_window: NullableWindow,
+    recipient_timezone: Type.Boolean({ description: "Whether the window counts in each contact's own time zone, where it has one." }),
+  },
   { $id: 'CampaignSchedule' },
 )
 export type Schedule = Static<typeof Schedule>
@@ -148,18 +157,18 @@ const CampaignCounters = Type.Object({
   queued: Type.Integer({ description: 'Not sent yet.' }),
   sent: Type.Integer({ description: 'Taken by the provider and not failed; those delivered and read count too.' }),
   delivered: Type.Integer({ description: 'Those read count too.' }),
-  read: Type.Integer(),
-  failed: Type.Integer(),
-  skipped: Type.Integer(),
-  cancelled: Type.Integer(),
+  read: Type.Integer({ description: 'Opened, as far as the channel tells.' }),
+  failed: Type.Integer({ description: 'Their messages failed, and were refunded.' }),
+  skipped: Type.Integer({ description: 'Never written to; `skip_reasons` tells why.' }),
+  cancelled: Type.Integer({ description: 'Not written to because the campaign was cancelled or failed.' }),
   skip_reasons: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Reason to recipients.' }),
 })
 export type CampaignCounters = Static<typeof CampaignCounters>
 
 const CampaignCost = Type.Object({
-  currency: Type.Literal('USD'),
+  currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
   estimated_wallet_micros: NullableInteger({ description: 'Micro-USD; null for a segment that has not been looked up yet.' }),
-  estimated_credits: NullableInteger(),
+  estimated_credits: NullableInteger({ description: 'Package credits; null for a segment that has not been looked up yet.' }),
   wallet_micros: Type.Integer({ description: 'Micro-USD charged until now, refunds taken off.' }),
   package_credits: Type.Integer({ description: 'Package credits used until now, those given back taken off.' }),
 })
@@ -167,24 +176,33 @@ export type CampaignCost = Static<typeof CampaignCost>
 
 export const Campaign = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `cmp_`.' }),
     object: objectName('campaign'),
     mode: Mode,
-    name: Type.String(),
-    channel_id: Type.String(),
-    channel_type: Type.String({ enum: [...channelTypes] }),
-    status: Type.String({ enum: [...campaignStatuses] }),
-    pause_reason: NullableString({ enum: [...pauseReasons, null] }),
-    failure_reason: NullableString({ enum: [...failureReasons, null] }),
+    name: Type.String({ description: 'For people: 1 to 120 characters.' }),
+    channel_id: Type.String({ description: 'The channel (`ch_`) that it is sent on.' }),
+    channel_type: Type.String({ enum: [...channelTypes], description: 'The kind of that channel.' }),
+    status: Type.String({
+      enum: [...campaignStatuses],
+      description:
+        '`draft` may be changed and deleted. `scheduled` waits for `send_at`, `queued` for its turn. `sending` and `paused` may be cancelled. `completed`, `cancelled` and `failed` stay as they are.',
+    }),
+    pause_reason: NullableString({
+      enum: [...pauseReasons, null],
+      description: 'Why it is `paused`, else null. `channel_disconnected`: its channel is disabled, pending or without its link.',
+    }),
+    failure_reason: NullableString({ enum: [...failureReasons, null], description: 'Why it is `failed`, else null. Who was not sent to is `cancelled`.' }),
     audience: Audience,
     message: AnyObject({ ...message, $id: 'CampaignMessage' }),
     merge_fallbacks: fallbacks({}),
-    require_opt_in: Type.Boolean(),
-    consent_declared: Type.Boolean(),
+    require_opt_in: Type.Boolean({ description: 'Whether only contacts get it whose consent for the channel type is `opted_in`.' }),
+    consent_declared: Type.Boolean({ description: 'Whether it was declared that the recipients have agreed; a launch needs it.' }),
     schedule: Schedule,
-    throttle_per_second: Type.Integer(),
-    counters: CampaignCounters,
-    cost: CampaignCost,
+    throttle_per_second: Type.Integer({ description: "Messages a second at most. Where the channel's own rate is lower, that counts." }),
+    counters: Type.Object(CampaignCounters.properties, {
+      description: 'How many recipients are how far, at the moment of `status`; 0 before the recipients are known.',
+    }),
+    cost: Type.Object(CampaignCost.properties, { description: 'What it is expected to cost, and what it has cost until now.' }),
     created_at: Timestamp(),
     launched_at: NullableTimestamp(),
     started_at: NullableTimestamp(),
@@ -196,12 +214,14 @@ export const Campaign = Type.Object(
 )
 export type Campaign = Static<typeof Campaign>
 
-const name = Type.String({ minLength: 1, maxLength: campaignLimits.name_length_max })
+const name = Type.String({ minLength: 1, maxLength: campaignLimits.name_length_max, description: 'For people; need not be unique.' })
 const optional = {
   merge_fallbacks: Type.Optional(fallbacks({ type: ['object', 'null'] })),
   require_opt_in: Type.Optional(Type.Boolean({ default: false, description: 'Only contacts whose consent for the channel type is `opted_in`.' })),
   consent_declared: Type.Optional(Type.Boolean({ default: false, description: 'You hold the consent of the recipients; may also be sent at launch.' })),
-  schedule: Type.Optional(Type.Unsafe<ScheduleRequest | null>({ ...ScheduleRequest, type: ['object', 'null'] })),
+  schedule: Type.Optional(
+    Type.Unsafe<ScheduleRequest | null>({ ...ScheduleRequest, type: ['object', 'null'], description: 'When it is sent; null: as soon as it is launched.' }),
+  ),
   throttle_per_second: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -233,7 +253,7 @@ export type CampaignCreation = Static<typeof CampaignCreation>
 export const CampaignUpdate = Type.Object(
   {
     name: Type.Optional(name),
-    channel: Type.Optional(Type.String()),
+    channel: Type.Optional(Type.String({ description: 'Channel id; the message is checked against what that channel can send.' })),
     audience: Type.Optional(AudienceRequest),
     message: Type.Optional(CampaignMessage),
     ...optional,
@@ -264,6 +284,7 @@ export const CampaignDuplication = Type.Object(
     starting_after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,9}$',
+        examples: ['0'],
         description:
           '`failed`: the first 10,000 of them behind the recipient with this id, for those who are more than an ad-hoc audience may have; `0` is before the first.',
       }),
@@ -278,13 +299,13 @@ export const CampaignRecipient = Type.Object(
   {
     id: Type.String({ description: 'A number, counted from 1 in the order of the snapshot.', examples: ['1'] }),
     object: objectName('campaign_recipient'),
-    contact_id: NullableString(),
+    contact_id: NullableString({ description: 'The contact (`ct_`); null for an ad-hoc recipient who is none.' }),
     to: Type.String({ description: 'Empty where the contact has no identifier on the channel.' }),
-    name: NullableString(),
-    status: Type.String({ enum: [...recipientStatuses] }),
-    skip_reason: NullableString({ enum: [...skipReasons, null] }),
-    message_id: NullableString(),
-    error: Type.Unsafe<Static<typeof MessageError> | null>({ ...MessageError, type: ['object', 'null'] }),
+    name: NullableString({ description: 'The full name that merge tags fill in; null where none is known.' }),
+    status: Type.String({ enum: [...recipientStatuses], description: '`pending`: not sent yet. `skipped`: see `skip_reason`. The others as of the message.' }),
+    skip_reason: NullableString({ enum: [...skipReasons, null], description: 'Why nothing was sent to a `skipped` one, else null.' }),
+    message_id: NullableString({ description: 'The message (`msg_`) to them; null as long as there is none.' }),
+    error: Type.Unsafe<Static<typeof MessageError> | null>({ ...MessageError, type: ['object', 'null'], description: 'Why it failed; null where it did not.' }),
     variables: AnyObject({ description: 'Those of an ad-hoc recipient.' }),
     sent_at: NullableTimestamp(),
     delivered_at: NullableTimestamp(),
@@ -298,26 +319,42 @@ export type CampaignRecipient = Static<typeof CampaignRecipient>
 export const CampaignRehearsal = Type.Object(
   {
     object: objectName('campaign_rehearsal'),
-    campaign_id: Type.String(),
+    campaign_id: Type.String({ description: 'The campaign (`cmp_`) that was rehearsed.' }),
     recipients_count: Type.Integer({ description: 'Once the snapshot is taken: those who still wait.' }),
-    would_send: Type.Integer(),
+    would_send: Type.Integer({ description: 'Recipients who would get a message now.' }),
     would_skip: Type.Unsafe<Record<string, number>>({
       type: 'object',
       additionalProperties: { type: 'integer' },
       description: 'Reason to recipients: a `skip_reason`, or the code of the refusal by which a message of theirs would fail.',
     }),
-    cost: Type.Object({
-      package_credits: Type.Integer({ description: 'Of the messages that are not charged yet.' }),
-      wallet_micros: Type.Integer({ description: 'Micro-USD; whether or not the wallet holds as much.' }),
-    }),
+    cost: Type.Object(
+      {
+        package_credits: Type.Integer({ description: 'Of the messages that are not charged yet.' }),
+        wallet_micros: Type.Integer({ description: 'Micro-USD; whether or not the wallet holds as much.' }),
+      },
+      { description: 'What the messages would cost.' },
+    ),
     starts_at: NullableTimestamp({ description: 'When the first message would go out; null where none would.' }),
     ends_at: NullableTimestamp({
       description: "When the last one would, by throttle, the channel's rate and windows; null where none would, or only in years.",
     }),
-    checks: Type.Array(Type.Object({ code: Type.String(), ok: Type.Boolean(), message: Type.String() }), {
-      description: 'All launch checks, in their order; once launched without that of the status.',
-    }),
-    samples: Type.Array(Type.Object({ to: Type.String(), message: AnyObject() }), { description: 'The first three that would be sent, rendered.' }),
+    checks: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'The error code that a launch would answer where the check fails.', examples: ['insufficient_balance'] }),
+        ok: Type.Boolean({ description: 'Whether it passes now.' }),
+        message: Type.String({ description: 'The same for people.' }),
+      }),
+      {
+        description: 'All launch checks, in their order; once launched without that of the status.',
+      },
+    ),
+    samples: Type.Array(
+      Type.Object({
+        to: Type.String({ description: 'Who would get it.' }),
+        message: AnyObject({ description: '`type` and the content object under the key named by it, merge tags filled in.' }),
+      }),
+      { description: 'The first three that would be sent, rendered.' },
+    ),
   },
   { $id: 'CampaignRehearsal', description: 'What a launch would do now.' },
 )

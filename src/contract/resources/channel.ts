@@ -25,17 +25,23 @@ export const capabilitiesOf: Readonly<Record<ChannelType, readonly string[]>> = 
 }
 
 const fields = {
-  id: Type.String(),
+  id: Type.String({ description: 'Prefix `ch_`; sandbox channels are `ch_test_` and their type.' }),
   object: objectName('channel'),
   mode: Mode,
-  type: Type.String({ enum: [...channelTypes] }),
-  provider: Type.String(),
-  name: Type.String(),
-  identifier: Type.String(),
-  status: Type.String({ enum: ['pending', 'active', 'suspended', 'disabled'] }),
-  connection_status: Type.String({ enum: ['connecting', 'connected', 'disconnected'] }),
-  capabilities: Type.Array(Type.String({ enum: [...messageTypes] })),
-  settings: AnyObject(),
+  type: Type.String({ enum: [...channelTypes], description: 'The kind of channel, which decides what recipients are called by and what it costs.' }),
+  provider: Type.String({ description: 'Who carries its messages, such as `whatsapp_cloud` or `twilio`; `sandbox` in test mode.' }),
+  name: Type.String({ description: 'For people: 1 to 120 characters.' }),
+  identifier: Type.String({ description: 'What recipients see as the sender: an E.164 number, a short code or a name. Belongs to one account alone.' }),
+  status: Type.String({
+    enum: ['pending', 'active', 'suspended', 'disabled'],
+    description: 'Only an `active` one sends. `disabled` by the account: what was accepted before waits.',
+  }),
+  connection_status: Type.String({
+    enum: ['connecting', 'connected', 'disconnected'],
+    description: 'The link to the provider. A lost one is tried again by itself, and at once by `reconnect`.',
+  }),
+  capabilities: Type.Array(Type.String({ enum: [...messageTypes] }), { description: 'The types of message that it can send.' }),
+  settings: AnyObject({ description: '`max_messages_per_second`, and what the provider knows. Never holds credentials.' }),
   webhook_url: NullableString({ description: 'The address to register with the provider; null on sandbox channels.' }),
   created_at: Timestamp(),
 }
@@ -58,16 +64,19 @@ export type ConnectedChannel = Static<typeof ConnectedChannel>
 
 export const Template = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `tpl_`.' }),
     object: objectName('template'),
-    channel_id: Type.String(),
-    name: Type.String(),
-    language: Type.String(),
-    category: Type.String(),
-    status: Type.String({ examples: ['APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED'] }),
-    parameter_format: Type.String(),
-    components: Type.Array(AnyObject()),
-    rejected_reason: NullableString(),
+    channel_id: Type.String({ description: 'The channel (`ch_`) that it may be sent on.' }),
+    name: Type.String({ description: 'What `template.name` of a message names.' }),
+    language: Type.String({ description: 'What `template.language.code` of a message names, such as `en_US`.' }),
+    category: Type.String({ description: "The provider's category, such as `MARKETING`, `UTILITY` or `AUTHENTICATION`." }),
+    status: Type.String({
+      description: "The provider's word. Only an `APPROVED` one can be sent.",
+      examples: ['APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED'],
+    }),
+    parameter_format: Type.String({ description: '`POSITIONAL`: its blanks are numbered. `NAMED`: they have names.' }),
+    components: Type.Array(AnyObject(), { description: 'Its parts, as the provider tells them: header, body, footer and buttons.' }),
+    rejected_reason: NullableString({ description: 'Why the provider did not approve it; null where it gave no reason.' }),
     updated_at: Timestamp(),
   },
   { $id: 'Template' },

@@ -11,9 +11,9 @@ export const ContactExport = Type.Object(
     consent_history: Type.Array(ConsentChange, { description: 'Every change, newest first.' }),
     lists: Type.Array(
       Type.Object({
-        id: Type.String(),
+        id: Type.String({ description: 'Prefix `lst_`.' }),
         object: objectName('contact_list'),
-        name: Type.String({ maxLength: contactLimits.list_name_length_max }),
+        name: Type.String({ maxLength: contactLimits.list_name_length_max, description: 'As the list is called now.' }),
         added_at: Timestamp(),
       }),
       {
@@ -21,7 +21,13 @@ export const ContactExport = Type.Object(
       },
     ),
     rejected_import_rows: Type.Array(
-      Type.Object({ import_id: Type.String(), row: Type.Integer(), reason: Type.String(), cells: Type.Array(Type.String()), created_at: Timestamp() }),
+      Type.Object({
+        import_id: Type.String({ description: 'Prefix `imp_`.' }),
+        row: Type.Integer({ description: 'Its number in the file; the header is row 1.' }),
+        reason: Type.String({ description: 'Why it was not applied, for people.', examples: ['The phone number is not valid.'] }),
+        cells: Type.Array(Type.String(), { description: 'What stood in it.' }),
+        created_at: Timestamp(),
+      }),
       { description: 'Rows of imports that name this contact and were not applied, or not wholly.' },
     ),
     exported_at: Timestamp(),

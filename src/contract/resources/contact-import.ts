@@ -16,19 +16,20 @@ export const importLimits = {
 
 export const ContactImport = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `imp_`.' }),
     object: objectName('contact_import'),
     mode: Mode,
     status: Type.String({ enum: [...importStatuses], description: '`pending` until the first rows are applied.' }),
-    file_name: NullableString(),
+    file_name: NullableString({ description: 'As it was sent; null where none was.' }),
     columns: Type.Array(
       Type.Object({
         name: Type.String({ description: 'The header of the column.' }),
         field: NullableString({ description: 'The field that it is; null where it is left out.' }),
       }),
+      { description: 'The columns of the file, from left to right, and what becomes of each.' },
     ),
     default_country: NullableString({ description: 'ISO 3166 alpha-2: how phone numbers without a country code are read.' }),
-    consent_declared: Type.Boolean(),
+    consent_declared: Type.Boolean({ description: 'Whether it was declared that the people in it have agreed to be contacted.' }),
     bytes: Type.Integer({ description: 'Size of the file.' }),
     total: Type.Integer({ description: 'Rows of the file, the header and blank rows not counted.' }),
     processed: Type.Integer({ description: 'Rows dealt with until now: `created`, `updated` and `rejected` together.' }),

@@ -34,7 +34,7 @@ export const contactLimits = {
 const mapOf = <T>(values: object, options: object) => Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...options })
 
 export const ConsentState = Type.Object({
-  status: Type.String({ enum: [...consentStatuses] }),
+  status: Type.String({ enum: [...consentStatuses], description: 'Nothing is sent to who has `opted_out`; `unknown` is neither.' }),
   source: Type.String({ enum: [...consentSources], description: 'Where the last change came from.' }),
   updated_at: Timestamp({ description: 'When the change happened.' }),
   marketing: Type.Optional(
@@ -55,13 +55,13 @@ const Window = Type.Object({ window_expires_at: NullableTimestamp({ description:
 
 export const Contact = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `ct_`.' }),
     object: objectName('contact'),
     mode: Mode,
     phone: NullableString({ description: 'E.164. Unique: national variants of one number count as the same.' }),
-    email: NullableString(),
-    first_name: NullableString(),
-    last_name: NullableString(),
+    email: NullableString({ description: 'Up to 254 characters; nothing is sent to it.' }),
+    first_name: NullableString({ description: 'Given name; the merge tag `{{first_name}}`.' }),
+    last_name: NullableString({ description: 'Family name; the merge tag `{{last_name}}`.' }),
     full_name: NullableString({ description: 'First and last name together; derived.' }),
     locale: NullableString({ description: 'BCP 47, such as `de-AT`.' }),
     timezone: NullableString({ description: 'IANA name, such as `Europe/Vienna`.' }),
@@ -78,7 +78,7 @@ export const Contact = Type.Object(
     ),
     metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
     blocked: Type.Boolean({ description: 'A blocked contact is written to on no channel (`recipient_blocked`).' }),
-    external_id: NullableString(),
+    external_id: NullableString({ description: 'Your own id of this person; not unique.' }),
     windows: mapOf<{ window_expires_at: string | null }>(Window, {
       description: 'Channel id to the 24-hour service window of that channel: opened by each inbound message. A channel that is absent has none open.',
     }),
@@ -100,12 +100,12 @@ export type Contact = Static<typeof Contact>
 const contactFields = {
   phone: Type.Optional(NullableString({ description: 'E.164; spaces, dots, dashes and brackets are taken out.', examples: ['+49 151 1234-5678'] })),
   email: Type.Optional(NullableString({ description: `Up to ${contactLimits.email_length_max} characters.` })),
-  first_name: Type.Optional(NullableString({ maxLength: contactLimits.name_length_max })),
-  last_name: Type.Optional(NullableString({ maxLength: contactLimits.name_length_max })),
+  first_name: Type.Optional(NullableString({ maxLength: contactLimits.name_length_max, description: 'Given name; the merge tag `{{first_name}}`.' })),
+  last_name: Type.Optional(NullableString({ maxLength: contactLimits.name_length_max, description: 'Family name; the merge tag `{{last_name}}`.' })),
   locale: Type.Optional(NullableString({ description: 'BCP 47.', examples: ['de-AT'] })),
   timezone: Type.Optional(NullableString({ description: 'IANA name.', examples: ['Europe/Vienna'] })),
   external_id: Type.Optional(NullableString({ maxLength: contactLimits.external_id_length_max, description: 'Your own id of this person; not unique.' })),
-  blocked: Type.Optional(Type.Boolean()),
+  blocked: Type.Optional(Type.Boolean({ description: 'True: the contact is written to on no channel (`recipient_blocked`).' })),
   identifiers: Type.Optional(
     Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
@@ -181,24 +181,31 @@ export const ContactTagsResult = Type.Object({
   not_found: Type.Array(Type.String(), { description: 'Ids or phone numbers, as given, that no contact has.' }),
 })
 
-export const ContactTag = Type.Object({ object: objectName('contact_tag'), name: Type.String(), contacts_count: Type.Integer() }, { $id: 'ContactTag' })
+export const ContactTag = Type.Object(
+  {
+    object: objectName('contact_tag'),
+    name: Type.String({ description: 'As it was first written; unique without regard to case.' }),
+    contacts_count: Type.Integer({ description: 'Contacts that have it.' }),
+  },
+  { $id: 'ContactTag' },
+)
 export const ContactAttribute = Type.Object(
   {
     object: objectName('contact_attribute'),
-    key: Type.String(),
+    key: Type.String({ description: 'As in `attributes` of a contact; the merge tag is `{{attributes.<key>}}`.' }),
     type: Type.String({ enum: ['string', 'number', 'boolean'], description: 'The type that most of its values have.' }),
-    contacts_count: Type.Integer(),
+    contacts_count: Type.Integer({ description: 'Contacts that have a value of it.' }),
   },
   { $id: 'ContactAttribute' },
 )
 
 export const ConsentChange = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Names this change; the cursor of the list.' }),
     object: objectName('consent_change'),
     channel_type: Type.String({ description: 'With `.marketing` behind it where the recipient spoke of marketing alone.' }),
-    status: Type.String({ enum: [...consentStatuses] }),
-    source: Type.String({ enum: [...consentSources] }),
+    status: Type.String({ enum: [...consentStatuses], description: 'What the consent was from then on.' }),
+    source: Type.String({ enum: [...consentSources], description: 'Where the change came from; `keyword` is a word such as STOP that the recipient wrote.' }),
     message_id: NullableString({ description: 'The inbound message that caused it.' }),
     request_id: NullableString({ description: 'The API request that caused it.' }),
     occurred_at: Timestamp(),
@@ -209,13 +216,13 @@ export type ConsentChange = Static<typeof ConsentChange>
 
 export const ContactList = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `lst_`.' }),
     object: objectName('contact_list'),
     mode: Mode,
-    name: Type.String(),
-    description: Type.String(),
-    metadata: AnyObject(),
-    contacts_count: Type.Integer(),
+    name: Type.String({ description: 'For people: 1 to 120 characters.' }),
+    description: Type.String({ description: 'For people; empty where there is none.' }),
+    metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
+    contacts_count: Type.Integer({ description: 'Members now.' }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
   },
@@ -224,12 +231,12 @@ export const ContactList = Type.Object(
 export type ContactList = Static<typeof ContactList>
 
 const listFields = {
-  description: Type.Optional(NullableString({ maxLength: contactLimits.description_length_max })),
+  description: Type.Optional(NullableString({ maxLength: contactLimits.description_length_max, description: 'For people; null is the empty text.' })),
   metadata: Type.Optional(
     Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true, description: 'Up to 16 KB; replaced whole.' }),
   ),
 }
-const listName = Type.String({ minLength: 1, maxLength: contactLimits.list_name_length_max })
+const listName = Type.String({ minLength: 1, maxLength: contactLimits.list_name_length_max, description: 'For people.' })
 export const ContactListCreation = Type.Object({ name: listName, ...listFields }, { $id: 'ContactListCreation' })
 export const ContactListUpdate = Type.Object({ name: Type.Optional(listName), ...listFields }, { $id: 'ContactListUpdate' })
 export const ContactListDeleted = deletedOf('contact_list')
@@ -237,9 +244,17 @@ export const ContactListMembership = Type.Object({ contacts: ids('Contact ids.')
 
 const membersResult = {
   object: objectName('contact_list_members'),
-  list_id: Type.String(),
+  list_id: Type.String({ description: 'The contact list (`lst_`).' }),
   not_found: Type.Array(Type.String(), { description: 'Ids that no contact has.' }),
   contacts_count: Type.Integer({ description: 'Members now.' }),
 }
-export const ContactListMembersAdded = Type.Object({ ...membersResult, added: Type.Integer(), already_members: Type.Integer() })
-export const ContactListMembersRemoved = Type.Object({ ...membersResult, removed: Type.Integer(), not_members: Type.Integer() })
+export const ContactListMembersAdded = Type.Object({
+  ...membersResult,
+  added: Type.Integer({ description: 'Contacts that were no members before.' }),
+  already_members: Type.Integer({ description: 'Contacts that were members before.' }),
+})
+export const ContactListMembersRemoved = Type.Object({
+  ...membersResult,
+  removed: Type.Integer({ description: 'Contacts that were members before.' }),
+  not_members: Type.Integer({ description: 'Contacts that were none.' }),
+})

@@ -28,11 +28,11 @@ const fields = {
   mode: Mode,
   platform: Type.String({ description: 'The slug of the platform, in lower case.', examples: ['shopify', 'woocommerce', 'custom'] }),
   external_id: Type.String({ description: "The platform's stable id of the store or site.", examples: ['shop.example.com'] }),
-  name: Type.String(),
+  name: Type.String({ description: 'For people: up to 120 characters.' }),
   url: NullableString({ description: 'The public address of the store or site.' }),
   status: Type.Unsafe<SourceStatus>({ type: 'string', enum: [...sourceStatuses], description: 'A `disabled` source reports nothing: 403 `source_disabled`.' }),
-  plugin_version: NullableString(),
-  platform_version: NullableString(),
+  plugin_version: NullableString({ description: 'As the plugin reports it; null before it has.' }),
+  platform_version: NullableString({ description: 'The version of the shop software, as the plugin reports it; null before it has.' }),
   emits: Type.Array(Type.String(), { description: 'The event types that the plugin can send.', examples: [['order.paid', 'order.shipped']] }),
   enabled_events: Type.Array(Type.String(), {
     description: 'The event types that the plugin should send: those with an active automation, or the single entry `*` with `store_all_events`.',
@@ -40,11 +40,15 @@ const fields = {
   }),
   event_settings: Type.Unsafe<Record<string, { delay_seconds: number }>>({
     type: 'object',
-    additionalProperties: { type: 'object', properties: { delay_seconds: { type: 'integer' } }, required: ['delay_seconds'] },
+    additionalProperties: {
+      type: 'object',
+      properties: { delay_seconds: { type: 'integer', description: 'Seconds; 0 where one of them sends at once.' } },
+      required: ['delay_seconds'],
+    },
     description: 'By event type: `delay_seconds`, the shortest delay of its active automations.',
     examples: [{ 'order.shipped': { delay_seconds: 0 } }],
   }),
-  settings: Type.Object(settings),
+  settings: Type.Object(settings, { description: 'How the events of the source are dealt with.' }),
   console_url: Type.String({ description: 'Where the source is edited.' }),
   automation_url_template: Type.String({ description: 'Where an automation for the source is made, with the placeholder `{event_type}`.' }),
   ingest_urls: Type.Unsafe<Record<string, string>>({
@@ -70,7 +74,7 @@ export const IntegrationSourceWithSecrets = Type.Object(
 )
 export type IntegrationSourceWithSecrets = Static<typeof IntegrationSourceWithSecrets>
 
-const name = Type.String({ maxLength: 120, pattern: String.raw`\S`, 'x-format': 'a name that is not blank' })
+const name = Type.String({ maxLength: 120, pattern: String.raw`\S`, 'x-format': 'a name that is not blank', description: 'For people; not blank.' })
 const url = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   maxLength: 2048,
@@ -78,8 +82,8 @@ const url = Type.Unsafe<string | null>({
   description: 'The public address of the store or site, with http or https.',
   examples: ['https://shop.example.com'],
 })
-const plugin_version = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 64 })
-const platform_version = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
+const plugin_version = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 64, description: 'The version of the plugin that reports.' })
+const platform_version = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255, description: 'The version of the shop software.' })
 const emits = Type.Array(EventTypeName, { maxItems: 500, description: 'The event types that the plugin can send. Replaces the list.' })
 
 /** What a plugin may change of its own source. */
@@ -108,7 +112,9 @@ export type SourceUpsert = Static<typeof SourceUpsert>
 
 export const SourceChange = Type.Object({
   ...OwnSourceChange.properties,
-  status: Type.Optional(Type.Unsafe<SourceStatus>({ type: 'string', enum: [...sourceStatuses] })),
+  status: Type.Optional(
+    Type.Unsafe<SourceStatus>({ type: 'string', enum: [...sourceStatuses], description: '`disabled`: what it reports is 403 `source_disabled` from now on.' }),
+  ),
   signing_secret: Type.Optional(
     Type.String({
       minLength: 8,

@@ -10,8 +10,8 @@ export const Package = Type.Object(
   {
     id: Type.String({ description: 'Prefix `grant_`; the `package_grant_id` of messages and transactions.' }),
     object: objectName('package'),
-    mode: Type.Literal('live'),
-    name: Type.String(),
+    mode: Type.Literal('live', { description: 'Always `live`: nothing is charged in test mode.' }),
+    name: Type.String({ description: 'As the operator called it when it was granted.' }),
     channel_types: Type.Array(Type.String(), { description: 'Kinds of channel that its credits pay for; empty: all.' }),
     credits_total: Type.Integer({ description: 'Credits granted.' }),
     credits_remaining: Type.Integer({ description: 'Credits not used yet. What is left at expiry is written off within a minute.' }),

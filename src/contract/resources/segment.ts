@@ -30,11 +30,11 @@ const rules = {
 
 export const Segment = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Prefix `seg_`.' }),
     object: objectName('segment'),
     mode: Mode,
-    name: Type.String(),
-    description: Type.String(),
+    name: Type.String({ description: 'For people: 1 to 120 characters.' }),
+    description: Type.String({ description: 'For people; empty where there is none.' }),
     rules: AnyObject(rules),
     created_at: Timestamp(),
     updated_at: Timestamp(),
@@ -43,8 +43,8 @@ export const Segment = Type.Object(
 )
 export type Segment = Static<typeof Segment>
 
-const name = Type.String({ minLength: 1, maxLength: 120 })
-const describing = Type.Optional(NullableString({ maxLength: descriptionLengthMax }))
+const name = Type.String({ minLength: 1, maxLength: 120, description: 'For people.' })
+const describing = Type.Optional(NullableString({ maxLength: descriptionLengthMax, description: 'For people; null is the empty text.' }))
 
 export const SegmentCreation = Type.Object({ name, description: describing, rules: AnyObject(rules) }, { $id: 'SegmentCreation' })
 export const SegmentUpdate = Type.Object(
@@ -56,7 +56,7 @@ export const SegmentDeleted = deletedOf('segment')
 export const SegmentPreview = Type.Object(
   {
     object: objectName('segment_preview'),
-    segment_id: Type.String(),
+    segment_id: Type.String({ description: 'The segment (`seg_`) that was looked up.' }),
     count: Type.Integer({ description: 'Contacts that fit the rules now.' }),
     reachable: Type.Unsafe<Record<string, number>>({
       type: 'object',

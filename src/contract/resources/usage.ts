@@ -18,7 +18,7 @@ export const UsageRecord = Type.Object(
     wallet_micros: Type.Integer({ description: 'Micro-USD taken from the wallet, gross.' }),
     refunded_credits: Type.Integer({ description: 'Credits returned in the period, whenever the message was accepted.' }),
     refunded_micros: Type.Integer({ description: 'Micro-USD returned in the period, whenever the message was accepted.' }),
-    currency: Type.Literal('USD'),
+    currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),
   },
   { $id: 'UsageRecord', description: 'Gross figures, right to the message. Refunds count on the day of the refund, in columns of their own.' },
 )

@@ -77,7 +77,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
     tag,
     summary: 'List campaigns',
     description: 'Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` tells how many there are.',
-    query: listQuery({ status: Type.Optional(Type.String({ enum: [...campaignStatuses] })) }),
+    query: listQuery({ status: Type.Optional(Type.String({ enum: [...campaignStatuses], description: 'With this status now.' })) }),
     replies: { 200: listOf(Campaign) },
     errors: [],
     handler: async ({ caller, query, sql }) => {
@@ -139,7 +139,7 @@ export const campaignRoutes = (campaigns: CampaignService): Route[] => [
       'In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. ' +
       'A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not.',
     query: listQuery({
-      status: Type.Optional(Type.String({ enum: [...recipientStatuses] })),
+      status: Type.Optional(Type.String({ enum: [...recipientStatuses], description: 'With this status now.' })),
       to: Type.Optional(Type.String({ minLength: 1, description: 'The exact identifier.' })),
     }),
     replies: { 200: listOf(CampaignRecipient) },

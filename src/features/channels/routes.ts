@@ -12,7 +12,7 @@ const ChannelCreation = Type.Object(
   {
     type: Type.String({ enum: [...channelTypes], description: 'Kind of channel.' }),
     provider: Type.Optional(Type.String({ description: 'May be left out where the type has one provider.' })),
-    name: Type.String({ minLength: 1, maxLength: 120 }),
+    name: Type.String({ minLength: 1, maxLength: 120, description: 'For people; recipients do not see it.' }),
     identifier: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The sender; may be left out where the provider tells it.' })),
     credentials: AnyObject({ description: "The provider's credentials: encrypted at rest, never returned." }),
     settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows.' })),
@@ -30,9 +30,11 @@ const ChannelCreation = Type.Object(
   },
 )
 const ChannelChange = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 120 })),
-  status: Type.Optional(Type.String({ enum: ['active', 'disabled'] })),
-  settings: Type.Optional(AnyObject()),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 120, description: 'For people; recipients do not see it.' })),
+  status: Type.Optional(
+    Type.String({ enum: ['active', 'disabled'], description: '`disabled`: sends are 422 `channel_not_connected`, and what was accepted before waits.' }),
+  ),
+  settings: Type.Optional(AnyObject({ description: '`max_messages_per_second`, and what the provider knows. Replaced whole.' })),
   credentials: Type.Optional(AnyObject({ description: "The provider's credentials, all of them: encrypted at rest, never returned." })),
 })
 const tag = 'Channels'

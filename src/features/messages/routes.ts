@@ -22,14 +22,15 @@ const Batch = Type.Object({
   object: objectName('batch'),
   data: Type.Array(
     Type.Object({
-      index: Type.Integer(),
+      index: Type.Integer({ description: 'Its place in `messages` of the request, from 0.' }),
       status: Type.Integer({ description: 'As the status of a single send.' }),
       message: Type.Optional(Message),
       error: Type.Optional(ErrorBody),
     }),
+    { description: 'One entry a message, in the order of the request: `message` where it was accepted, else `error`.' },
   ),
-  accepted: Type.Integer(),
-  rejected: Type.Integer(),
+  accepted: Type.Integer({ description: 'Messages that are stored and charged.' }),
+  rejected: Type.Integer({ description: 'Messages that were refused; nothing was charged for them.' }),
 })
 
 const BatchRequest = Type.Object(
@@ -59,7 +60,7 @@ const InboundMessage = Type.Object(
     channel: Type.String({ minLength: 1, description: 'A sandbox channel.' }),
     from: Type.String({ minLength: 1, maxLength: 255, description: 'Who writes.' }),
     type: Type.Optional(Type.String({ default: 'text', description: 'The content stands under the key of this name.' })),
-    profile_name: Type.Optional(NullableString({ maxLength: 255 })),
+    profile_name: Type.Optional(NullableString({ maxLength: 255, description: 'The name that the writer has on the channel; a contact that is new gets it.' })),
     reply_to: Type.Optional(NullableString({ description: 'The message that it answers.' })),
   },
   {
@@ -70,11 +71,11 @@ const InboundMessage = Type.Object(
 )
 
 const filters = {
-  channel: Type.Optional(Type.String({ minLength: 1 })),
-  direction: Type.Optional(Type.String({ enum: ['outbound', 'inbound'] })),
-  status: Type.Optional(Type.String({ enum: [...messageStatuses] })),
-  to: Type.Optional(Type.String({ minLength: 1 })),
-  reference: Type.Optional(Type.String({ minLength: 1 })),
+  channel: Type.Optional(Type.String({ minLength: 1, description: 'Of this channel (`ch_`).' })),
+  direction: Type.Optional(Type.String({ enum: ['outbound', 'inbound'], description: 'What was sent, or what came in.' })),
+  status: Type.Optional(Type.String({ enum: [...messageStatuses], description: 'With this status now.' })),
+  to: Type.Optional(Type.String({ minLength: 1, description: 'To exactly this recipient, as in `to` of the message.' })),
+  reference: Type.Optional(Type.String({ minLength: 1, description: 'With exactly this `reference`.' })),
   created_after: Type.Optional(DateTimeQuery),
   created_before: Type.Optional(DateTimeQuery),
   updated_after: Type.Optional(DateTimeQuery),

@@ -10,7 +10,9 @@ import type { WebhookService } from './service.ts'
 
 const tag = 'Webhook endpoints'
 const Deleted = deletedOf('webhook_endpoint')
-const DeliveryFilter = listQuery({ status: Type.Optional(Type.Unsafe<(typeof deliveryStatuses)[number]>({ type: 'string', enum: [...deliveryStatuses] })) })
+const DeliveryFilter = listQuery({
+  status: Type.Optional(Type.Unsafe<(typeof deliveryStatuses)[number]>({ type: 'string', enum: [...deliveryStatuses], description: 'With this status now.' })),
+})
 
 export const webhookRoutes = (webhooks: WebhookService): Route[] => [...endpointRoutes(webhooks), ...deliveryRoutes(webhooks)]
 

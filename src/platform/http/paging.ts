@@ -23,9 +23,12 @@ export const onePageQuery = Type.Object(
 export const listOf = <T extends TSchema>(item: T) =>
   Type.Object({
     object: objectName('list'),
-    data: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    data: Type.Array(item, { description: 'The page, newest first unless the operation says otherwise.' }),
+    has_more: Type.Boolean({ description: 'Whether another page follows.' }),
+    next_cursor: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'What the next request gives as `starting_after`; null on the last page.',
+    }),
   })
 
 export interface Page {

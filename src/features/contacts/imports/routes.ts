@@ -85,7 +85,7 @@ export const importRoutes = (imports: ImportService): Route[] => [
     tag,
     summary: 'List contact imports',
     description: 'Newest first, with the counts of each so far.',
-    query: listQuery({ status: Type.Optional(Type.Unsafe<ImportStatus>({ type: 'string', enum: [...importStatuses] })) }),
+    query: listQuery({ status: Type.Optional(Type.Unsafe<ImportStatus>({ type: 'string', enum: [...importStatuses], description: 'With this status now.' })) }),
     replies: { 200: listOf(ContactImport) },
     errors: [],
     handler: async ({ caller, query, sql }) => {

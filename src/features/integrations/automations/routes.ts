@@ -60,7 +60,7 @@ export const automationRoutes = (automations: AutomationService): Route[] => [
     query: listQuery({
       source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
       event_type: Type.Optional(Type.String({ minLength: 1, description: 'That wait for this type of event.' })),
-      status: Type.Optional(Type.String({ enum: [...automationStatuses] })),
+      status: Type.Optional(Type.String({ enum: [...automationStatuses], description: 'With this status now.' })),
     }),
     replies: { 200: listOf(Automation) },
     errors: [],

@@ -6,7 +6,10 @@ import type { Receiver } from './receiver.ts'
 
 /** A receipt; nothing but `ping` for WooCommerce's ping. */
 const Received = Type.Object(
-  { ...Type.Partial(AutomationEvent).properties, ping: Type.Optional(Type.Literal(true)) },
+  {
+    ...Type.Partial(AutomationEvent).properties,
+    ping: Type.Optional(Type.Literal(true, { description: 'Only where WooCommerce tried the address: nothing was reported.' })),
+  },
   {
     $id: 'ReceivedWebhook',
     description:

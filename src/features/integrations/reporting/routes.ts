@@ -52,9 +52,9 @@ export const reportingRoutes = (reporting: Reporting): Route[] => [
     summary: 'List the receipts of reported events',
     description: 'Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data.',
     query: listQuery({
-      source: Type.Optional(Type.String({ minLength: 1 })),
-      type: Type.Optional(Type.String({ minLength: 1 })),
-      status: Type.Optional(Type.String({ enum: [...receiptStatuses] })),
+      source: Type.Optional(Type.String({ minLength: 1, description: 'Of this integration source (`src_`).' })),
+      type: Type.Optional(Type.String({ minLength: 1, description: 'Of this type of event, as it was reported.' })),
+      status: Type.Optional(Type.String({ enum: [...receiptStatuses], description: 'With this status.' })),
       created_after: Type.Optional(DateTimeQuery),
       created_before: Type.Optional(DateTimeQuery),
     }),

@@ -23,7 +23,7 @@ export const runRoutes: readonly Route[] = [
     },
     query: listQuery({
       automation: Type.Optional(Type.String({ minLength: 1, description: 'Of this automation (`aut_`).' })),
-      status: Type.Optional(Type.String({ enum: [...runStatuses] })),
+      status: Type.Optional(Type.String({ enum: [...runStatuses], description: 'With this status now.' })),
     }),
     replies: { 200: listOf(AutomationRun) },
     errors: [],

@@ -10,7 +10,7 @@ import type { Resolve } from '../../../lib/name-lookup.ts'
 import { addressKind, isAllowed, isLiteral, urlRefusal } from '../../../lib/public-address.ts'
 
 const url = Type.String({ minLength: 1, maxLength: 2048, description: 'A public https address.', examples: ['https://example.com/webhooks'] })
-const description = Type.String({ maxLength: 500 })
+const description = Type.String({ maxLength: 500, description: 'For people.' })
 const metadata = NullableObject({ description: 'Returned unchanged, up to 16 KB; null is {}.' })
 const filters = Type.Unsafe<Static<typeof EndpointFilters> | null>({ ...EndpointFilters, type: ['object', 'null'] })
 const verification_token = Type.Unsafe<string | null>({
