@@ -21,7 +21,7 @@ const byName: Readonly<Record<string, unknown>> = {
   param: 'text.body',
   doc_url: 'https://example.com/docs/errors#parameter_invalid',
   identifier: '+15005550100',
-  webhook_url: 'https://example.com/v1/provider_callbacks/ch_01m7z10y8texgrjk0p9bvk2cq6',
+  webhook_url: 'https://example.com/hooks/channels/ch_01m7z10y8texgrjk0p9bvk2cq6',
   verify_token: 'a-word-of-your-own',
   verification_token: 'a-word-of-your-own',
   key: 'plan',
