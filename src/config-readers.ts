@@ -83,6 +83,14 @@ export const baseUrlOf: Reader<string> = (given) => {
   return given.replace(/\/+$/, '')
 }
 
+/** An origin as browsers write it: scheme, host and a port that is not the scheme's own. */
+export const webOrigin: Reader<string> = (given) => {
+  const parsed = URL.parse(given)
+  const bare = parsed !== null && ['http:', 'https:'].includes(parsed.protocol) && parsed.href === `${parsed.origin}/`
+  if (!bare) throw 'must be origins of web pages, comma-separated, each a scheme and a host without a path, such as https://app.example.com'
+  return parsed.origin
+}
+
 export const secretKey: Reader<string> = (given) => {
   if (!/^[A-Za-z0-9+/_-]{42,43}={0,2}$/.test(given) || Buffer.from(given, 'base64').length !== 32)
     throw 'must be 32 bytes in base64: make one with `openssl rand -base64 32`'

@@ -14,6 +14,7 @@ import {
   secretKey,
   text,
   url,
+  webOrigin,
   whole,
   type Reader,
 } from './config-readers.ts'
@@ -86,6 +87,11 @@ export const settingsTable = {
     read: listOf(addressListProblem),
     fallback: '',
     about: 'Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is believed.',
+  },
+  POSTHORN_CORS_ORIGINS: {
+    read: listOf(webOrigin),
+    fallback: '',
+    about: 'Origins of web pages that may call `/v1` from a browser, such as `https://app.example.com`; a page that holds an API key shows it to its visitors.',
   },
   POSTHORN_RATE_LIMIT_MESSAGES: { read: whole(1, 1_000_000), fallback: '100', about: 'Requests a second and key on `POST /v1/messages`.' },
   POSTHORN_RATE_LIMIT_DEFAULT: { read: whole(1, 1_000_000), fallback: '20', about: 'Requests a second and key on every other operation.' },
@@ -225,6 +231,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     log_level: values.POSTHORN_LOG_LEVEL,
     log_format: values.POSTHORN_LOG_FORMAT,
     trusted_proxies: values.POSTHORN_TRUSTED_PROXIES,
+    cors_origins: values.POSTHORN_CORS_ORIGINS,
     rate_limit_messages: values.POSTHORN_RATE_LIMIT_MESSAGES,
     rate_limit_default: values.POSTHORN_RATE_LIMIT_DEFAULT,
     read_connections: values.POSTHORN_READ_CONNECTIONS,

@@ -24,6 +24,8 @@ export interface Settings {
   readonly webhook_allowed_hosts: readonly string[]
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trusted_proxies: readonly string[]
+  /** Origins of web pages that may call `/v1` from a browser, as browsers write them. */
+  readonly cors_origins: readonly string[]
   readonly smtp_url: string | undefined
   /** Whole-message keywords, upper case (behaviour: consent 3.2). */
   readonly opt_out_keywords: readonly string[]

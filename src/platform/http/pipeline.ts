@@ -344,7 +344,7 @@ function send(route: Route, reply: FastifyReply, { status, body, headers }: Repl
   if (schema === undefined) throw new Error(`${route.method} ${route.path} answered ${status}, which it does not declare`)
   reply.code(status)
   if (headers !== undefined) reply.headers(headers)
-  if (route.csv !== undefined) reply.header('vary', 'accept')
+  if (route.csv !== undefined) reply.header('vary', reply.hasHeader('vary') ? 'origin, accept' : 'accept')
   if (route.csv !== undefined && body instanceof Readable) return sendText(reply, csvType, body)
   if (status === 304 || schema === '') reply.send()
   else if (typeof schema === 'string') sendText(reply, schema, body)

@@ -12,6 +12,7 @@ import type { FindKey } from './auth.ts'
 import { bodyRoom, type BodyRoom } from './body-room.ts'
 import { addressList } from './client-address.ts'
 import type { Connections } from './connections.ts'
+import { answerOrigins } from './cors.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
 import { unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
@@ -74,6 +75,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     begin(platform, request, reply)
     unread.inTurn(request.raw, reply.raw, () => done(hostProblem(request.raw)))
   })
+  if (settings.cors_origins.length > 0) server.addHook('onRequest', answerOrigins(settings.cors_origins))
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word
   server.server.on('connect', (request: IncomingMessage, socket: Socket) => malformed(new Error(request.method), socket))
