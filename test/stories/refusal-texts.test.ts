@@ -114,3 +114,35 @@ test('an unknown query parameter names the one that was probably meant, and thos
   assert.equal(flood.status, 400)
   assert.ok(JSON.stringify(flood.body).length < 64 * 1024)
 })
+
+test('a type where the id of a channel stands names the channels of that type, and an id of the other mode says so', async (t) => {
+  const world = await startWorld(t)
+  const sandbox = await world.account()
+  const live = await world.account({ mode: 'live' })
+  const sent = (api: typeof live.api, channel: string) => api.post('/v1/messages', { ...message, channel })
+
+  says(await sent(sandbox.api, 'sms'), 404, 'resource_missing', /ch_test_sms/)
+  says(await sent(live.api, 'sms'), 404, 'resource_missing', /no channel of it yet.*POST \/v1\/channels/)
+  const made = await live.api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+4915100000009', credentials: {} })
+  const id: string = made.body.id
+  says(await sent(live.api, 'SMS'), 404, 'resource_missing', new RegExp(id))
+  says(await live.api.get('/v1/channels/sms'), 404, 'resource_missing', new RegExp(id))
+  says(await sent(live.api, 'ch_test_sms'), 404, 'resource_missing', /test keys .* alone can use; this request came with a live key/)
+  says(await sent(sandbox.api, id), 404, 'resource_missing', /live mode; this request came with a test key/)
+  const plain = await sent(live.api, 'x'.repeat(5000))
+  says(plain, 404, 'resource_missing')
+  assert.ok(plain.body.error.message.length < 300)
+})
+
+test('a phone in another international form is refused with its E.164 form, and a national one without a guess', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const sent = (to: string) => api.post('/v1/messages', { channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' } })
+
+  for (const to of ['+49 151 1234-5678', '0049 151 12345678', '+49 (0) 151 12345678']) {
+    const answer = await sent(to)
+    says(answer, 400, 'parameter_invalid', /Did you mean \+4915112345678\?/)
+    assert.equal(answer.body.error.param, 'to')
+  }
+  assert.doesNotMatch((await sent('0151 12345678')).body.error.message, /Did you mean/)
+})

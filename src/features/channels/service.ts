@@ -10,6 +10,7 @@ import type { Db, Transaction } from '../../platform/database/sql.ts'
 import { requireCursor, wrongCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Adapter, MediaReference, Provider } from './adapter.ts'
+import { missingChannel } from './missing.ts'
 import { makeAdapters } from './adapters.ts'
 import { channelCache } from './channel-cache.ts'
 import { defaultRate } from './channel-input.ts'
@@ -94,6 +95,8 @@ export function channelService(platform: Platform, parts: ChannelParts = {}) {
     templateRefused: (sql: Db, row: ChannelRow): Promise<void> => templates.readAfterRefusal(sql, row),
     templatesLane: templates.lane,
 
+    /** The refusal of a channel that there is not; says what was probably meant. */
+    missing: missingChannel,
     /** The providers that a channel may be connected with. */
     offered: () => adapters.offered(settings.simulator),
     create: (sql: Db, caller: Tenant, creation: ChannelCreation): Promise<ConnectedChannel> => createChannel(deps, sql, caller, creation),
@@ -133,7 +136,7 @@ const noChannelHas = 'No channel has the id'
 async function readChannel({ cache, platform }: ChannelDeps, sql: Db, tenant: Tenant, id: string): Promise<Channel> {
   if (tenant.mode === 'test') return channelObject(await getChannel(cache, tenant, id), platform.settings.base_url)
   const row = isId('ch', id) ? await store.findChannel(sql, tenant, id) : null
-  if (row === null) throw missing('channel', id)
+  if (row === null) throw await missingChannel(sql, tenant, id)
   return channelObject(row, platform.settings.base_url)
 }
 

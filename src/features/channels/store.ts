@@ -54,6 +54,13 @@ export async function listChannels(sql: Db, { account_id, mode }: Tenant, page: 
     order by id desc limit ${page.limit + 1}`
 }
 
+/** The ids of a tenant's channels of this type, the newest first. */
+export async function listIdsOfType(sql: Db, { account_id, mode }: Tenant, type: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from channels where account_id = ${account_id} and mode = ${mode} and type = ${type} and deleted_at is null order by id desc limit ${limit}`
+  return rows.map(({ id }) => id)
+}
+
 /** True for the id of any channel that this tenant has or had: a cursor stays good after a delete. */
 export async function channelExisted(sql: Db, { account_id, mode }: Tenant, id: string): Promise<boolean> {
   const rows = await sql`select 1 from channels where account_id = ${account_id} and mode = ${mode} and id = ${id}`

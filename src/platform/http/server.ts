@@ -85,19 +85,23 @@ export function makeServer(parts: ServerParts): FastifyInstance {
     done()
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
-  const pipeline: Pipeline = {
-    platform,
-    findKey: parts.findKey,
-    limiter: parts.limiter,
-    isTrusted: addressList(settings.trusted_proxies),
-    running: parts.running ?? inFlight(),
-    bodies: parts.bodies ?? bodyRoom(),
-    refuseUnknown: unknownRoutes(routes),
-  }
+  const pipeline = pipelineOf(parts)
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1))
   return server
+}
+
+function pipelineOf({ platform, findKey, limiter, routes, running, bodies }: ServerParts): Pipeline {
+  return {
+    platform,
+    findKey,
+    limiter,
+    isTrusted: addressList(platform.settings.trusted_proxies),
+    running: running ?? inFlight(),
+    bodies: bodies ?? bodyRoom(),
+    refuseUnknown: unknownRoutes(routes),
+  }
 }
 
 /** A trailing slash names the same route; a path that cannot be decoded names none (behaviour: conventions 1.3). */

@@ -1,7 +1,7 @@
 /** What is checked when a campaign is saved, and what is kept of it: everything that the body can be told is told in one round (behaviour: campaigns 3). */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { Detail } from '../../../contract/errors.ts'
-import { missing, throwFailures } from '../../../contract/problem.ts'
+import { throwFailures } from '../../../contract/problem.ts'
 import { campaignLimits, type CampaignCreation, type CampaignUpdate, type ScheduleRequest } from '../../../contract/resources/campaign.ts'
 import { parseStrictDateTime } from '../../../contract/times.ts'
 import type { Db } from '../../../platform/database/sql.ts'
@@ -64,7 +64,7 @@ export async function checkDraft(deps: CampaignDeps, sql: Db, tenant: Tenant, bo
   const failures = campaignFailures(body)
   throwFailures(failures)
   const channel = await deps.channels.find(tenant, body.channel)
-  if (channel === null) throw missing('channel', body.channel, 'channel')
+  if (channel === null) throw await deps.channels.missing(sql, tenant, body.channel, 'channel')
   const message = keptMessage(body.message)
   throwFailures(tooLarge(message, body.merge_fallbacks ?? {}))
   const { audience, adhoc } = keptAudience(body.audience)

@@ -1,7 +1,7 @@
 /** What is checked when an automation is saved, and what is kept of it: everything that the body can be told is told in one round (behaviour: integrations 5.1, 5.2, 5.5). */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { Detail } from '../../../contract/errors.ts'
-import { missing, throwFailures } from '../../../contract/problem.ts'
+import { throwFailures } from '../../../contract/problem.ts'
 import { automationEventTypes, isAutomationEventType } from '../../../contract/resources/automation-event.ts'
 import type { AutomationUpdate } from '../../../contract/resources/automation.ts'
 import type { Db } from '../../../platform/database/sql.ts'
@@ -77,7 +77,7 @@ export async function checkAutomation(
   const channel = await deps.channels.find(tenant, fields.channel_id)
   if (channel === null) {
     throwFailures(failures)
-    throw missing('channel', fields.channel_id, 'channel_id')
+    throw await deps.channels.missing(sql, tenant, fields.channel_id, 'channel_id')
   }
   const large = tooLarge(fields.message, fields.merge_fallbacks)
   throwFailures(large.length > 0 ? [...failures, ...large] : [])

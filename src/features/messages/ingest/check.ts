@@ -10,6 +10,7 @@ import { SendMessage, type Priority } from '../../../contract/resources/message.
 import { parseStrictDateTime } from '../../../contract/times.ts'
 import { validator } from '../../../contract/validation.ts'
 import { smsEncoding } from '../../../lib/gsm.ts'
+import { normalisePhone } from '../../../lib/phone.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { BillingService } from '../../billing/service.ts'
@@ -51,7 +52,7 @@ export async function checkMessage(deps: CheckDeps, tenant: Tenant, written: unk
   const now = deps.platform.clock.now()
   const body = checkShape(written, now)
   const channel = await deps.channels.find(tenant, body.channel)
-  if (channel === null) throw missing('channel', body.channel, 'channel')
+  if (channel === null) throw await deps.channels.missing(deps.platform.pool, tenant, body.channel, 'channel')
   if (typeof body.reply_to === 'string') await checkReplyTo(deps, tenant, body.reply_to)
   return await checkedFor(deps, tenant, channel, body)
 }
@@ -138,9 +139,10 @@ function unsupported(channel: ChannelRow, type: string): Problem {
 /** What is wrong with a recipient on a channel of this type (behaviour: messages 4). */
 export function checkRecipient(channel_type: string, to: string): Detail[] {
   if (!isPhoneChannel(channel_type) || e164.test(to) || (channel_type === 'whatsapp' && businessScopedId.test(to))) return []
-  return [
-    { param: 'to', code: 'invalid_format', message: '`to` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.' },
-  ]
+  const read = normalisePhone(to.replace(/^\s*00(?=[1-9])/, '+'))
+  const meant = read === null ? '' : ` Did you mean ${read}?`
+  const message = `\`to\` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.${meant}`
+  return [{ param: 'to', code: 'invalid_format', message }]
 }
 
 /** What refuses a message whatever the database holds, or null. */
