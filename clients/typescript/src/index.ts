@@ -1,0 +1,24 @@
+/** The client of Posthorn: every operation of its API, retried where that is safe, and the verification of its webhooks. */
+import { EventFeed } from './feed.js'
+import { Resources } from './generated/resources.js'
+import { type ClientOptions, Transport } from './transport.js'
+
+/** `new Posthorn({ apiKey, baseUrl })`. Operations are named as in the reference: `posthorn.webhookEndpoints.rollSecret(id)`. */
+export class Posthorn extends Resources {
+  override readonly events: EventFeed
+
+  /** Throws a `TypeError` where the key is missing or the address is none. */
+  constructor(options: ClientOptions) {
+    const transport = new Transport(options)
+    super(transport)
+    this.events = new EventFeed(transport)
+  }
+}
+
+export * from './errors.js'
+export type { FollowQuery } from './feed.js'
+export type * from './generated/resources.js'
+export type * from './generated/types.js'
+export type { List, Page } from './list.js'
+export type { ClientOptions, RequestOptions } from './transport.js'
+export { verifyWebhook, type ReceivedHeaders, type VerifyOptions } from './webhooks.js'
