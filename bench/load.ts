@@ -114,7 +114,8 @@ export async function runLoad(plan: LoadPlan, ended: AbortSignal): Promise<LoadR
       mayAsk,
       () => asked,
       (due) => {
-        const connection = idle.pop()
+        // in turn: the service closes one that is idle for a minute
+        const connection = idle.shift()
         if (connection === undefined) return false
         ask(connection, due)
         return true
