@@ -14,6 +14,9 @@ const lane = 'automation-runs'
 const minute = 60_000
 const smsChannel = { type: 'sms', provider: 'simulator', name: 'Other', identifier: '+4915100000009', credentials: {} }
 
+/** So many events, each of somebody else. */
+const recipients = (count: number) => Array.from({ length: count }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
+
 const readRun = async (api: Api, id: string | undefined) => (await api.get(`/v1/automation_runs/${id}`)).body
 /** Its status, and its reason where it has one. */
 const told = async (api: Api, id: string | undefined) => {
@@ -221,7 +224,7 @@ test('however much waits of a channel that is deleted, or of an account that is 
   const { world, account, api, channel } = await liveSms(t)
   const source = await sourceOf(account)
   const automation = await automationOf(account, source, { channel_id: channel })
-  const many = Array.from({ length: 1500 }, (_, n) => ({ to: `+4915${10_000_000 + n}` }))
+  const many = recipients(1500)
   const counts = async () => [
     ...(await world.pool`select concat_ws(' ', status, reason) as told, count(*)::int as count from automation_runs group by 1 order by 1`),
   ]
@@ -259,12 +262,7 @@ test('however much waits of a channel that is deleted, or of an account that is 
 test('nothing that waited of a deleted channel goes out when the automation is made active with another one at once', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
-  await happened(
-    world.platform,
-    account,
-    automation,
-    Array.from({ length: 1010 }, (_, n) => ({ to: `+4915${10_000_000 + n}` })),
-  )
+  await happened(world.platform, account, automation, recipients(1010))
 
   await api.delete(`/v1/channels/${channel}`)
   const other = await api.post('/v1/channels', smsChannel)
@@ -292,12 +290,7 @@ test('a run that is made while its account is being suspended is cancelled when 
 test('what waited of an account that is suspended is not sent when it is reinstated at once, and what is reported after that is', async (t) => {
   const { world, account, api, channel } = await liveSms(t)
   const automation = await automationOf(account, await sourceOf(account), { channel_id: channel })
-  await happened(
-    world.platform,
-    account,
-    automation,
-    Array.from({ length: 1010 }, (_, n) => ({ to: `+4915${10_000_000 + n}` })),
-  )
+  await happened(world.platform, account, automation, recipients(1010))
 
   await world.services.accounts.suspend(account.id)
   // told before, and accepted while the account was suspended
@@ -436,12 +429,7 @@ test('a process that has held a run for too long changes nothing of what another
 test('processes that take themselves for alone, as one that starts beside another does, send each run once', async (t) => {
   const { world, account, source } = await start(t)
   const automation = await automationOf(account, source)
-  await happened(
-    world.platform,
-    account,
-    automation,
-    Array.from({ length: 200 }, (_, n) => ({ to: `+4915${10_000_000 + n}` })),
-  )
+  await happened(world.platform, account, automation, recipients(200))
   const { channels, contacts, messages } = world.services
   const lanes = [1, 2].map(() => runsLane({ platform: world.platform, channels, contacts, messages }, () => true))
 
@@ -459,12 +447,7 @@ test('the flood of one source keeps no other waiting: a single run goes at once,
   const { world, account, source } = await start(t)
   const flood = await automationOf(account, source)
   const single = await automationOf(account, await sourceOf(account, 'another shop'))
-  await happened(
-    world.platform,
-    account,
-    flood,
-    Array.from({ length: 2000 }, (_, n) => ({ to: `+4915${10_000_000 + n}` })),
-  )
+  await happened(world.platform, account, flood, recipients(2000))
   await world.clock.advance(1000)
   await happened(world.platform, account, single, [{ to }])
 
