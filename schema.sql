@@ -8,6 +8,7 @@ create table accounts (
   suspended_at timestamp with time zone,
   created_at timestamp with time zone not null,
   reinstated_at timestamp with time zone,
+  default_country text,
   constraint accounts_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER accounts_open_wallet AFTER INSERT ON public.accounts FOR EACH ROW EXECUTE FUNCTION open_wallet();
@@ -30,6 +31,23 @@ create table api_keys (
   constraint api_keys_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
 );
 CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, id);
+
+create table audit_entries (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  actor_type text not null,
+  actor_id text collate "C" not null,
+  impersonator_id text collate "C",
+  action text not null,
+  object_id text collate "C",
+  changes json not null,
+  address text,
+  request_id text collate "C",
+  created_at timestamp with time zone not null,
+  constraint audit_entries_pkey PRIMARY KEY (account_id, id),
+  constraint audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'command'::text])))
+);
+CREATE INDEX audit_entries_object ON public.audit_entries USING btree (account_id, object_id, id);
 
 create table automation_events (
   account_id text collate "C" not null,
@@ -692,6 +710,8 @@ create table ledger_entries (
   note text,
   balance_after_micros bigint not null,
   created_at timestamp with time zone not null,
+  top_up_id text collate "C",
+  payment_reference text,
   constraint ledger_entries_pkey PRIMARY KEY (account_id, id),
   constraint ledger_entries_amount_check CHECK ((amount > 0)),
   constraint ledger_entries_check CHECK ((debit <> credit)),
@@ -699,6 +719,7 @@ create table ledger_entries (
   constraint ledger_entries_unit_check CHECK ((unit = ANY (ARRAY['usd_micros'::text, 'credits'::text])))
 ) with (autovacuum_analyze_scale_factor=1);
 CREATE UNIQUE INDEX ledger_entries_message ON public.ledger_entries USING btree (message_id, type) WHERE (message_id IS NOT NULL);
+CREATE UNIQUE INDEX ledger_entries_top_up ON public.ledger_entries USING btree (top_up_id) WHERE (top_up_id IS NOT NULL);
 CREATE INDEX ledger_entries_type ON public.ledger_entries USING btree (account_id, type, id) WHERE (type <> 'message_charge'::text);
 
 create table media_files (
@@ -734,6 +755,18 @@ create table media_files (
 CREATE INDEX media_files_age ON public.media_files USING btree (created_at);
 CREATE INDEX media_files_message ON public.media_files USING btree (account_id, mode, message_id);
 CREATE INDEX media_files_waiting ON public.media_files USING btree (channel_id, due_at) WHERE (status = 'waiting'::text);
+
+create table memberships (
+  account_id text collate "C" not null,
+  user_id text collate "C" not null,
+  role text not null,
+  created_at timestamp with time zone not null,
+  constraint memberships_pkey PRIMARY KEY (account_id, user_id),
+  constraint memberships_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'marketer'::text, 'agent'::text, 'finance'::text, 'viewer'::text])))
+);
+CREATE INDEX memberships_user ON public.memberships USING btree (user_id);
 
 create table message_attempts (
   account_id text collate "C" not null,
@@ -884,6 +917,24 @@ create table provider_reports (
 ) with (fillfactor=70, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_threshold=500, autovacuum_analyze_scale_factor=0.02);
 CREATE INDEX provider_reports_channel ON public.provider_reports USING btree (channel_id, due_at, id);
 
+create table request_log (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  method text not null,
+  path text not null,
+  operation text,
+  status integer not null,
+  code text,
+  key_id text collate "C",
+  user_id text collate "C",
+  duration_ms integer not null,
+  created_at timestamp with time zone not null,
+  constraint request_log_pkey PRIMARY KEY (account_id, mode, id),
+  constraint request_log_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
+);
+CREATE INDEX request_log_age ON public.request_log USING btree (created_at);
+
 create table schema_functions (
   name text not null,
   checksum text,
@@ -922,6 +973,29 @@ create table service_windows (
   constraint service_windows_pkey PRIMARY KEY (account_id, mode, address, channel_id)
 ) with (fillfactor=70);
 
+create table sessions (
+  id text collate "C" not null,
+  user_id text collate "C" not null,
+  token_hash text not null,
+  authenticated_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  address text not null,
+  user_agent text not null,
+  created_at timestamp with time zone not null,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX sessions_token ON public.sessions USING btree (token_hash);
+CREATE INDEX sessions_user ON public.sessions USING btree (user_id);
+
+create table sign_in_failures (
+  email_hash text not null,
+  failures integer not null,
+  locked_until timestamp with time zone,
+  at timestamp with time zone not null,
+  constraint sign_in_failures_pkey PRIMARY KEY (email_hash)
+);
+
 create table suppressions (
   account_id text collate "C" not null,
   mode text not null,
@@ -933,6 +1007,23 @@ create table suppressions (
   created_at timestamp with time zone not null,
   constraint suppressions_pkey PRIMARY KEY (account_id, mode, channel_type, address_hash)
 );
+
+create table top_ups (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  amount_micros bigint not null,
+  status text not null,
+  checkout_id text collate "C" not null,
+  url text not null,
+  user_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint top_ups_pkey PRIMARY KEY (account_id, id),
+  constraint top_ups_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint top_ups_amount_micros_check CHECK ((amount_micros > 0)),
+  constraint top_ups_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'expired'::text])))
+);
+CREATE UNIQUE INDEX top_ups_checkout ON public.top_ups USING btree (checkout_id);
 
 create table usage_rows (
   account_id text collate "C" not null,
@@ -949,6 +1040,28 @@ create table usage_rows (
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=500, autovacuum_analyze_threshold=500);
 CREATE INDEX usage_rows_key ON public.usage_rows USING btree (account_id, mode, day);
 CREATE INDEX usage_rows_unfolded ON public.usage_rows USING btree (account_id, mode, day, channel_type, channel_id) WHERE (NOT folded);
+
+create table user_tokens (
+  token_hash text not null,
+  kind text not null,
+  user_id text collate "C",
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint user_tokens_pkey PRIMARY KEY (token_hash),
+  constraint user_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint user_tokens_kind_check CHECK ((kind = ANY (ARRAY['setup'::text, 'reset'::text])))
+);
+
+create table users (
+  id text collate "C" not null,
+  email text collate "C" not null,
+  name text not null,
+  password_hash text,
+  admin boolean default false not null,
+  created_at timestamp with time zone not null,
+  constraint users_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX users_email ON public.users USING btree (email);
 
 create table wallets (
   account_id text collate "C" not null,

@@ -70,7 +70,7 @@ export function clientFiles(document: Document): Record<string, string> {
     [`${folder}/types.ts`]: [opening('The objects of the API.'), ...schemas.map(([name, schema]) => declaration(name, schema))].join('\n'),
     [`${folder}/resources.ts`]: [
       opening('The operations of the API.') +
-        `import type { List } from '../list.js'\nimport { Resource, segment } from '../resource.js'\nimport type { RequestOptions, Transport } from '../transport.js'\nimport type {\n${used.map((name) => `  ${name},\n`).join('')}} from './types.js'\n`,
+        `import type { List } from '../list.js'\nimport { Resource } from '../resource.js'\nimport type { RequestOptions, Transport } from '../transport.js'\nimport type {\n${used.map((name) => `  ${name},\n`).join('')}} from './types.js'\n`,
       ...declared,
       ...classes,
       `/** All of them, as the fields of the client. */\nexport class Resources {\n${resources.map((each) => `  readonly ${camel(each)}: ${pascal(each)}Resource\n`).join('')}\n  constructor(transport: Transport) {\n${resources.map((each) => `    this.${camel(each)} = new ${pascal(each)}Resource(transport)\n`).join('')}  }\n}\n`,
@@ -127,6 +127,10 @@ const querySchema = (queries: readonly Parameter[]): Schema => ({
 const inQuery = (schema: Schema): Schema => (schema.enum?.toSorted().join() === 'false,true' ? { type: 'boolean' } : schema)
 
 const pathOf = (path: string): string =>
-  path.includes('{') ? `\`${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `\${segment(${camel(name)})}`)}\`` : `'${path}'`
+  `[${path
+    .slice(1)
+    .split('/')
+    .map((each) => (each.startsWith('{') ? camel(each.slice(1, -1)) : `'${each}'`))
+    .join(', ')}]`
 const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 const pascal = (name: string): string => camel(`_${name}`)

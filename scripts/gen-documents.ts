@@ -1,11 +1,18 @@
-/** The generated documents: the OpenAPI document, the Postman collection, llms.txt and the TypeScript client from the routes, the pages of content types from their schemas, that of providers from their descriptions. */
+/** The generated documents: the OpenAPI document, the Postman collection, llms.txt, the TypeScript client and the console's types from the routes, the pages of content types from their schemas, that of providers from their descriptions. */
 import { contentPages } from '../src/contract/content/reference.ts'
 import { routeDocuments } from '../src/openapi.ts'
 import { providerPages } from '../src/reference/provider-page.ts'
 import { clientFiles, type Document } from './gen-client.ts'
+import { consoleFiles } from './gen-console.ts'
 
 /** Paths from the root of the checkout, with their texts. */
 export async function generatedDocuments(): Promise<Record<string, string>> {
   const documents = await routeDocuments()
-  return { ...documents, ...clientFiles(JSON.parse(documents['openapi.json']!) as Document), ...contentPages(), ...providerPages() }
+  return {
+    ...documents,
+    ...clientFiles(JSON.parse(documents['openapi.json']!) as Document),
+    ...(await consoleFiles(documents)),
+    ...contentPages(),
+    ...providerPages(),
+  }
 }

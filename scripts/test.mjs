@@ -1,5 +1,6 @@
 /** `node scripts/test.mjs [files…]`: runs these test files, or all of them, on one throwaway PostgreSQL. */
 import { join } from 'node:path'
-import { root, runNode } from './toolchain.mjs'
+import { prepareConsole, root, runNode } from './toolchain.mjs'
 
+await prepareConsole()
 await runNode([join(root, 'test', 'kit', 'run.ts'), ...process.argv.slice(2)])

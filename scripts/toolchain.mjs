@@ -5,6 +5,7 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { buildConsole } from './build-console.mjs'
 import { nodeFlags } from './node-flags.mjs'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -12,6 +13,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const modules = join(root, 'node_modules')
 const pinnedNode = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const installLock = join(root, '.install.lock')
+const consoleLock = join(root, '.console.lock')
 const watchParentMs = 250
 const stopWithinMs = 10_000
 
@@ -20,6 +22,11 @@ export async function prepare() {
   if (!isInstalled()) await install()
   if (!existsSync(pinnedNode)) fetchNode()
   return pinnedNode
+}
+
+/** As `prepare`, and builds the console where its sources have changed; a build that fails keeps nothing from starting. */
+export async function prepareConsole() {
+  await buildConsole(root, await prepare(), () => lockFolder(consoleLock))
 }
 
 /** Runs the pinned Node with these arguments in place of this process: same streams, signals passed on, same exit. */
@@ -81,11 +88,11 @@ function isAlive(pid) {
   }
 }
 
-/** Whether every package is there in the version that the lock file names; those for other platforms may be missing. */
+/** Whether every package is there in the version that the lock file names; those for other platforms may be missing, and so may clients, which the service does without. */
 function isInstalled() {
   const installed = packagesOf(join(modules, '.package-lock.json'))
   return Object.entries(packagesOf(join(root, 'package-lock.json'))).every(
-    ([path, { version, optional }]) => path === '' || installed[path]?.version === version || (optional && installed[path] === undefined),
+    ([path, { version, optional }]) => !path.startsWith('node_modules/') || installed[path]?.version === version || (optional && installed[path] === undefined),
   )
 }
 
@@ -93,7 +100,7 @@ const packagesOf = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, '
 
 /** Under a lock, so that two starts at once do not remove each other's files. */
 async function install() {
-  const unlock = await lockInstall()
+  const unlock = await lockFolder(installLock)
   try {
     if (isInstalled()) return
     console.error('posthorn: installing dependencies (npm ci), once ...')
@@ -109,26 +116,27 @@ async function install() {
   }
 }
 
-async function lockInstall() {
+/** Resolves to what lets go of it, once no other living process holds it. */
+async function lockFolder(lock) {
   for (;;) {
     try {
-      mkdirSync(installLock)
-      writeFileSync(join(installLock, 'pid'), String(process.pid))
-      return () => rmSync(installLock, { recursive: true, force: true })
+      mkdirSync(lock)
+      writeFileSync(join(lock, 'pid'), String(process.pid))
+      return () => rmSync(lock, { recursive: true, force: true })
     } catch (error) {
       if (error.code !== 'EEXIST') fail(`The checkout cannot be written (${error.message}): run \`npm ci\` in ${root} as its owner.`)
-      if (isAbandoned()) rmSync(installLock, { recursive: true, force: true })
+      if (isAbandoned(lock)) rmSync(lock, { recursive: true, force: true })
       await delay(100)
     }
   }
 }
 
-function isAbandoned() {
+function isAbandoned(lock) {
   try {
-    return !isAlive(Number(readFileSync(join(installLock, 'pid'), 'utf8')))
+    return !isAlive(Number(readFileSync(join(lock, 'pid'), 'utf8')))
   } catch {
     // no number yet: its maker has just made it, or died in between
-    return Date.now() - (statSync(installLock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5000
+    return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5000
   }
 }
 

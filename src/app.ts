@@ -1,12 +1,12 @@
 /** The composition root: the only file that knows every feature. Builds them, subscribes their reactions, and freezes. */
 import type { FastifyInstance } from 'fastify'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { accountRoutes } from './features/accounts/routes.ts'
 import { accountService, isSourceKeyText } from './features/accounts/service.ts'
 import { billingInvariants } from './features/billing/invariants.ts'
 import { billingRoutes } from './features/billing/routes.ts'
 import { billingService } from './features/billing/service.ts'
+import { takePayment } from './features/billing/top-ups/payment-hook.ts'
 import { billingChores } from './features/billing/worker.ts'
 import { channelRoutes } from './features/channels/routes.ts'
 import type { Provider } from './features/channels/adapter.ts'
@@ -38,6 +38,9 @@ import { automationSubmitter } from './features/integrations/runs/submitter.ts'
 import { integrationRoutes } from './features/integrations/routes.ts'
 import { integrationService } from './features/integrations/service.ts'
 import { integrationChores } from './features/integrations/worker.ts'
+import { operatorRoutes } from './features/operators/routes.ts'
+import { consoleDoors } from './features/operators/doors.ts'
+import { operatorService } from './features/operators/service.ts'
 import { mediaService } from './features/media/service.ts'
 import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
@@ -63,18 +66,15 @@ import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import type { Loop } from './lib/loop.ts'
 import { loopsOf, type Loops } from './loops.ts'
+import { mountPages } from './pages.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
 import { platformChores, signOff } from './platform/chores.ts'
 import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
-import { mountDerived } from './reference/derived-documents.ts'
-import { mountDocs } from './reference/docs-pages.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
 import { Connections } from './platform/http/connections.ts'
-import { providerPageFile } from './reference/provider-page.ts'
 import { mountFiles } from './platform/http/files.ts'
 import { mountHooks } from './platform/http/hooks.ts'
-import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
 import { mountOperatorPages } from './platform/http/operator-pages.ts'
 import { processRateLimiter, type RateLimiter } from './platform/http/rate-limit.ts'
 import type { Route } from './platform/http/route.ts'
@@ -82,20 +82,6 @@ import { makeServer } from './platform/http/server.ts'
 import { stopListening } from './platform/http/stopping.ts'
 import { roles, type Chore, type Invariant, type Platform, type Role } from './platform/platform.ts'
 import { presence, type Presence } from './platform/presence.ts'
-
-/** What of this repository's documents is served beside the reference. */
-const documents: MarkdownPages = {
-  root: join(import.meta.dirname, '../docs'),
-  folders: [
-    { path: '/docs/behaviour', folder: 'reference/behaviour' },
-    { path: '/docs/guides', folder: 'guides' },
-  ],
-  documents: [
-    { path: '/docs/threat-model', file: 'reference/threat-model.md' },
-    { path: '/docs/providers', file: providerPageFile },
-  ],
-  elsewhere: { 'reference/content': '/docs/content#' },
-}
 
 /** Who submits messages for rows of its own, beside requests: a line each, and nobody else (docs/decisions/submitting.md). */
 const productSubmitters: readonly SubmitterFragment[] = [campaignSubmitter, automationSubmitter]
@@ -124,6 +110,8 @@ export interface App {
   readonly platform: Platform
   readonly server: FastifyInstance
   readonly routes: readonly Route[]
+  /** The console's own, beside those of `/v1`. */
+  readonly consoleRoutes: readonly Route[]
   readonly services: Services
   /** What waits to be accepted. */
   readonly ingest: Pick<Ingest, 'load'>
@@ -177,10 +165,11 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
   const integrations = integrationService({ platform, accounts, channels, contacts, messages, alone })
   const feed = feedService(platform)
+  const operators = operatorService(platform, accounts)
   const deliver = webhookDeliverer(platform, webhooks)
   subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
   return {
-    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns, integrations },
+    services: { accounts, billing, channels, media, contacts, imports, messages, webhooks, feed, campaigns, integrations, operators },
     callbacks,
     ingest,
     dispatch,
@@ -242,7 +231,7 @@ const routesOf = (
   ...integrationRoutes(integrations),
 ]
 
-const choresOf = (platform: Platform, { billing, media, contacts, imports, campaigns }: Services): Chore[] => [
+const choresOf = (platform: Platform, { billing, media, contacts, imports, campaigns, operators }: Services): Chore[] => [
   ...platformChores(platform),
   ...billingChores(platform, billing),
   ...messageChores(platform),
@@ -253,6 +242,7 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports, campa
   ...webhookChores(platform),
   ...campaigns.chores,
   ...integrationChores(platform, contacts),
+  ...operators.chores,
 ]
 
 const invariantsOf = (platform: Platform, followers: Followers, { media }: Services): Invariant[] => [
@@ -282,7 +272,7 @@ export function buildApp(parts: AppParts): App {
   let stopping = false
   const connections = new Connections(platform)
   const server = serverOf(platform, features, connections, limiter, wanted.includes('api') ? routes : [], () => stopping)
-  const loops = loopsOf(platform, features.lanes, chores, wanted, present)
+  const loops = loopsOf(platform, features.lanes, services.operators.lanes, chores, wanted, present)
   listenTo(notifications, services, loops)
   const work = working(features, loops, wanted, notifications, present)
   const lanes = [...loops.everywhere, ...loops.workers]
@@ -290,6 +280,7 @@ export function buildApp(parts: AppParts): App {
     platform,
     server,
     routes,
+    consoleRoutes: operatorRoutes({ platform, accounts: services.accounts, billing: services.billing, sessions: services.operators.sessions }),
     services,
     ingest: features.ingest,
     lanes,
@@ -327,13 +318,13 @@ function serverOf(
   const bodies = bodyRoom()
   const { accounts, integrations } = services
   const findKey = (text: string) => (isSourceKeyText(text) ? integrations.findKey(text) : accounts.findKey(text))
-  const server = makeServer({ platform, findKey, limiter, routes, running: inFlight(), bodies, connections })
+  const doors = consoleDoors({ platform, accounts, billing: services.billing, operators: services.operators, limiter, routes })
+  const server = makeServer({ platform, findKey, limiter, routes, doors, running: inFlight(), bodies, connections, note: services.operators.requests.note })
   if (routes.length > 0) {
-    mountDocs(server, routes, platform.settings.base_url, documents)
-    mountMarkdown(server, documents)
-    mountDerived(server, routes, platform.settings.base_url)
+    mountPages(server, routes, platform.settings.base_url)
     mountFiles(server, '/media/:id', services.media.open)
     mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(callbacks, channel_id, call, readBody))
+    mountHooks(server, '/hooks/payments/:id', bodies, takePayment(services.billing.topUps))
   }
   mountOperatorPages(server, platform, isStopping)
   return server
@@ -382,11 +373,13 @@ function working(
       await dispatch.stop()
       await sessions.stop()
       await services.contacts.flushActivity()
+      await services.operators.stop()
       ended.abort()
       await Promise.all(running)
       await services.webhooks.close()
       await services.media.close()
       await services.channels.close()
+      await services.billing.topUps.close()
       present.close()
       if (running.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
       await notifications.close()

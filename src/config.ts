@@ -95,6 +95,13 @@ export const settingsTable = {
   },
   POSTHORN_RATE_LIMIT_MESSAGES: { read: whole(1, 1_000_000), fallback: '100', about: 'Requests a second and key on `POST /v1/messages`.' },
   POSTHORN_RATE_LIMIT_DEFAULT: { read: whole(1, 1_000_000), fallback: '20', about: 'Requests a second and key on every other operation.' },
+  POSTHORN_RATE_LIMIT_CONSOLE: { read: whole(1, 1_000_000), fallback: '50', about: 'Requests a second and session in the console.' },
+  POSTHORN_RATE_LIMIT_SIGN_IN: { read: whole(1, 1_000_000), fallback: '20', about: 'Tries a minute and address to sign in to the console.' },
+  POSTHORN_REAUTHENTICATE_AFTER_S: {
+    read: whole(1, 1_000_000),
+    fallback: '600',
+    about: 'Seconds after which people in the console give their password once more before what matters most.',
+  },
   POSTHORN_READ_CONNECTIONS: {
     read: whole(1, 100),
     fallback: '4',
@@ -145,6 +152,23 @@ export const settingsTable = {
     secret: true,
     about: 'Sends e-mail to account owners. Absent: e-mails are logged and kept.',
   },
+  POSTHORN_STRIPE_SECRET_KEY: {
+    read: text,
+    fallback: undefined,
+    secret: true,
+    about: 'The secret key (`sk_…`) of the Stripe account with which owners top their wallet up in the console. Absent: by `posthorn wallet credit` alone.',
+  },
+  POSTHORN_STRIPE_WEBHOOK_SECRET: {
+    read: text,
+    fallback: undefined,
+    secret: true,
+    about: 'The signing secret (`whsec_…`) of its webhook endpoint, whose address is `{base}/hooks/payments/stripe`.',
+  },
+  POSTHORN_STRIPE_URL: {
+    read: url(['http:', 'https:']),
+    fallback: 'https://api.stripe.com',
+    about: "The address of Stripe's API; tests point it at a simulator.",
+  },
   POSTHORN_SIMULATOR: {
     read: oneOf(['true', 'false', '1', '0']),
     fallback: 'false',
@@ -185,7 +209,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...sharedKeywords(values), ...halfBucket(values), ...unknownVariables(env))
+  problems.push(...sharedKeywords(values), ...halfBucket(values), ...halfStripe(values), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   const provider_urls = Object.fromEntries(Object.keys(providerSettings).map((name) => [name, values[name] as string]))
   return configOf({ ...(values as Values), provider_urls }, simulator)
@@ -209,6 +233,16 @@ function halfBucket(values: Readonly<Record<string, unknown>>): string[] {
   const absent = names.filter((name) => values[name] === undefined)
   return absent.length === 0 || absent.length === names.length ? [] : [`${absent.join(' and ')} must be set too: a bucket and its key come together.`]
 }
+
+/** The key that begins a payment and the secret that proves it come together. */
+function halfStripe(values: Readonly<Record<string, unknown>>): string[] {
+  const names = ['POSTHORN_STRIPE_SECRET_KEY', 'POSTHORN_STRIPE_WEBHOOK_SECRET']
+  const absent = names.filter((name) => values[name] === undefined)
+  return absent.length === 1 ? [`${absent[0]} must be set too: without it payments would be begun and never credited.`] : []
+}
+
+const stripeOf = ({ POSTHORN_STRIPE_URL: url, POSTHORN_STRIPE_SECRET_KEY: secret_key, POSTHORN_STRIPE_WEBHOOK_SECRET: webhook_secret }: Values) =>
+  secret_key === undefined || webhook_secret === undefined ? undefined : { url: url.replace(/\/$/, ''), secret_key, webhook_secret }
 
 const bucketOf = ({
   POSTHORN_MEDIA_S3_URL: url,
@@ -234,6 +268,9 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     cors_origins: values.POSTHORN_CORS_ORIGINS,
     rate_limit_messages: values.POSTHORN_RATE_LIMIT_MESSAGES,
     rate_limit_default: values.POSTHORN_RATE_LIMIT_DEFAULT,
+    rate_limit_console: values.POSTHORN_RATE_LIMIT_CONSOLE,
+    rate_limit_sign_in: values.POSTHORN_RATE_LIMIT_SIGN_IN,
+    reauthenticate_after_ms: values.POSTHORN_REAUTHENTICATE_AFTER_S * 1000,
     read_connections: values.POSTHORN_READ_CONNECTIONS,
     connection_limit: values.POSTHORN_CONNECTION_LIMIT,
     address_connection_limit: values.POSTHORN_ADDRESS_CONNECTION_LIMIT,
@@ -249,6 +286,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     webhook_retry_delays: values.POSTHORN_WEBHOOK_RETRY_DELAYS,
     webhook_allowed_hosts: values.POSTHORN_WEBHOOK_ALLOWED_HOSTS,
     smtp_url: values.POSTHORN_SMTP_URL,
+    stripe: stripeOf(values),
     media_s3: bucketOf(values),
     media_retention_days: values.POSTHORN_MEDIA_RETENTION_DAYS,
     provider_urls: values.provider_urls,

@@ -12,7 +12,15 @@ export interface Loops {
   readonly workers: readonly Loop[]
 }
 
-export function loopsOf(platform: Platform, lanes: readonly Lane[], chores: readonly Chore[], wanted: readonly Role[], present: Presence): Loops {
+/** `apiLanes` run wherever requests are answered. */
+export function loopsOf(
+  platform: Platform,
+  lanes: readonly Lane[],
+  apiLanes: readonly Lane[],
+  chores: readonly Chore[],
+  wanted: readonly Role[],
+  present: Presence,
+): Loops {
   const onError = (error: unknown, lane: string) => {
     if (poolClosed(error)) return
     platform.storage.failed(error)
@@ -21,7 +29,7 @@ export function loopsOf(platform: Platform, lanes: readonly Lane[], chores: read
   }
   const looped = (lane: Lane) => loop(lane, platform.clock, onError)
   const loops = {
-    everywhere: [heartbeatLane(platform, wanted, () => present.keep()), platform.storage.lane].map(looped),
+    everywhere: [heartbeatLane(platform, wanted, () => present.keep()), platform.storage.lane, ...(wanted.includes('api') ? apiLanes : [])].map(looped),
     workers: [...lanes, choresLane(platform, chores)].map(looped),
   }
   platform.storage.onRecovered(() => {

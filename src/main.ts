@@ -2,14 +2,15 @@
 import { groups } from './cli/groups.ts'
 import { questions } from './cli/questions.ts'
 import { runCli } from './cli/program.ts'
+import { tellerTo, writerTo } from './cli/standard-streams.ts'
 
 process.exitCode = await runCli(
   process.argv.slice(2),
   {
     env: process.env,
-    out: (text) => void process.stdout.write(text),
+    out: writerTo(process.stdout),
     rewrites: process.stdout.isTTY,
-    err: (text) => void process.stderr.write(text),
+    err: tellerTo(process.stderr),
     ...(process.stdin.isTTY && process.stderr.isTTY ? { ask: questions(process.stdin, process.stderr) } : {}),
   },
   groups,

@@ -4,24 +4,29 @@ import { readConfig } from './config.ts'
 import { systemClock } from './lib/clock.ts'
 import { openPool } from './platform/database/pool.ts'
 import { derivedDocuments } from './reference/derived-documents.ts'
+import { consoleDocument } from './reference/console-openapi.ts'
 import { openapiDocument } from './reference/openapi.ts'
 import type { Route } from './platform/http/route.ts'
 import { makeLog } from './platform/log.ts'
 import { makeSecrets } from './platform/secrets.ts'
 
-/** Every route of this version. Opens no connection. */
-function everyRoute(): readonly Route[] {
+/** Every route of this version: those of `/v1`, and the console's own. Opens no connection. */
+function everyRoute(): { readonly routes: readonly Route[]; readonly consoleRoutes: readonly Route[] } {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none')
   const secrets = makeSecrets({ current: Buffer.alloc(32).toString('base64'), previous: [] }, Buffer.alloc(32))
-  return buildApp({ pool, clock: systemClock(), settings: readConfig({}), secrets, log: makeLog('silent') }).routes
+  return buildApp({ pool, clock: systemClock(), settings: readConfig({}), secrets, log: makeLog('silent') })
 }
 
 const base_url = 'http://127.0.0.1:8080'
 
-export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute(), base_url), null, 2)}\n`
+export const openapiText = (): string => `${JSON.stringify(openapiDocument(everyRoute().routes, base_url), null, 2)}\n`
 
 /** Paths from the root of the checkout, with their texts. */
-export const routeDocuments = async (): Promise<Record<string, string>> => ({
-  'openapi.json': openapiText(),
-  ...(await derivedDocuments(everyRoute(), base_url)),
-})
+export const routeDocuments = async (): Promise<Record<string, string>> => {
+  const { routes, consoleRoutes } = everyRoute()
+  return {
+    'openapi.json': openapiText(),
+    'console-openapi.json': `${JSON.stringify(consoleDocument(consoleRoutes, base_url), null, 2)}\n`,
+    ...(await derivedDocuments(routes, base_url)),
+  }
+}

@@ -48,7 +48,7 @@ export function bareServer({ platform, billing, channels, findKey, limiter }: Ba
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Problem ? error.status : 500).send({ error: String(error) }))
   server.post('/v1/messages', { schema: { response: { 202: withoutIds(Message) } } }, async (request, reply) => {
     const item = await checkMessage({ platform, channels, billing, queues }, request.caller as Caller, request.body)
-    return reply.code(202).send(messageObject(rowOf(item, (request.caller as Caller).key_id, ids('msg'), isoTime(clock.now()))))
+    return reply.code(202).send(messageObject(rowOf(item, (request.caller as Caller).key_id!, ids('msg'), isoTime(clock.now()))))
   })
   return server
 }

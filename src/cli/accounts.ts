@@ -12,9 +12,13 @@ interface UpdateOptions {
   timezone?: string
   lowBalanceMicros?: number
   ownerEmail?: string
+  defaultCountry?: string
 }
 
-const line = (account: Account): string => `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${printable(account.name)}`
+const countryOption = ['--default-country <country>', 'in which national phone numbers are written, such as DE: a refusal then names their E.164 form'] as const
+
+const line = (account: Account): string =>
+  `${account.id}  ${account.suspended_at === null ? 'active   ' : 'suspended'}  ${printable(account.name)}${account.default_country === null ? '' : `  ${account.default_country}`}`
 
 export const registerAccounts: Register = (program, cli) => {
   const accounts = program.command('accounts').description('make, list and change accounts')
@@ -24,8 +28,11 @@ export const registerAccounts: Register = (program, cli) => {
     .description('make an account')
     .requiredOption('--name <name>', 'its name')
     .option('--owner-email <address>', 'where notices to its owner go')
-    .action(async (options: { name: string; ownerEmail?: string }, command: Command) => {
-      const account = await cli.withApp((app) => app.services.accounts.create({ name: options.name, owner_email: options.ownerEmail ?? null }))
+    .option(...countryOption)
+    .action(async ({ name, ownerEmail, defaultCountry }: UpdateOptions & { name: string }, command: Command) => {
+      const account = await cli.withApp((app) =>
+        app.services.accounts.create({ name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }),
+      )
       cli.print(command, { json: account, text: line(account) })
     })
 
@@ -62,6 +69,7 @@ export const registerAccounts: Register = (program, cli) => {
     .option('--timezone <zone>', 'an IANA time zone name, such as Europe/Berlin')
     .option('--low-balance-micros <amount>', 'balance.low is emitted below this wallet balance', wholeNumber)
     .option('--owner-email <address>', 'where notices to its owner go')
+    .option(...countryOption)
     .action(async (id: string, options: UpdateOptions, command: Command) => {
       const account = await cli.withApp((app) => updateAccount(app, id, options))
       cli.print(command, { json: account, text: line(account) })
@@ -74,6 +82,7 @@ async function updateAccount(app: App, id: string, options: UpdateOptions): Prom
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.timezone === undefined ? {} : { timezone: options.timezone }),
     ...(options.ownerEmail === undefined ? {} : { owner_email: options.ownerEmail }),
+    ...(options.defaultCountry === undefined ? {} : { default_country: options.defaultCountry }),
   })
   if (options.lowBalanceMicros !== undefined) await billing.setLowBalance(app.platform.pool, id, options.lowBalanceMicros)
   return { ...account, low_balance_micros: await billing.lowBalance(app.platform.pool, id) }

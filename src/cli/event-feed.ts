@@ -42,6 +42,8 @@ async function ask(options: FeedOptions, path: string): Promise<readonly Event[]
   const { clock, signal, tell } = options
   for (let wait = backoffMs.first; !signal.aborted; wait = Math.min(wait * 2, backoffMs.max)) {
     const answer = await get(options, path)
+    // what was asked was given up
+    if (answer.status === 0 && signal.aborted) return undefined
     if (answer.status === 200) return (answer.body as { data: Event[] }).data
     const { error } = (answer.body ?? {}) as { error?: ErrorBody }
     if (answer.status === 400 && error?.param === 'starting_after') return 'unknown_cursor'

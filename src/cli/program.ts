@@ -6,10 +6,12 @@ import { Problem } from '../contract/problem.ts'
 import { printableLines } from '../lib/printable.ts'
 import { isUnreachable } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
+import { ReaderGone } from './standard-streams.ts'
 
 /** Where a command writes and what it reads from; tests pass their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Throws ReaderGone where nobody reads any more. */
   out(text: string): void
   err(text: string): void
   /** Asks whoever sits there; absent where nobody does. Rejects with an OperatorError where the input ends. */
@@ -92,6 +94,7 @@ function everywhere(command: Command, change: (command: Command) => unknown): vo
 }
 
 function failure(error: unknown, terminal: Terminal): number {
+  if (error instanceof ReaderGone) return exitCodes.done
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   terminal.err(`${printableLines(wordsOf(error))}\n`)
   return error instanceof UsageError ? exitCodes.usage : exitCodes.refused

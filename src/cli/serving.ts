@@ -151,6 +151,8 @@ A first account was made. Its keys are shown this once:
 Send a message with the test key; nothing is delivered or billed:
 
   curl ${config.base_url}/v1/messages -H 'Authorization: Bearer ${first.test_key}' -H 'Content-Type: application/json' -d '{"channel":"ch_test_whatsapp","to":"+15005550006","type":"text","text":{"body":"Hello from Posthorn"}}'
+
+Then, step by step: ${config.base_url}/docs/guides/first-message, or in TypeScript ${config.base_url}/docs/guides/typescript
 `
 
 /** A port of 0 is settled before anything is told the address. */

@@ -25,18 +25,20 @@ export interface Triggered {
 
 type Trigger = (context: TriggerContext) => Promise<Triggered>
 
-/** A text says why there is no way. */
+const noMoney = 'test mode has no money; in live mode it follows'
+
+/** A text says why there is no way, and what makes it happen in live mode. */
 export const triggers: Readonly<Record<EventType, Trigger | string>> = {
   'message.sent': messageTo('+15005550006'),
   'message.delivered': messageTo('+15005550006'),
   'message.read': messageTo('+15005550010'),
   'message.failed': messageTo('+15005550002'),
   'message.received': receive,
-  'channel.connected': 'sandbox channels are always connected',
-  'channel.disconnected': 'sandbox channels are always connected',
-  'balance.low': 'test mode has no money',
-  'package.exhausted': 'test mode has no money',
-  'package.expiring': 'test mode has no money',
+  'channel.connected': 'sandbox channels are always connected; in live mode it follows POST /v1/channels',
+  'channel.disconnected': 'sandbox channels are always connected; in live mode it follows once a provider refuses or drops the link',
+  'balance.low': `${noMoney} a wallet below the threshold (\`posthorn accounts update ID --low-balance-micros N\`) without package credits, once in 24 hours`,
+  'package.exhausted': `${noMoney} the message that takes the last credit of \`posthorn packages grant\``,
+  'package.expiring': `${noMoney} \`posthorn packages grant --account A --credits 1 --expires-at T\` with a T less than seven days ahead`,
   'campaign.started': startCampaign,
   'campaign.paused': pauseCampaign,
   'campaign.completed': startCampaign,

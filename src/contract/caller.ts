@@ -18,9 +18,17 @@ export const tenantOf = ({ account_id, mode }: { readonly account_id: string; re
 
 export interface Caller extends Tenant {
   readonly account_name: string
-  /** Of a source key the id of its source. */
-  readonly key_id: Id<'key' | 'src'>
+  /** Of a source key the id of its source; null for a person in the console. */
+  readonly key_id: Id<'key' | 'src'> | null
   readonly key_name: string
+  /** Who is signed in to the console; null for a program with a key. */
+  readonly user_id: Id<'usr'> | null
   readonly scopes: readonly Scope[]
   readonly request_id: Id<'req'>
 }
+
+/** Who made something, as the interface shows it. */
+export type Actor = { readonly type: 'api_key' | 'user'; readonly id: string }
+
+export const actorOf = ({ key_id, user_id }: Pick<Caller, 'key_id' | 'user_id'>): Actor =>
+  user_id === null ? { type: 'api_key', id: key_id! } : { type: 'user', id: user_id }

@@ -1,6 +1,6 @@
 /** The error catalogue (behaviour: conventions 7): every code that `/v1` can answer, once. Types, statuses, `doc_url` pages and OpenAPI derive from it. */
 
-interface ErrorEntry {
+export interface ErrorEntry {
   readonly status: number
   /** One sentence: what went wrong. */
   readonly title: string
@@ -170,6 +170,7 @@ export const errorCatalogue = {
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorCatalogue
+export const errorCodes = Object.keys(errorCatalogue) as readonly ErrorCode[]
 
 const typeByStatus: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -187,6 +188,9 @@ const typeByStatus: Readonly<Record<number, string>> = {
 
 /** The category of a status (behaviour: conventions 7.2). */
 export const errorType = (status: number): string => typeByStatus[status] ?? 'api_error'
+
+/** Every category. */
+export const errorTypes: readonly string[] = [...new Set(Object.values(typeByStatus))]
 
 /** Codes of one validation failure (behaviour: conventions 6.3). */
 export const detailCodes = [

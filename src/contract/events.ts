@@ -18,4 +18,5 @@ export const eventTypes = {
 } as const satisfies Record<string, { object: string; when: string }>
 
 export type EventType = keyof typeof eventTypes
-export const isEventType = (text: string): text is EventType => Object.hasOwn(eventTypes, text)
+/** What a filter of events may name: a type, or the prefix of several. */
+export const eventFilters: readonly string[] = [...Object.keys(eventTypes), ...new Set(Object.keys(eventTypes).map((type) => `${type.split('.')[0]!}.*`))]

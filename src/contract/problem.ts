@@ -1,13 +1,21 @@
 /** An expected refusal, thrown by services and turned into the error envelope by the HTTP layer and the command line. */
-import { errorCatalogue, type Detail, type ErrorCode } from './errors.ts'
+import { consoleErrorCatalogue, type ConsoleErrorCode } from './console-errors.ts'
+import { errorCatalogue, type Detail, type ErrorCode, type ErrorEntry } from './errors.ts'
 import { limits } from './limits.ts'
 import { fitted, surelyFits, type Said } from './refusal-size.ts'
 
 /** For what passes by itself in a moment. */
 export const retrySoon = { 'retry-after': '1' } as const
 
+/** A code of the catalogue of `/v1`, or one that the console alone answers. */
+export type ProblemCode = ErrorCode | ConsoleErrorCode
+
+/** What the catalogues say of a code. */
+export const errorEntry = (code: ProblemCode): ErrorEntry =>
+  code in errorCatalogue ? errorCatalogue[code as ErrorCode] : consoleErrorCatalogue[code as ConsoleErrorCode]
+
 export class Problem extends Error {
-  readonly code: ErrorCode
+  readonly code: ProblemCode
   readonly param: string | undefined
   readonly details: readonly Detail[] | undefined
   /** Extra response headers, for example `Retry-After`. */
@@ -20,12 +28,12 @@ export class Problem extends Error {
    * problem is small: texts and paths are cut, and failures beyond those that are named are counted in the message.
    */
   constructor(
-    code: ErrorCode,
+    code: ProblemCode,
     message?: string,
     more: { param?: string | undefined; details?: readonly Detail[] | undefined; headers?: Record<string, string> | undefined } = {},
     bytes_max: number = limits.error_bytes_max,
   ) {
-    const said = { message: message ?? `${errorCatalogue[code].title} ${errorCatalogue[code].fix}`, param: more.param, details: more.details }
+    const said = { message: message ?? `${errorEntry(code).title} ${errorEntry(code).fix}`, param: more.param, details: more.details }
     const small = surelyFits(said, bytes_max) ? said : fitted(said, bytes_max)
     super(small.message)
     this.name = 'Problem'
@@ -37,7 +45,7 @@ export class Problem extends Error {
   }
 
   get status(): number {
-    return errorCatalogue[this.code].status
+    return errorEntry(this.code).status
   }
 
   /** The same in at most `bytes_max` bytes of JSON. */

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import type { Detail, DetailCode } from './errors.ts'
 import { limits } from './limits.ts'
 import { cut, cutPath } from './refusal-size.ts'
-import { nearest } from '../lib/nearest.ts'
+import { didYouMean, nearest } from '../lib/nearest.ts'
 import { isDay, parseDateTime, parseStrictDateTime } from './times.ts'
 
 /** Every failure of a value against one schema, in the order of the schema; none when the value fits. At most `error_details_collected_max`. */
@@ -108,7 +108,7 @@ function detailOf(error: ErrorObject, basePath: string, hints: boolean): Detail 
   const param = error.propertyName === undefined ? path : join(path, error.propertyName)
   if (rule === undefined) return { param, code: 'invalid_value', message: `${name(param)} has a value that is not allowed here.` }
   const [code, words] = rule(error)
-  return { param, code, message: `${name(param)} ${words}.` }
+  return { param, code, message: `${name(param)} ${words}.${hints ? meantValue(error) : ''}` }
 }
 
 const missingField = (param: string): Detail => ({ param, code: 'missing_field', message: `${name(param)} is required. Add it.` })
@@ -128,6 +128,15 @@ function meantField({ params, parentSchema, data }: ErrorObject): string | undef
     Object.keys(properties).filter((known) => !Object.hasOwn(data as object, known)),
   )
 }
+
+/** Of a word that is none of an enumeration: the question whether its nearest was meant. */
+const meantValue = ({ keyword, params, data }: ErrorObject): string =>
+  keyword === 'enum' && typeof data === 'string'
+    ? didYouMean(
+        data,
+        (params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string'),
+      )
+    : ''
 
 const name = (param: string): string => (param === '' ? 'The value' : `\`${param}\``)
 

@@ -61,3 +61,22 @@ export function sameText(a: string, b: string): boolean {
 export function signatureHeader(keys: readonly (string | HmacKey)[], unixSeconds: number, body: string | Uint8Array): string {
   return `t=${unixSeconds}${keys.map((key) => `,v1=${hmacHex(key, `${unixSeconds}.`, body)}`).join('')}`
 }
+
+/** Signatures that one header may hold; a roll of a secret makes two. */
+const signaturesMax = 10
+
+/**
+ * What is wrong with a header of the form that `signatureHeader` writes, as Stripe does too: its form, its time (more than `toleranceMs` off `now`, in milliseconds), or
+ * each of its signatures. Null where one of them is that of the body.
+ */
+export function signatureHeaderFault(key: HmacKey, header: string, body: Uint8Array, now: number, toleranceMs: number): 'form' | 'time' | 'signature' | null {
+  const parts = header.split(',').map((part) => part.trim())
+  const t = parts.find((part) => part.startsWith('t='))?.slice(2) ?? ''
+  const signatures = parts.filter((part) => part.startsWith('v1=')).map((part) => part.slice(3))
+  if (!/^\d{1,12}$/.test(t) || signatures.length === 0 || signatures.length > signaturesMax) return 'form'
+  if (Math.abs(now - Number(t) * 1000) > toleranceMs) return 'time'
+  const right = hmacHex(key, `${t}.`, body)
+  // every one is compared, so that the time taken tells nothing
+  const fits = signatures.map((signature) => sameText(signature.toLowerCase(), right))
+  return fits.includes(true) ? null : 'signature'
+}

@@ -9,3 +9,10 @@ test('a slip of the pen, a forgotten underscore and a shortened name find their 
 
   assert.deepEqual(found, ['SECRET_KEY', 'BASE_URL', 'RATE_LIMIT_MESSAGES', 'CONTACT_LIMIT', undefined, undefined])
 })
+
+test('two letters that changed places are one slip, so that short words find theirs too', () => {
+  assert.deepEqual(
+    ['limti', 'txet', 'viedo', 'no', 'abcd'].map((given) => nearest(given, ['limit', 'text', 'video', 'on', 'dcba'])),
+    ['limit', 'text', 'video', undefined, undefined],
+  )
+})

@@ -6,6 +6,9 @@ const e164 = /^\+[1-9]\d{6,14}$/
 /** True for E.164 text: `+`, a digit from 1 to 9, and 6 to 14 more. Deliberately no numbering plan: fictional numbers pass. */
 export const isE164 = (text: string): boolean => e164.test(text)
 
+/** True for the ISO 3166 alpha-2 code, in whatever case, of a country that has phone numbers. */
+export const isCountry = (text: string): boolean => isSupportedCountry(text.toUpperCase())
+
 /**
  * E.164 from text written with spaces, dots, dashes, slashes and brackets, or null. A number without `+` is read with the
  * rules of `defaultCountry` (ISO 3166 alpha-2), and refused when there is none.

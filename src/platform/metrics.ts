@@ -180,6 +180,11 @@ const channelMetrics = (registers: Registry[]) => ({
 /** Of the connections that clients hold. */
 const clientMetrics = (registers: Registry[]) => ({
   connections_open: new Gauge({ name: 'posthorn_connections', help: 'Connections that clients hold.', registers }),
+  requests_unlogged: new Counter({
+    name: 'posthorn_requests_unlogged_total',
+    help: 'Answered requests that are missing in the request log of the console, because more came than a process holds.',
+    registers,
+  }),
   connections_refused: new Counter({
     name: 'posthorn_connections_refused_total',
     help: 'Connections refused because as many are open as may be; reason is all or address.',

@@ -6,6 +6,11 @@ export interface Settings {
   readonly base_url: string
   readonly rate_limit_messages: number
   readonly rate_limit_default: number
+  /** Of a session in the console. */
+  readonly rate_limit_console: number
+  /** A minute and address. */
+  readonly rate_limit_sign_in: number
+  readonly reauthenticate_after_ms: number
   /** Connections for expensive reads, in all processes together. */
   readonly read_connections: number
   /** Connections that clients may hold, in all. */
@@ -33,6 +38,8 @@ export interface Settings {
   readonly help_keywords: readonly string[]
   /** The addresses of providers' APIs by the names of their settings. */
   readonly provider_urls: Readonly<Record<string, string>>
+  /** Where wallets are topped up; absent: nowhere but on the command line. */
+  readonly stripe: StripeSettings | undefined
   /** Where files that come in are kept; absent: in the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
@@ -47,4 +54,13 @@ export interface S3Settings {
   readonly region: string
   readonly key_id: string
   readonly secret: string
+}
+
+/** An account with Stripe. */
+export interface StripeSettings {
+  /** Of its API, without a slash at its end. */
+  readonly url: string
+  readonly secret_key: string
+  /** `whsec_…`: of the webhook endpoint that tells of paid checkouts. */
+  readonly webhook_secret: string
 }

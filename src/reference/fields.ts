@@ -1,5 +1,5 @@
 /** Tables of fields, as a schema has them. */
-import { typeOfContent } from './content-page.ts'
+import { contentPath, typeOfContent } from './content-page.ts'
 import { escape, inline } from './page.ts'
 import type { Schema } from './schema.ts'
 
@@ -18,7 +18,7 @@ export function fieldTable(schema: Schema | undefined, { nested, asked }: { read
 function fieldRows(name: string, schema: Schema, required: boolean, { asked, depth }: { readonly asked: boolean; readonly depth: number }): string[] {
   const content = typeOfContent(schema)
   const meaning = [schema.description, boundsOf(schema)].filter((text) => text !== undefined && text !== '').join(' ')
-  const shown = content === undefined ? inline(meaning) : `${inline(schema.description ?? '')} <a href="/docs/content#${content}">Its fields</a>`
+  const shown = content === undefined ? inline(meaning) : `${inline(schema.description ?? '')} <a href="${contentPath(content)}">Its fields</a>`
   const mark = required ? ' <span class="required">required</span>' : ''
   const row = `<tr><td><code>${escape(name)}</code>${mark}</td><td>${escape(typeOf(schema))}</td><td>${shown}</td></tr>`
   if (content !== undefined || depth >= depthMax) return [row]

@@ -3,7 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { Problem } from '../contract/problem.ts'
+import { once } from '../lib/once.ts'
 import type { LinkTo, Rendered, Section } from './markdown.ts'
+import { pageOptions } from './missing-page.ts'
 import { navEntry, navSection, startLinks } from './navigation.ts'
 import { page } from './page.ts'
 import { html, preparedOnce, sendPrepared } from './prepared.ts'
@@ -28,7 +30,7 @@ export interface MarkdownPages {
   readonly folders: readonly MarkdownFolder[]
   /** Those that stand alone. */
   readonly documents: readonly MarkdownDocument[]
-  /** Folders of documents that are served otherwise, by the start of their pages' addresses: `reference/content` is `/docs/content#`. */
+  /** Folders of documents that are served otherwise, by the start of their pages' addresses: `reference/content` is `/docs/content/`. */
   readonly elsewhere: Readonly<Record<string, string>>
 }
 
@@ -48,18 +50,8 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
       return sendPrepared(request, reply, await made(`${folder.path}/${name}`, html, () => pageOf(pages, folder, found, name)))
     }
     server.get(folder.path, { exposeHeadRoute: true }, (request, reply) => serve(request, reply, 'README'))
-    server.get(`${folder.path}/:page`, { exposeHeadRoute: true }, (request, reply) => serve(request, reply, (request.params as { page: string }).page))
+    server.get(`${folder.path}/:page`, pageOptions, (request, reply) => serve(request, reply, (request.params as { page: string }).page))
   }
-}
-
-/** What is asked for at once is made once; what failed is made anew. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    }))
 }
 
 interface Index {

@@ -12,6 +12,9 @@ const start = [
   ['/docs/threat-model', 'Threat model'],
 ] as const
 
+/** The addresses of the pages to begin with. */
+export const startPaths: readonly string[] = start.map(([path]) => path)
+
 export const navEntry = (href: string, text: string, here = false): string =>
   `<li><a href="${href}"${here ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`
 

@@ -27,12 +27,12 @@ Lists are newest first: \`limit\` (1 to ${limits.page_max}, default ${limits.pag
 To poll with \`updated_after\`, go back a few seconds before the last request: changes become visible when they are committed, and what comes twice has the same id.`
 
 /** The document of these routes as served under `base_url`. */
-export function openapiDocument(routes: readonly Route[], base_url: string): Json {
+export function openapiDocument(routes: readonly Route[], base_url: string, withWebhooks = true): Json {
   const components = new Components()
   const paths: Record<string, Json> = {}
   for (const route of routes) ((paths[route.path] ??= {}) as Json)[route.method.toLowerCase()] = operation(route, components)
   components.response(ApiError)
-  const webhooks = webhookOperations(components)
+  const webhooks = withWebhooks ? webhookOperations(components) : {}
   return {
     openapi: '3.1.0',
     info: {
@@ -223,7 +223,8 @@ const descriptions: Readonly<Record<number, string>> = {
   304: 'Not changed since.',
 }
 
-const errorExample = (code: ErrorCode): Json => ({
+/** What an answer with this code looks like. */
+export const errorExample = (code: ErrorCode): Json => ({
   error: {
     type: errorType(errorCatalogue[code].status),
     code,

@@ -2,6 +2,7 @@
 import { errorCatalogue } from '../contract/errors.ts'
 import type { Route } from '../platform/http/route.ts'
 import { codeSamples, codeTabs } from './code-samples.ts'
+import { errorPath } from './errors-page.ts'
 import { fieldTable } from './fields.ts'
 import { navigation } from './navigation.ts'
 import { codesOf } from './openapi.ts'
@@ -86,7 +87,7 @@ function examples(route: Route): string {
 function errors(route: Route): string {
   const rows = codesOf(route).map((code) => {
     const { status, title } = errorCatalogue[code]
-    return `<tr><td>${status}</td><td><a href="/docs/errors#${code}"><code>${code}</code></a></td><td>${escape(title)}</td></tr>`
+    return `<tr><td>${status}</td><td><a href="${errorPath(code)}"><code>${code}</code></a></td><td>${escape(title)}</td></tr>`
   })
   return `<h2>Errors</h2><div class="scroll"><table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }

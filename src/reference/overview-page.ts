@@ -24,7 +24,7 @@ export function overviewPage(site: Site): string {
   const first = site.resources.flatMap(({ routes }) => routes).find(({ operation }) => operation === 'messages.send')
   const main = `<h1>Posthorn reference</h1>${prose('Send messages on several channels through one API, and hear back through signed webhooks. Send one now; nothing is delivered or billed with a test key:')}
 ${first === undefined ? '' : codeTabs(codeSamples(site, first))}
-<p><a href="/docs/guides/first-message">Your first message, step by step</a> · <a href="/docs/openapi.json">OpenAPI 3.1</a> · <a href="/docs/postman.json">Postman collection</a> · <a href="/llms.txt">llms.txt</a></p>
+<p><a href="/docs/guides/first-message">Your first message, step by step</a> · <a href="/docs/guides/typescript">The same in TypeScript</a> · <a href="/docs/openapi.json">OpenAPI 3.1</a> · <a href="/docs/postman.json">Postman collection</a> · <a href="/llms.txt">llms.txt</a></p>
 <ul class="topics">${topics.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}<li><a href="#operations">Operations</a></li></ul>
 ${guide()}
 <h2 id="operations">Operations</h2>

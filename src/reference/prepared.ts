@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { onceEach } from '../lib/once.ts'
 import { pageHeaders } from './page.ts'
 
 const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) }
@@ -31,17 +32,10 @@ export async function prepared(type: string, text: string): Promise<Prepared> {
   return { type, etag, plain, encoded: { br, gzip } }
 }
 
-/** Makes each document at the first request for it, and once where many ask at the same time; what failed is made anew. */
+/** Makes each document at the first request for it. */
 export function preparedOnce(): (name: string, type: string, make: () => string | Promise<string>) => Promise<Prepared> {
-  const made = new Map<string, Promise<Prepared>>()
-  return (name, type, make) => {
-    const known = made.get(name)
-    if (known !== undefined) return known
-    const making = (async () => prepared(type, await make()))()
-    made.set(name, making)
-    making.catch(() => made.delete(name))
-    return making
-  }
+  const made = onceEach<Prepared>()
+  return (name, type, make) => made(name, async () => prepared(type, await make()))
 }
 
 /** Answers with the document, in the encoding that the client prefers, or with 304. */

@@ -21,7 +21,7 @@ export const operationList = ({ routes }: Resource, idOf?: (route: Resource['rou
   `<ul class="operations">${routes
     .map(
       (route) =>
-        `<li${idOf === undefined ? '' : ` id="${idOf(route)}"`}><a href="${operationPath(route)}">${escape(route.summary)}</a><span class="call">${methodAndPath(route)}</span></li>`,
+        `<li${idOf === undefined ? '' : ` id="${idOf(route)}" data-moved`}><a href="${operationPath(route)}">${escape(route.summary)}</a><span class="call">${methodAndPath(route)}</span></li>`,
     )
     .join('')}</ul>`
 

@@ -1,7 +1,9 @@
 /** What the search of the pages looks through: operations, objects, error codes, content types, and the sections of every document. Made once, and fetched by a page when somebody searches. */
 import { contentReference } from '../contract/content/reference.ts'
-import { errorCatalogue } from '../contract/errors.ts'
+import { errorCatalogue, type ErrorCode } from '../contract/errors.ts'
 import { eventTypes } from '../contract/events.ts'
+import { contentPath } from './content-page.ts'
+import { errorPath } from './errors-page.ts'
 import { outlines, type MarkdownPages } from './markdown-pages.ts'
 import { operationPath, type Site } from './site.ts'
 
@@ -24,8 +26,8 @@ function referenceEntries({ resources, objects }: Site): SearchEntry[] {
       ...routes.map((route): SearchEntry => [route.summary, operationPath(route), `${route.method} ${route.path}`, route.operation]),
     ]),
     ...[...objects.values()].map(({ name, href, schema }): SearchEntry => [name, href, 'Object', Object.keys(schema.properties ?? {}).join(' ')]),
-    ...contentReference().map(({ type, summary }): SearchEntry => [type, `/docs/content#${type}`, 'Content type', summary]),
-    ...Object.entries(errorCatalogue).map(([code, { status, title }]): SearchEntry => [code, `/docs/errors#${code}`, `Error ${status}`, title]),
+    ...contentReference().map(({ type, summary }): SearchEntry => [type, contentPath(type), 'Content type', summary]),
+    ...Object.entries(errorCatalogue).map(([code, { status, title }]): SearchEntry => [code, errorPath(code as ErrorCode), `Error ${status}`, title]),
     ...Object.entries(eventTypes).map(([type, { when }]): SearchEntry => [type, '/docs#events', 'Event', when]),
   ]
 }

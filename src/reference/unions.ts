@@ -2,11 +2,13 @@
  * The unions of the document, derived from the flat schemas that validate and serialise: `oneOf` named variants, told apart by a `discriminator` on `type`.
  *
  * - `SendMessage`: `SendTextMessage`, … over the capabilities; closed, with its one content object under the key that `type` names.
+ * - `InboundMessage`: `InboundTextMessage`, … over what can be simulated; closed like those, but without a `discriminator`, for a text needs no `type`.
  * - `CampaignMessage`, `AutomationMessage`: `TaggedTextMessage`, …, whose strings may hold merge tags and are held to their bounds once those are filled in.
  * - `Message`: `TextMessage`, … over every content type, each `allOf` the shared `MessageFields` and what `type` decides.
  * - `Event`: `MessageSentEvent`, …, whose `data.object` is the resource that the type speaks of.
+ * - `consent` of the requests that write contacts: a channel type to a status, or to an object with more.
  *
- * A later version may add variants to the last two: a client ignores a type that it does not know.
+ * A later version may add variants to `Message` and `Event`: a client ignores a type that it does not know.
  */
 import { contentSchemaId } from '../contract/content/documented.ts'
 import type { ContentType } from '../contract/content/content-type.ts'
@@ -15,6 +17,7 @@ import { eventTypes, type EventType } from '../contract/events.ts'
 import { Balance } from '../contract/resources/balance.ts'
 import { Campaign } from '../contract/resources/campaign.ts'
 import { Channel } from '../contract/resources/channel.ts'
+import { documentedConsent } from '../contract/resources/contact.ts'
 import { Event } from '../contract/resources/event.ts'
 import { Message } from '../contract/resources/message.ts'
 import { Package } from '../contract/resources/package.ts'
@@ -37,9 +40,21 @@ const unions: Readonly<Record<string, (flat: ObjectSchema) => Json>> = {
   SendMessage: (flat) => union(flat, capabilities, (type) => `Send${camel(type)}Message`, sendVariant),
   CampaignMessage: (flat) => union(flat, capabilities, taggedName, taggedVariant),
   AutomationMessage: (flat) => union(flat, capabilities, taggedName, taggedVariant),
-  InboundMessage: (flat) => ({ ...flat, additionalProperties: false, properties: { ...flat.properties, ...receivedContents() } }),
+  InboundMessage: (flat) => ({
+    $id: flat['$id'],
+    description: flat['description'],
+    examples: flat['examples'],
+    oneOf: simulated.map((type) => inboundVariant(flat, type)),
+  }),
+  ContactCreation: withConsent,
+  ContactUpsert: withConsent,
+  ContactUpdate: withConsent,
   Message: (flat) => union(flat, Object.keys(contentTypes), (type) => `${camel(type)}Message`, messageVariant),
   Event: (flat) => union(flat, Object.keys(eventTypes), (type) => eventName(type as EventType), eventVariant),
+}
+
+function withConsent(flat: ObjectSchema): Json {
+  return { ...flat, properties: { ...flat.properties, consent: documentedConsent } }
 }
 
 const camel = (type: string): string => contentSchemaId(type).replace(/Content$/, '')
@@ -111,7 +126,22 @@ const anyContent = (type: string): Json => {
   return { ...(inbound_schema as unknown as Json), $id: `Received${contentSchemaId(type)}`, description: `${summary} Sent or received.`, examples: [example] }
 }
 
-const receivedContents = (): Json => Object.fromEntries(Object.keys(contentTypes).map((type) => [type, anyContent(type)]))
+/** What can come in: all but templates. */
+const simulated = Object.keys(contentTypes).filter((type) => type !== 'template')
+
+function inboundVariant(flat: ObjectSchema, type: string): Json {
+  const { summary, example } = contentOf(type)
+  const isDefault = type === 'text'
+  return {
+    $id: `Inbound${camel(type)}Message`,
+    type: 'object',
+    description: summary,
+    additionalProperties: false,
+    required: [...(flat.required ?? []), ...(isDefault ? [] : ['type']), type],
+    properties: { ...flat.properties, type: { ...typed(type), ...(isDefault ? { default: type } : {}) }, [type]: anyContent(type) },
+    examples: [{ channel: 'ch_test_whatsapp', from: '+14155550123', type, [type]: example }],
+  }
+}
 
 function messageVariant(flat: ObjectSchema, type: string): Json {
   const { type: _type, content: _content, ...shared } = flat.properties

@@ -7,12 +7,14 @@ import { billingInvariants } from '../../src/features/billing/invariants.ts'
 import { billingService, usageOfCharge, type ChargeItem, type RefundedMessage } from '../../src/features/billing/service.ts'
 import { billingChores } from '../../src/features/billing/worker.ts'
 import { transact } from '../../src/platform/database/sql.ts'
-import { startPlatform } from './world.ts'
+import { closing } from './closing.ts'
+import { startPlatform, type PlatformOptions } from './world.ts'
 
-export async function openAccount(t: TestContext) {
-  const { platform, pool, clock } = await startPlatform(t)
+export async function openAccount(t: TestContext, options: PlatformOptions = {}) {
+  const { platform, pool, clock } = await startPlatform(t, options)
   const { ids } = platform
   const billing = billingService(platform)
+  closing(t, () => billing.topUps.close())
   const tenant: Tenant = { account_id: ids('acc'), mode: 'live' }
   await pool`insert into accounts (id, name, created_at) values (${tenant.account_id}, 'One', ${clock.iso()})`
 

@@ -1,5 +1,6 @@
 /** The TypeScript client as a program has it: built, packed and installed from its tarball, once for a test file. */
 import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -21,11 +22,26 @@ export interface InstalledClient {
   readonly client: Client
 }
 
-/** Packs a copy of the client, so that nothing is written into the checkout. */
+/** Copies the client as the repository has it, so that nothing is written into the checkout. */
+export async function clientSource(folder: string): Promise<void> {
+  await cp(join(root, 'clients/typescript'), folder, { recursive: true, filter: (path) => !/[/\\](dist|node_modules)$/.test(path) })
+}
+
+let made: Promise<string> | undefined
+
+/** The folder of `installClient`, made once for a test file and removed at its end: for those who copy it. */
+export function installedClient(): Promise<string> {
+  return (made ??= installClient().then(({ folder }) => {
+    process.once('exit', () => rmSync(join(folder, '..'), { recursive: true, force: true }))
+    return folder
+  }))
+}
+
+/** Packs a copy of the client. */
 export async function installClient(): Promise<InstalledClient> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-client-'))
   const source = join(folder, 'source')
-  await cp(join(root, 'clients/typescript'), source, { recursive: true, filter: (path) => !/[/\\](dist|node_modules)$/.test(path) })
+  await clientSource(source)
   const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env['PATH']}`, npm_config_cache: join(folder, 'cache') }
   const npm = (cwd: string, ...args: string[]) => run('npm', args, { cwd, env, timeout: withinMs, shell: process.platform === 'win32' })
   await npm(source, 'pack', '--pack-destination', folder)

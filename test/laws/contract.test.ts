@@ -62,6 +62,18 @@ test('a message to send is refused by the document for a misspelt type or field,
   assert.ok(!check({ ...message, text: { bdy: 'Hello' } }))
 })
 
+test('a simulated inbound message has the one content that its type names; a text needs no type', () => {
+  const check = checkOf('InboundMessage')
+  const from = { channel: 'ch_test_sms', from: '+15005550100' }
+
+  for (const type of Object.keys(contentTypes).filter((each) => each !== 'template'))
+    assert.ok(check({ ...from, type, [type]: contentTypes[type as keyof typeof contentTypes].example }), type)
+  assert.ok(check({ ...from, text: { body: 'Hello' } }))
+  assert.ok(!check({ ...from, type: 'location', text: { body: 'Hello' } }))
+  assert.ok(!check({ ...from, location: contentTypes.location.example }))
+  assert.ok(!check({ ...from, type: 'txet', text: { body: 'Hello' } }))
+})
+
 test('a message of a campaign may have merge tags where only what they bring in is bounded', () => {
   const check = checkOf('CampaignMessage')
   const body = { text: 'Look' }

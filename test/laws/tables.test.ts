@@ -11,13 +11,14 @@ const owners: Readonly<Record<string, string>> = {
   accounts: 'accounts api_keys',
   integrations: 'automation_events automation_runs automations integration_redactions integration_sources',
   campaigns: 'campaign_counters campaign_jobs campaign_recipients campaign_tombstones campaigns',
-  billing: 'grants ledger_entries prices usage_rows wallets',
+  billing: 'grants ledger_entries prices top_ups usage_rows wallets',
   channels: 'channel_sessions channel_templates channels',
   media: 'media_files',
   contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_pieces contact_imports contact_list_members
     contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,
   messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_status_counts message_transitions messages provider_callbacks provider_references
     provider_reports`,
+  operators: 'audit_entries memberships request_log sessions sign_in_failures user_tokens users',
   webhooks: `email_queue emails webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoffs webhook_leases webhook_queue webhook_retries
     webhook_subscriptions`,
 }

@@ -70,7 +70,7 @@ test('accounts and keys are made, listed, changed and revoked; each command prin
   )
   const keys = await run('keys', 'list', '--account', id, '--json')
   const revoked = await run('keys', 'revoke', key.json.id, '--json')
-  const updated = await run('accounts', 'update', id, '--timezone', 'Europe/Vienna', '--low-balance-micros', '5', '--json')
+  const updated = await run('accounts', 'update', id, '--timezone', 'Europe/Vienna', '--low-balance-micros', '5', '--default-country', 'at', '--json')
   const suspended = await run('accounts', 'suspend', id, '--json')
   const reinstated = await run('accounts', 'reinstate', id, '--json')
   const listed = await run('accounts', 'list')
@@ -87,10 +87,10 @@ test('accounts and keys are made, listed, changed and revoked; each command prin
   )
   assert.deepEqual([keys.json[0].prefix, keys.json[0].last_four, keys.json[0].key], ['svc_live_', key.json.key.slice(-4), undefined])
   assert.notEqual(revoked.json.revoked_at, null)
-  assert.equal(updated.json.timezone, 'Europe/Vienna')
+  assert.deepEqual([updated.json.timezone, updated.json.default_country], ['Europe/Vienna', 'AT'])
   assert.notEqual(suspended.json.suspended_at, null)
   assert.equal(reinstated.json.suspended_at, null)
-  assert.match(listed.out, /Ada GmbH/)
+  assert.match(listed.out, /Ada GmbH {2}AT/)
 })
 
 test('a refusal is one line on standard error and exit code 1, wrong usage exit code 2; neither prints a result', async (t) => {
@@ -102,6 +102,7 @@ test('a refusal is one line on standard error and exit code 1, wrong usage exit 
     run('keys', 'create', '--account', 'acc_none', '--mode', 'live'),
     run('accounts', 'create', '--name', '   '),
     run('accounts', 'create', '--name', 'x', '--owner-email', 'nonsense'),
+    run('accounts', 'create', '--name', 'x', '--default-country', 'Germany'),
     runWith({ DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }, ['doctor']),
     runWith({ DATABASE_URL: `${env['DATABASE_URL']!}?schema=public` }, ['accounts', 'list']),
     runWith({ POSTHORN_DATA_DIR: import.meta.filename }, ['accounts', 'list']),

@@ -290,12 +290,14 @@ test('the service explains every content type itself, in the pages and in the Op
   const { schemas } = document.components
   const variants = schemas.SendMessage.discriminator.mapping
 
-  for (const { type, direction, request } of contentReference()) {
-    assert.ok(page.body.includes(`<h3 id="${type}">`), type)
+  for (const { type, direction, request, fields } of contentReference()) {
+    const own = await anyone.get(`/docs/content/${type}`)
+    assert.ok(page.body.includes(`<dt id="${type}" data-moved><a href="/docs/content/${type}">`), type)
+    for (const { path } of fields) assert.ok(own.body.includes(`<code>${path}</code>`), path)
     if (direction === 'inbound') continue
     const variant = schemas[variants[type].split('/').at(-1)]
     const schema = schemas[variant.properties[type].$ref.split('/').at(-1)]
     assert.deepEqual(schema.examples, [request.body[type]])
-    assert.ok(reference.body.includes(`href="/docs/content#${type}"`), type)
+    assert.ok(reference.body.includes(`href="/docs/content/${type}"`), type)
   }
 })

@@ -1,9 +1,13 @@
 /** `posthorn trigger` and `posthorn events tail` beside a running service (behaviour: command-line 10). */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { eventTypes } from '../../src/contract/events.ts'
@@ -35,7 +39,8 @@ async function start(t: TestContext) {
   const key = await keyOf('test')
   const live = { ...own, POSTHORN_API_KEY: await keyOf('live') }
   const run = (...argv: string[]) => command({ ...own, POSTHORN_API_KEY: key }, argv)
-  return { receiver, api: service.api(key), run, runLive: (...argv: string[]) => command(live, argv) }
+  const env = { ...own, POSTHORN_API_KEY: key, PATH: process.env['PATH'] ?? '' }
+  return { receiver, env, api: service.api(key), run, runLive: (...argv: string[]) => command(live, argv) }
 }
 
 test('each event of test mode can be made to happen and is followed as it happens; the others say why not', async (t) => {
@@ -50,7 +55,7 @@ test('each event of test mode can be made to happen and is followed as it happen
 
   for (const type of Object.keys(eventTypes)) {
     const { code, err, json } = await run('trigger', type, '--json')
-    if (impossible.includes(type)) assert.match(err, new RegExp(`^${type} cannot be triggered: `))
+    if (impossible.includes(type)) assert.match(err, new RegExp(`^${type} cannot be triggered: .*; in live mode it follows `))
     assert.deepEqual([code, json?.type], impossible.includes(type) ? [1, undefined] : [0, type], `${type}: ${err}`)
   }
   const followed = await tail
@@ -87,4 +92,25 @@ test('a place in the feed that there is not, an unknown type and a key that may 
   assert.deepEqual([unknown.code, misspelt.code], [2, 2])
   assert.match(misspelt.err, /message\.received/)
   assert.deepEqual([wrong.code, wrong.err.includes('(401)')], [1, true])
+})
+
+test('a command whose output nobody reads any more ends quietly', async (t) => {
+  const { api, env, run } = await start(t)
+  const send = () => api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+  const first = (await run('trigger', 'message.sent', '--json')).json.id
+  const begin = (...argv: string[]) => {
+    const child = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, '../../src/main.ts'), ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    closing(t, () => void child.kill('SIGKILL'))
+    return { child, ended: Promise.all([text(child.stderr), once(child, 'exit')]) }
+  }
+
+  const tail = begin('events', 'tail', '--starting-after', first)
+  assert.equal((await send()).status, 202)
+  await within('an event to be shown', once(tail.child.stdout, 'data'))
+  tail.child.stdout.destroy()
+  const others = [begin('events', 'tail', '--help'), begin('accounts', 'list', '--json'), begin('messages', 'list')]
+  for (const { child } of others) child.stdout.destroy()
+  assert.equal((await send()).status, 202)
+
+  for (const { ended } of [tail, ...others]) assert.deepEqual(await within('the command to end', ended), ['', [0, null]])
 })

@@ -6,7 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 
-const wanted = { '': { name: 'posthorn' }, 'node_modules/one': { version: '2.0.0' }, 'node_modules/other-platform': { version: '1.0.0', optional: true } }
+const wanted = {
+  '': { name: 'posthorn' },
+  'clients/typescript': { version: '1.0.0' },
+  'node_modules/@posthorn/client': { resolved: 'clients/typescript', link: true },
+  'node_modules/one': { version: '2.0.0' },
+  'node_modules/other-platform': { version: '1.0.0', optional: true },
+}
 
 /** A checkout whose `npm ci` installs exactly what the lock file names and counts how often it was asked. */
 async function checkout(t: TestContext, installed: object) {
@@ -16,7 +22,8 @@ async function checkout(t: TestContext, installed: object) {
     await mkdir(join(folder, path, '..'), { recursive: true })
     await writeFile(join(folder, path), text, { mode: 0o755 })
   }
-  for (const file of ['toolchain.mjs', 'node-flags.mjs']) await cp(join(import.meta.dirname, '../../scripts', file), join(folder, 'scripts', file))
+  for (const file of ['toolchain.mjs', 'build-console.mjs', 'node-flags.mjs'])
+    await cp(join(import.meta.dirname, '../../scripts', file), join(folder, 'scripts', file))
   await write('package-lock.json', JSON.stringify({ packages: wanted }))
   await write('node_modules/.package-lock.json', JSON.stringify({ packages: installed }))
   await write('node_modules/node/bin/node', '')
@@ -44,7 +51,7 @@ test('packages of an older lock file are installed anew, once, however recent th
   assert.equal(await asked(), 1)
 })
 
-test('packages that are there already are left as they are, whoever installed them', async (t) => {
+test('packages that are there already are left as they are, whoever installed them, clients or none beside them', async (t) => {
   const { prepare, asked } = await checkout(t, { 'node_modules/one': { version: '2.0.0' } })
 
   prepare()

@@ -1,14 +1,11 @@
 /** What the pages do in a browser beyond being read: search, copying, the language that was chosen, requests with a test key (behaviour: operating 1.1). */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import test, { type TestContext } from 'node:test'
-import { chromium, type BrowserContext, type Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
+import { launchChromium, withoutChromium } from '../kit/chromium.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
-const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => path !== undefined && existsSync(path),
-)
-const skip = executablePath === undefined && 'needs Chromium; name it in CHROMIUM'
+const skip = withoutChromium
 
 interface Opened {
   readonly world: World
@@ -22,8 +19,7 @@ interface Opened {
 
 async function open(t: TestContext, path: string, options: { javaScriptEnabled?: boolean } = {}): Promise<Opened> {
   const world = await startWorld(t)
-  const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
-  t.after(() => browser.close())
+  const browser = await launchChromium(t)
   const context = await browser.newContext(options)
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
@@ -92,7 +88,7 @@ test('the search finds operations, error codes and sections of guides by their w
   await page.keyboard.type('roll secret')
   await page.waitForSelector('#search li a[href="/docs/api/webhook_endpoints.roll_secret"]')
   await page.fill('#search input', 'idempotency_key_reused')
-  await page.waitForSelector('#search li:first-child a[href="/docs/errors#idempotency_key_reused"]')
+  await page.waitForSelector('#search li:first-child a[href="/docs/errors/idempotency_key_reused"]')
   await page.fill('#search input', 'no such thing at all')
   await page.waitForSelector('#search [role=status]')
   await page.fill('#search input', 'send a message')
@@ -122,10 +118,12 @@ test('the language of the samples that was chosen is kept, and what is copied is
   assert.deepEqual(complaints, [])
 })
 
-test('an anchor of the one page that the reference was leads on to the page of the operation', { skip }, async (t) => {
+test('an anchor of the one page that the reference was leads on to the page of the operation, as one of a content type does', { skip }, async (t) => {
   const { world, page } = await open(t, '/docs#post-v1-messages')
 
   await page.waitForURL(`${world.base_url}/docs/api/messages.send`)
+  await page.goto(`${world.base_url}/docs/content#template`)
+  await page.waitForURL(`${world.base_url}/docs/content/template`)
 })
 
 test('without JavaScript every sample can be chosen, and nothing is offered that would not work', { skip }, async (t) => {

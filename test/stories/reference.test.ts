@@ -1,10 +1,12 @@
 /** The reference that the service serves itself (behaviour: operating 1; conventions 7.3). */
 import assert from 'node:assert/strict'
-import { stripTypeScriptTypes } from 'node:module'
 import test from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
+import { contentTypes } from '../../src/contract/content/registry.ts'
 import { errorCatalogue } from '../../src/contract/errors.ts'
+import { codeSamples } from '../../src/reference/code-samples.ts'
+import { siteOf } from '../../src/reference/site.ts'
 import { assertAlone } from '../kit/pages.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -15,12 +17,15 @@ const pagesOf = ({ app }: World): string[] => [
   '/docs/content',
   ...new Set(app.routes.map(({ tag }) => `/docs/api/${tag.toLowerCase().replaceAll(' ', '-')}`)),
   ...app.routes.map(({ operation }) => `/docs/api/${operation}`),
+  ...Object.keys(contentTypes).map((type) => `/docs/content/${type}`),
+  ...Object.keys(errorCatalogue).map((code) => `/docs/errors/${code}`),
 ]
 
 /** The page, having looked that it runs nothing but what its policy names by hash, and loads nothing. */
 async function readPage(world: World, path: string): Promise<string> {
   const { status, headers, body } = await world.api().get(path)
   assert.equal(status, 200, path)
+  assert.ok(Buffer.byteLength(body) < 150_000, `${path}: ${Buffer.byteLength(body)} bytes`)
   assert.match(headers['content-type']!, /^text\/html/)
   assertAlone(path, headers['content-security-policy']!, body)
   return body as string
@@ -55,7 +60,6 @@ test('every operation and resource has a page of its own, under 150 KB with its 
 
   for (const { operation, method, path, summary, description, query, take } of world.app.routes) {
     const html = await readPage(world, `/docs/api/${operation}`)
-    assert.ok(Buffer.byteLength(html) < 150_000, `${operation}: ${Buffer.byteLength(html)} bytes`)
     const text = html.slice(0, html.indexOf('<script>'))
     for (const word of [summary, method, path, ...Object.keys(query?.properties ?? {}), ...(description?.split(/[`\n]/) ?? [])])
       assert.ok(text.includes(word.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)), `${operation}: ${word}`)
@@ -69,19 +73,48 @@ test('an address of the one page that the reference was still leads to the opera
 
   const html = await readPage(world, '/docs')
 
-  assert.match(html, /<li id="post-v1-messages"><a href="\/docs\/api\/messages\.send">/)
+  assert.match(html, /<li id="post-v1-messages" data-moved><a href="\/docs\/api\/messages\.send">/)
   for (const id of ['operations-messages', 'get-v1-webhook-endpoints-id', 'authentication', 'test-mode', 'events']) assert.ok(html.includes(`id="${id}"`), id)
 })
 
-test('a page that there is not is refused as a path of the API is', async (t) => {
+test('a page that there is not is refused as a path of the API is, and names the one that was probably meant', async (t) => {
   const world = await startWorld(t)
+  const paths = [
+    '/docs/api/nothing',
+    '/docs/api/messages.nothing',
+    '/docs/api/..%2ferrors',
+    '/docs/nothing',
+    '/docs/a/b/c',
+    '/docs/guides/nothing',
+    '/docs/behaviour/nothing',
+  ]
 
-  const answers = await Promise.all(['/docs/api/nothing', '/docs/api/messages.nothing', '/docs/api/..%2ferrors'].map((path) => world.api().get(path)))
+  const answers = await Promise.all(paths.map((path) => world.api().get(path)))
+  const near = await world.api().get('/docs/api/messages.sent')
 
   assert.deepEqual(
     answers.map(({ status, body }) => [status, body.error.code]),
     answers.map(() => [404, 'resource_missing']),
   )
+  assert.equal(near.body.error.message, 'There is no page /docs/api/messages.sent. Did you mean /docs/api/messages.send?')
+})
+
+test('a browser gets a page where there is none, with the search and links that lead on', async (t) => {
+  const world = await startWorld(t)
+  const accept = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+  for (const path of ['/docs/api/messages.sent', '/docs/nothing', '/docs/guides/nothing', '/docs/behaviour/a', '/docs/%3Cscript%3Ealert(1)%3C/script%3E']) {
+    const { status, headers, body } = await world.api().get(path, accept)
+    const head = await world.api().send('HEAD', path, accept)
+
+    assert.deepEqual([status, headers['content-type'], headers['vary']], [404, 'text/html; charset=utf-8', 'accept'], path)
+    assertAlone(path, headers['content-security-policy']!, body)
+    assert.match(body, /<div id="search">/)
+    assert.match(body, /<a href="\/docs\/guides">/)
+    assert.match(body, /<code>req_\w+<\/code>/)
+    assert.deepEqual([head.status, head.headers['content-type']], [404, 'text/html; charset=utf-8'], path)
+  }
+  assert.match((await world.api().get('/docs/api/messages.sent', accept)).body, /Did you mean <a href="\/docs\/api\/messages\.send">/)
 })
 
 test('what is served comes compressed, with an ETag, and not again to whoever has it', async (t) => {
@@ -137,8 +170,10 @@ test('any site may read the OpenAPI document, and no other page', async (t) => {
 test('the samples are programs: each has the syntax of its language, and the body that the document shows', async (t) => {
   const world = await startWorld(t)
   const { body: document } = await world.api().get('/docs/openapi.json')
+  const site = siteOf(world.app.routes, world.app.platform.settings.base_url)
 
-  for (const { operation, path, method, take } of world.app.routes) {
+  for (const route of world.app.routes) {
+    const { operation, path, method, take } = route
     const html = await readPage(world, `/docs/api/${operation}`)
     const sampleIn = (language: string) => unescape(html.match(new RegExp(`<pre class="in-${language}"><code>([^]*?)</code>`))?.[1] ?? '')
     const example = document.paths[path][method.toLowerCase()].requestBody?.content['application/json']?.example
@@ -146,21 +181,35 @@ test('the samples are programs: each has the syntax of its language, and the bod
     if (example !== undefined && /-d '/.test(curl)) assert.deepEqual(JSON.parse(/-d '([^]*)'$/.exec(curl)![1]!.replaceAll("'\\''", "'")), example, operation)
     assert.match(curl, /^curl /)
     if (take !== undefined) continue
-    const typescript = stripTypeScriptTypes(sampleIn('typescript'))
+    const typescript = sampleIn('typescript')
+    // that it compiles is for typescript-samples.test.ts
+    assert.equal(typescript, codeSamples(site, route).find(({ language }) => language === 'typescript')?.text, operation)
     assert.match(typescript, new RegExp(`posthorn\\.${operation.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())}\\(`), operation)
     if (operation === 'contact_imports.create') assert.match(typescript, /create\(await readFile\('file\.csv'\), \{ consent_declared: true \}\)/)
     assert.match(sampleIn('python'), new RegExp(`requests\\.${method.toLowerCase()}\\(`), operation)
   }
 })
 
-test('every error code has its entry, which is where doc_url leads', async (t) => {
+test('every error code has its entry, which is where doc_url leads, and a page with the operations that answer it', async (t) => {
   const world = await startWorld(t)
   const api = world.api()
   const refused = await api.get('/v1/me')
 
   const { body: html } = await api.get(new URL(refused.body.error.doc_url).pathname)
 
-  for (const code of Object.keys(errorCatalogue)) assert.ok(html.includes(`id="${code}"`), code)
+  for (const [code, { title, fix }] of Object.entries(errorCatalogue)) {
+    const own = await readPage(world, `/docs/errors/${code}`)
+    assert.ok(html.includes(`id="${code}"`) && html.includes(`href="/docs/errors/${code}"`), code)
+    for (const sentence of [title, fix])
+      for (const page of [html, own])
+        assert.ok(
+          unescape(page)
+            .replaceAll(/<\/?code>/g, '`')
+            .includes(sentence),
+          code,
+        )
+  }
+  assert.match(await readPage(world, '/docs/errors/campaign_limit_exceeded'), /href="\/docs\/api\/campaigns\.launch"/)
 })
 
 test('the OpenAPI document is served under the address that clients use', async (t) => {

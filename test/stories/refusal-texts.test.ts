@@ -53,6 +53,17 @@ test('a known path with another method is 404 and names the methods it takes, in
   assert.equal(unknown.headers['allow'], undefined)
 })
 
+test('a page that is asked for with another method names those that it takes, in Allow as well', async (t) => {
+  const world = await startWorld(t)
+
+  for (const path of ['/docs', '/docs/', '/docs/openapi.json', '/docs/api/messages', '/healthz', '/metrics', '/']) {
+    const answer = await world.api().send('POST', path)
+    says(answer, 404, 'resource_missing', /This path takes GET\./)
+    assert.equal(answer.headers['allow'], 'GET', path)
+  }
+  for (const path of ['/v1', '/nothing', '/docs/nothing/at/all']) assert.equal((await world.api().send('POST', path)).headers['allow'], undefined)
+})
+
 test('an unknown path names the one that was probably meant', async (t) => {
   const world = await startWorld(t)
   const { api } = await world.account()
@@ -115,6 +126,35 @@ test('an unknown query parameter names the one that was probably meant, and thos
   assert.ok(JSON.stringify(flood.body).length < 64 * 1024)
 })
 
+test('swapped letters and values of a list find what was meant, in the body, its parts and the query', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const inbound = (type: string) => api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: '+4915112345678', type, text: { body: 'Hi' } })
+
+  says(await api.get('/v1/messages?limti=5'), 400, 'parameter_invalid', /Did you mean `limit`\?/)
+  says(await api.get('/v1/messages?status=snet'), 400, 'parameter_invalid', /`status` must be one of .*\. Did you mean `sent`\?/)
+  says(await api.get('/v1/events?type=message.delivred'), 400, 'parameter_invalid', /Did you mean `message\.delivered`\?/)
+  says(await api.get('/v1/events?type=mesage.*'), 400, 'parameter_invalid', /Did you mean `message\.\*`\?/)
+  says(await api.post('/v1/messages', { ...message, type: 'txet' }), 400, 'unsupported_message_type', /Did you mean `text`\?/)
+  const button = {
+    header: { type: 'iamge', url: 'https://example.org/a.png' },
+    body: 'x',
+    action: { buttons: [{ type: 'reply', reply: { id: 'a', title: 'A' } }] },
+  }
+  says(await api.post('/v1/messages', { ...message, type: 'button', button }), 400, 'parameter_invalid', /`button\.header\.type` .* Did you mean `image`\?/)
+  says(await inbound('txet'), 400, 'parameter_invalid', /Did you mean `text`\?/)
+  says(
+    await api.post('/v1/webhook_endpoints', { url: 'https://example.org', events: ['message.snet'] }),
+    400,
+    'parameter_invalid',
+    /Did you mean `message\.sent`\?/,
+  )
+  says(await api.post('/v1/contacts', { phone: '+4915112345678', consent: { sms: 'opted_ni' } }), 400, 'parameter_invalid', /Did you mean `opted_in`\?/)
+  const strange = await inbound('x'.repeat(5_000))
+  says(strange, 400, 'parameter_invalid')
+  assert.doesNotMatch(strange.body.error.message, /Did you mean/)
+})
+
 test('a type where the id of a channel stands names the channels of that type, and an id of the other mode says so', async (t) => {
   const world = await startWorld(t)
   const sandbox = await world.account()
@@ -145,4 +185,97 @@ test('a phone in another international form is refused with its E.164 form, and 
     assert.equal(answer.body.error.param, 'to')
   }
   assert.doesNotMatch((await sent('0151 12345678')).body.error.message, /Did you mean/)
+})
+
+test('a national number is refused with its E.164 form where the account has a default country, wherever a phone is written', async (t) => {
+  const world = await startWorld(t)
+  const { id, api } = await world.account()
+  const national = '0151 12345678'
+  const content = { type: 'text', text: { body: 'Hi' } }
+  const send = () => api.post('/v1/messages', { channel: 'ch_test_sms', to: national, ...content })
+
+  assert.doesNotMatch((await send()).body.error.message, /Did you mean/)
+  await world.services.accounts.update(id, { default_country: 'de' })
+
+  const meant = /Did you mean \+4915112345678\?/
+  const sent = await send()
+  says(sent, 400, 'parameter_invalid', meant)
+  assert.deepEqual([sent.body.error.param, sent.body.error.details.length], ['to', 1])
+  const batch = await api.post('/v1/messages/batch', { messages: [{ channel: 'ch_test_sms', to: national, ...content }] })
+  assert.match(batch.body.data[0].error.message, meant)
+  const inbound = await api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: national, text: { body: 'Hi' } })
+  says(inbound, 400, 'parameter_invalid', meant)
+  assert.equal(inbound.body.error.param, 'from')
+  const made = await api.post('/v1/contacts', { phone: '+4915100000001' })
+  for (const answer of [
+    await api.post('/v1/contacts', { phone: national }),
+    await api.post('/v1/contacts/upsert', { phone: national }),
+    await api.patch(`/v1/contacts/${made.body.id}`, { phone: national }),
+  ]) {
+    says(answer, 400, 'parameter_invalid', meant)
+    assert.equal(answer.body.error.param, 'phone')
+  }
+  says(await api.post('/v1/contacts', { phone: '0049 151 12345678' }), 400, 'parameter_invalid', meant)
+  assert.doesNotMatch((await api.post('/v1/contacts', { phone: 'nobody' })).body.error.message, /Did you mean/)
+  const sms = { channel: 'ch_test_sms', audience: { type: 'adhoc', recipients: [{ to: '+15005550006' }] }, message: content }
+  const draft = await api.post('/v1/campaigns', { name: 'Draft', ...sms })
+  const tried = await api.post(`/v1/campaigns/${draft.body.id}/test`, { to: national })
+  says(tried, 400, 'parameter_invalid', meant)
+  assert.equal(tried.body.error.param, 'to')
+})
+
+test('the sender of a channel is refused with its E.164 form', async (t) => {
+  const world = await startWorld(t)
+  const { id, api } = await world.account({ mode: 'live' })
+  await world.services.accounts.update(id, { default_country: 'DE' })
+
+  const answer = await api.post('/v1/channels', { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '0151 12345678', credentials: {} })
+
+  says(answer, 400, 'parameter_invalid', /Did you mean \+4915112345678\?/)
+  assert.equal(answer.body.error.param, 'identifier')
+})
+
+test('a row of an import is refused with the E.164 form of its national number', async (t) => {
+  const world = await startWorld(t)
+  const { id, api } = await world.account()
+  await world.services.accounts.update(id, { default_country: 'DE' })
+
+  const file = ['phone,first_name', '0151 12345678,Ada', '+4915112345679,Bob', 'nobody,Eve', ''].join('\n')
+  const started = await api.send('POST', '/v1/contact_imports?consent_declared=true', { 'content-type': 'text/csv' }, file)
+  assert.equal(started.status, 202)
+  await world.settle()
+  const { body: done } = await api.get(`/v1/contact_imports/${started.body.id}`)
+  const errors = await api.get(`/v1/contact_imports/${done.id}/errors`)
+
+  assert.deepEqual([done.created, done.rejected], [1, 2])
+  assert.match(errors.body, /0151 12345678,Ada.*Did you mean \+4915112345678\?/)
+  assert.doesNotMatch(errors.body, /nobody,Eve.*Did you mean/)
+})
+
+test('simulated inbound messages name channels as messages do', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const inbound = (channel: string) => api.post('/v1/test/inbound_messages', { channel, from: '+4915112345678', text: { body: 'Hi' } })
+
+  says(await inbound('sms'), 404, 'resource_missing', /That is a type; .* ch_test_sms\./)
+  says(await inbound('ch_01h00000000000000000000000'), 404, 'resource_missing', /\bchannel\b/)
+})
+
+test('an item of a batch that is refused names its own unknown fields, in bounds', async (t) => {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const flood = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${'long'.repeat(500)}${i}`, 1]))
+
+  const { status, body } = await api.post('/v1/messages/batch', {
+    messages: [{ From: 'ch_test_sms', To: '+15005550006', Body: 'Hi' }, { ...message, refrence: 'a' }, { refrence: 'a' }, { ...flood, to: 5 }, 5, [], null],
+  })
+  const errors = body.data.map(({ error }: { error?: { message: string } }) => error)
+
+  assert.deepEqual([status, body.accepted, body.rejected], [207, 1, 6])
+  assert.match(errors[0].message, /`From` is not known here\. Did you mean `channel`\?.*`To` .* `to`\?.*`Body` .* `text\.body`\?/)
+  assert.equal(errors[0].param, 'channel')
+  assert.match(errors[2].message, /`refrence` is not known here\. Did you mean `reference`\?/)
+  assert.match(errors[3].message, /There are 290 more of that kind/)
+  for (const error of errors) assert.ok(JSON.stringify(error ?? '').length <= 8 * 1024)
+  for (const at of [4, 5, 6]) assert.doesNotMatch(errors[at].message, /not known here/)
 })

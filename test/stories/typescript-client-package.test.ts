@@ -36,7 +36,7 @@ test('all of it is under 15 KB gzipped, even before anything makes it smaller, a
   assert.doesNotMatch(texts.join(''), /\b(?:process|Buffer|require|__dirname)\b[.(]/)
 })
 
-const opening = `import { Posthorn, verifyWebhook, type Event, type Message, type SendMessage } from '@posthorn/client'
+const opening = `import { Posthorn, PosthornError, verifyWebhook, type Event, type Message, type SendMessage } from '@posthorn/client'
 const posthorn = new Posthorn({ apiKey: 'svc_test_x', baseUrl: 'http://127.0.0.1:1' })
 const to = { channel: 'ch_test_whatsapp', to: '+15005550006' }
 `
@@ -50,9 +50,14 @@ test('what is right compiles: events and messages narrow by their type, and unkn
     if (event?.type === 'message.failed') { const code: string | undefined = event.data.object.error?.code; console.log(code) }
     if (event?.type === 'channel.connected') console.log(event.data.object.name)
     if (sent.type === 'text') console.log(sent.content.text)
+    const failed = new PosthornError({ message: 'x', code: 'insufficient_balance' })
+    switch (failed.code) { case 'insufficient_balance': case 'connection_failed': case 'http_502': case 'comes-later': break; default: console.log(failed.code) }
     switch (sent.status) { case 'sent': case 'failed': break; case 'comes-later': break; default: console.log(sent.status) }
     for await (const contact of posthorn.contacts.list({ limit: 5 })) console.log(contact.phone)
-    const page = await posthorn.events.list({ order: 'asc' }); console.log(page.data[0]?.type, page.next_cursor)
+    await posthorn.contacts.create({ phone: '+15005550006', consent: { sms: 'opted_in', whatsapp: { marketing: 'opted_out' }, telegram: null } })
+    for await (const sent of posthorn.events.follow({ type: 'message.sent' })) console.log(sent.id)
+    const page = await posthorn.events.list({ order: 'asc', type: 'message.*' }); console.log(page.data[0]?.type, page.next_cursor)
+    await posthorn.test.createInboundMessage({ channel: 'ch_test_sms', from: '+15005550006', text: { body: 'x' } })
     await posthorn.campaigns.duplicate('cmp_x'); await posthorn.webhookEndpoints.retryDelivery('we_x', 'wd_x')
     const listed: string = await posthorn.contacts.export({ tag: 'x' }); console.log(listed)`,
   )
@@ -65,10 +70,16 @@ const mistakes: Readonly<Record<string, string>> = {
   'a misspelt field': `posthorn.messages.send({ ...to, type: 'text', text: { body: 'x' }, referense: 'x' })`,
   'a misspelt content': `posthorn.messages.send({ ...to, type: 'text', txt: { body: 'x' } })`,
   'a misspelt field of the content': `posthorn.messages.send({ ...to, type: 'text', text: { boddy: 'x' } })`,
+  'a simulated message of another type': `posthorn.test.createInboundMessage({ channel: 'ch_test_sms', from: '+15005550006', type: 'location', text: { body: 'x' } })`,
   'the content of another type': `const message: SendMessage = { ...to, type: 'text', location: { latitude: 1, longitude: 2 } }`,
   'a misspelt field of a contact': `posthorn.contacts.create({ fone: '+15005550006' })`,
+  'a consent that does not exist': `posthorn.contacts.create({ phone: '+15005550006', consent: { sms: 'opted-in' } })`,
+  'a source of consent that does not exist': `posthorn.contacts.upsert({ phone: '+15005550006', consent: { sms: { status: 'opted_in', source: 'checkout' } } })`,
+  'a consent for a channel type that does not exist': `posthorn.contacts.update('ct_x', { consent: { smss: 'opted_in' } })`,
   'a misspelt filter': `posthorn.messages.list({ stauts: 'sent' })`,
   'a status that does not exist in a filter': `posthorn.messages.list({ status: 'snet' })`,
+  'an event type that does not exist in a filter': `posthorn.events.list({ type: 'message.quued' })`,
+  'a prefix of events that does not exist': `posthorn.events.follow({ type: 'mesage.*' })`,
   'an event type that does not exist': `declare const event: Event; if (event.type === 'message.snet') console.log(event)`,
   'the field of another event': `declare const event: Event; if (event.type === 'channel.connected') console.log(event.data.object.to)`,
 }

@@ -105,6 +105,14 @@ test('junk is no event, and never thrown', async (t) => {
   assert.equal(await verifyWebhook(signed, { 'service-signature': header }, secret), null)
 })
 
-test('a missing secret is the program’s own mistake, and thrown', async () => {
-  for (const none of ['', [], [''], undefined] as never[]) await assert.rejects(verifyWebhook(body, {}, none), TypeError)
+test('a missing secret and options that are none are the program’s own mistakes, and thrown', async () => {
+  for (const none of ['', [], [''], undefined, null] as never[]) await assert.rejects(verifyWebhook(body, {}, none), { name: 'TypeError', message: /secret/ })
+  for (const none of [` ${secret}`, `${secret}\n`]) await assert.rejects(verifyWebhook(body, {}, none), { name: 'TypeError', message: /white space/ })
+  for (const none of [null, 300] as never[]) await assert.rejects(verifyWebhook(body, {}, secret, none), { name: 'TypeError', message: /options/ })
+})
+
+test('without WebCrypto nothing is called a forgery: it is thrown', async (t) => {
+  t.mock.getter(globalThis, 'crypto', () => undefined as never)
+
+  await assert.rejects(verifyWebhook(body, service(now, secret), secret), { name: 'TypeError', message: /WebCrypto/ })
 })

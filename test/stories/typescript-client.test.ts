@@ -182,17 +182,80 @@ test('errors have a class, the code, the field, all failures and the request id'
   assert.ok(unauthenticated instanceof client.AuthenticationError && unauthenticated.status === 401)
 })
 
-test('an answer that is none of the service is an error, a redirect is not followed, and no id leads to another path', async (t) => {
+test('an answer that is none of the service is an error at once, and a redirect is not followed', async (t) => {
   const { proxy, posthorn } = await start(t)
-  proxy.next({ answer: 502, body: '<html>' }, { answer: 301, headers: { location: '/v1/messages' } })
+  const pages = ['<html>', '', 'null', '"ok"'].map((body) => ({ answer: 200, body }))
+  proxy.next({ answer: 502, body: '<html>' }, { answer: 301, headers: { location: '/v1/messages' } }, ...pages)
 
   const gateway = await failureOf(posthorn.me.retrieve())
   const redirect = await failureOf(posthorn.messages.send(text))
+  const strangers = []
+  for (const _ of pages) strangers.push(await failureOf(posthorn.me.retrieve()))
 
   assert.deepEqual([gateway.status, gateway.code, redirect.status], [502, 'http_502', 301])
-  for (const id of ['', '.', '..']) assert.throws(() => posthorn.messages.retrieve(id), TypeError)
+  assert.ok(strangers.every((error) => error instanceof client.ServerError && error.code === 'http_200' && error.status === 200))
+  assert.equal(proxy.seen.length, 6)
+})
+
+test('whatever shape an error has, `code` is a text and `details` a list', async (t) => {
+  const { proxy, posthorn } = await start(t)
+  const errors = [
+    'refused',
+    null,
+    { code: 7, message: {}, param: [], details: 'x', request_id: 1 },
+    { code: '', details: { 0: 'x' } },
+    { details: [null, 'x'] },
+  ]
+  proxy.next(...['null', '[]', ...errors.map((error) => JSON.stringify({ error }))].map((body) => ({ answer: 404, body })))
+
+  for (let each = 0; each < errors.length + 2; each++) {
+    const { code, details, message, param, requestId } = await failureOf(posthorn.me.retrieve())
+    assert.deepEqual([code, details, typeof message, param, requestId], ['http_404', [], 'string', undefined, undefined])
+  }
+})
+
+test('no id leads to another path: a call with one that cannot be rejects, and asks for nothing', async (t) => {
+  const { proxy, posthorn } = await start(t)
+
+  for (const id of ['', '.', '..', '\ud800', undefined as unknown as string]) {
+    assert.ok((await failureOf(posthorn.messages.retrieve(id))) instanceof TypeError)
+    assert.ok((await failureOf(posthorn.channels.listTemplates(id))) instanceof TypeError)
+  }
+  assert.equal(proxy.seen.length, 0)
   assert.equal((await failureOf(posthorn.messages.retrieve('../me?'))).status, 404)
-  assert.throws(() => new Posthorn({ apiKey: '', baseUrl: proxy.url }), TypeError)
+})
+
+test('time and abort end a call although `fetch` heeds no signal', async () => {
+  const deaf = new Posthorn({ apiKey: 'svc_test_x', baseUrl: 'http://127.0.0.1:1', fetch: () => new Promise<Response>(() => {}) })
+  const stop = new AbortController()
+  const reason = new Error('enough')
+
+  const late = await failureOf(deaf.me.retrieve({ timeoutMs: 20, maxRetries: 0 }))
+  const waiting = failureOf(deaf.me.retrieve({ signal: stop.signal }))
+  stop.abort(reason)
+
+  assert.ok(late instanceof client.TimeoutError)
+  assert.equal(await waiting, reason)
+})
+
+test('wrong options are told at once, and nothing is sent', async (t) => {
+  const { proxy, posthorn } = await start(t)
+  const good = { apiKey: 'svc_test_x', baseUrl: proxy.url }
+  const wrong = [
+    ...['', ' ', 'svc_test_\u043a', 'svc_\ntest', 7].map((apiKey) => ({ ...good, apiKey })),
+    ...['', 'posthorn.example.com', 'ftp://127.0.0.1', 'http://ada:x@127.0.0.1', 'http://127.0.0.1/?x=1', undefined].map((baseUrl) => ({ ...good, baseUrl })),
+    ...[Number.NaN, 0, -1, '5'].map((timeoutMs) => ({ ...good, timeoutMs })),
+    ...[Number.NaN, -1].map((maxRetries) => ({ ...good, maxRetries })),
+    undefined,
+    null,
+  ]
+
+  for (const options of wrong) assert.throws(() => new Posthorn(options as typeof good), { name: 'TypeError', message: /apiKey|baseUrl|timeoutMs|maxRetries/ })
+  for (const options of [{ timeoutMs: Number.NaN }, { maxRetries: -1 }, { maxRetries: Number.NaN }, { idempotencyKey: '\u043a' }])
+    assert.ok((await failureOf(posthorn.messages.send(text, options))) instanceof TypeError)
+  assert.ok((await failureOf(posthorn.events.follow({ pollMs: Number.NaN }).next())) instanceof TypeError)
+  assert.equal(proxy.seen.length, 0)
+  assert.ok(new Posthorn({ ...good, apiKey: 'svc_test_x\n', maxRetries: 0 }))
 })
 
 test('a file goes in and comes out as text', async (t) => {

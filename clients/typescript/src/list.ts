@@ -23,7 +23,7 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     done?: ((page: Page<T>) => A | PromiseLike<A>) | null,
     failed?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return (this.#first ??= this.#read()).then(done, failed)
+    return this.#page().then(done, failed)
   }
 
   catch<B = never>(failed?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Page<T> | B> {
@@ -34,9 +34,17 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.then((page) => page).finally(done)
   }
 
+  /** A failure is not kept: whoever awaits the list again asks again. */
+  #page(): Promise<Page<T>> {
+    return (this.#first ??= this.#read().catch((error: unknown) => {
+      this.#first = undefined
+      throw error
+    }))
+  }
+
   /** Every object from the page on, page for page as they are needed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    let page = await (this.#first ??= this.#read())
+    let page = await this.#page()
     for (;;) {
       yield* page.data
       if (!page.has_more || page.next_cursor === null) return

@@ -1,5 +1,6 @@
 /** Sends requests, and repeats those that may be repeated: never so that something happens twice. */
-import { ConnectionError, errorOf, type PosthornError, TimeoutError } from './errors.js'
+import { sendable, waits } from './checks.js'
+import { ConnectionError, errorOf, type PosthornError, ServerError, TimeoutError } from './errors.js'
 
 export interface ClientOptions {
   /** `svc_live_…`, `svc_test_…`, or the key of an integration source. */
@@ -26,7 +27,8 @@ export interface RequestOptions {
 /** A request as operations describe it. */
 export interface Request {
   readonly method: string
-  readonly path: string
+  /** The segments of its path, as they are before they are encoded. */
+  readonly path: readonly string[]
   readonly query?: object | undefined
   /** Sent as JSON; as it is where `contentType` says what it is. */
   readonly body?: unknown
@@ -40,8 +42,10 @@ export interface Request {
 interface Answer {
   readonly status: number
   readonly headers: Headers
-  readonly body: unknown
+  readonly text: string
 }
+
+type Init = RequestInit & { readonly headers: Record<string, string> }
 
 const firstDelayMs = 500
 const longestDelayMs = 8_000
@@ -51,39 +55,43 @@ const longestTimerMs = 2 ** 31 - 1
 
 export class Transport {
   readonly #options: ClientOptions
+  readonly #authorization: string
   readonly #base: string
   readonly #fetch: typeof globalThis.fetch
 
   constructor(options: ClientOptions) {
-    if (!options.apiKey) throw new TypeError('apiKey is missing')
-    this.#options = options
-    this.#base = new URL(options.baseUrl).href.replace(/\/+$/, '')
+    if (typeof options !== 'object' || options === null) throw new TypeError('the options are missing: { apiKey, baseUrl }')
+    if (typeof options.apiKey !== 'string' || options.apiKey.trim() === '') throw new TypeError('apiKey is missing')
+    this.#options = waits(options)
+    this.#authorization = `Bearer ${sendable('apiKey', options.apiKey.trim())}`
+    this.#base = baseOf(options.baseUrl)
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   }
 
   /**
    * The body of the answer. A POST carries an idempotency key, so that its repetition is answered with what the first one did.
-   * Rejects with a `PosthornError`, or the reason of the signal.
+   * Rejects with a `PosthornError`, the reason of the signal, or a `TypeError` where the request cannot be sent as it is.
    */
   async send(request: Request, options: RequestOptions = {}): Promise<unknown> {
-    const { signal } = options
+    const { signal } = waits(options)
     const maxRetries = options.maxRetries ?? this.#options.maxRetries ?? 3
-    const url = this.#base + request.path + queryOf(request.query)
+    const url = this.#base + request.path.map(segment).join('') + queryOf(request.query)
     const init = this.#init(request, options)
+    const idempotencyKey = init.headers['idempotency-key']
     let lost = false
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted()
-      const result = await this.#attempt(url, init, request, options)
+      const result = await this.#attempt(url, init, options)
       let error: PosthornError
       let atLeastMs = 0
       if (result instanceof ConnectionError) {
         error = result
-        lost = true
-      } else if (result.status >= 200 && result.status < 300) return result.body
-      else if (lost && result.status === 404 && request.method === 'DELETE') return request.deleted
+        lost ||= mayHaveArrived(result.cause)
+      } else if (result.status >= 200 && result.status < 300) return bodyOf(result, request, idempotencyKey)
       else {
         const retryAfterMs = retryAfterMsOf(result.headers)
-        error = errorOf(result.status, result.body, result.headers, retryAfterMs)
+        error = errorOf(result.status, objectIn(result.text), result.headers, { retryAfterMs, idempotencyKey })
+        if (lost && request.method === 'DELETE' && error.code === 'resource_missing') return request.deleted
         atLeastMs = retryAfterMs ?? 0
         if (!isWorthRepeating(error) || atLeastMs > longestRetryAfterMs) throw error
       }
@@ -92,11 +100,11 @@ export class Transport {
     }
   }
 
-  #init(request: Request, options: RequestOptions): RequestInit {
-    const headers: Record<string, string> = { authorization: `Bearer ${this.#options.apiKey}` }
+  #init(request: Request, options: RequestOptions): Init {
+    const headers: Record<string, string> = { authorization: this.#authorization }
     // as it stands there, a redirected POST would go on as a GET
-    const init: RequestInit = { method: request.method, headers, redirect: 'manual' }
-    if (request.method === 'POST') headers['idempotency-key'] = options.idempotencyKey ?? randomKey()
+    const init: Init = { method: request.method, headers, redirect: 'manual' }
+    if (request.method === 'POST') headers['idempotency-key'] = sendable('idempotencyKey', options.idempotencyKey ?? randomKey())
     if (request.body !== undefined) {
       headers['content-type'] = request.contentType ?? 'application/json'
       init.body = request.contentType === undefined ? JSON.stringify(request.body) : (request.body as NonNullable<RequestInit['body']>)
@@ -104,52 +112,82 @@ export class Transport {
     return init
   }
 
-  /** One request and its whole answer, or why none came. */
-  async #attempt(url: string, init: RequestInit, request: Request, { signal, timeoutMs }: RequestOptions): Promise<Answer | ConnectionError> {
+  /** One request and its whole answer, or why none came. Ends in time and when it is aborted, even where `fetch` heeds no signal. */
+  async #attempt(url: string, init: Init, { signal, timeoutMs }: RequestOptions): Promise<Answer | ConnectionError> {
     const withinMs = Math.min(timeoutMs ?? this.#options.timeoutMs ?? 30_000, longestTimerMs)
     const controller = new AbortController()
     const abort = () => controller.abort(signal!.reason)
     signal?.addEventListener('abort', abort, { once: true })
+    const idempotencyKey = init.headers['idempotency-key']
     let late = false
     const timer = setTimeout(() => {
       late = true
       controller.abort()
     }, withinMs)
     try {
-      const answer = await this.#fetch(url, { ...init, signal: controller.signal })
-      const text = await answer.text()
-      return { status: answer.status, headers: answer.headers, body: answer.ok && request.text ? text : parsed(text, answer.ok) }
+      return await Promise.race([this.#ask(url, { ...init, signal: controller.signal }), aborted(controller.signal)])
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
-      if (late) return new TimeoutError({ code: 'timeout', message: `No whole answer came within ${withinMs} ms.`, cause })
-      return new ConnectionError({ code: 'connection_failed', message: `No whole answer came: ${reasonOf(cause)}.`, cause })
+      if (late) return new TimeoutError({ code: 'timeout', message: `No whole answer came within ${withinMs} ms.`, cause, idempotencyKey })
+      return new ConnectionError({ code: 'connection_failed', message: `No whole answer came: ${reasonOf(cause)}.`, cause, idempotencyKey })
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
   }
+
+  async #ask(url: string, init: RequestInit): Promise<Answer> {
+    const answer = await this.#fetch(url, init)
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
 }
 
-/** Throws on half an answer; a refusal may be anything, as gateways write them. */
-function parsed(text: string, ok: boolean): unknown {
+/** Rejects with the reason of the signal once it is aborted. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
+
+/** Throws a `ServerError` on what the service would never answer: a proxy's page, for example. */
+function bodyOf({ status, headers, text }: Answer, request: Request, idempotencyKey: string | undefined): unknown {
+  if (request.text) return text
+  const body = objectIn(text)
+  if (body !== undefined) return body
+  throw new ServerError({
+    message: `The answer was ${status} without JSON of the service: is this its address?`,
+    code: `http_${status}`,
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    idempotencyKey,
+  })
+}
+
+/** Undefined where the text is none. */
+function objectIn(text: string): object | undefined {
   try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (ok) throw error
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
     return undefined
   }
 }
 
 /** `fetch` says "fetch failed", and why in its cause. */
 const reasonOf = (cause: unknown): string => {
-  const { message, cause: inner } = cause as { message?: string; cause?: { message?: string } }
+  const { message, cause: inner } = (cause ?? {}) as { message?: string; cause?: { message?: string } }
   return inner?.message ? inner.message : (message ?? String(cause))
 }
 
 const isWorthRepeating = ({ status, code }: PosthornError): boolean => status === 429 || status === 503 || code === 'idempotency_key_in_use'
 
+const neverSent: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused']
+
+/** False where the runtime says that there was no connection. */
+function mayHaveArrived(failure: unknown): boolean {
+  const { code, cause } = (failure ?? {}) as { code?: unknown; cause?: { code?: unknown } }
+  return !neverSent.includes(cause?.code ?? code)
+}
+
 /** The wait before the next attempt: between half and all of 0.5, 1, 2, 4, 8 s, and no less than the service asked for. */
-const delayMs = (attempt: number, atLeastMs: number): number => {
+export const delayMs = (attempt: number, atLeastMs: number): number => {
   const jittered = Math.min(firstDelayMs * 2 ** attempt, longestDelayMs) * (0.5 + Math.random() / 2)
   return Math.max(jittered, atLeastMs)
 }
@@ -187,4 +225,18 @@ const randomKey = (): string => Array.from(crypto.getRandomValues(new Uint8Array
 function queryOf(query: object = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
+}
+
+/** Throws where the address is none, or has parts that would be lost. */
+function baseOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username + parsed.search + parsed.hash !== '')
+    throw new TypeError('baseUrl must be an address such as https://posthorn.example.com')
+  return parsed.href.replace(/\/+$/, '')
+}
+
+/** Throws on what would lead to another path, and on half a surrogate pair. */
+function segment(text: string): string {
+  if (typeof text !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(text)) throw new TypeError(`This is not an id: ${JSON.stringify(text)}`)
+  return `/${encodeURIComponent(text)}`
 }

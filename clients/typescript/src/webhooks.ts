@@ -6,7 +6,7 @@ export type ReceivedHeaders = Headers | Readonly<Record<string, string | readonl
 
 export interface VerifyOptions {
   /** How far the signature's time may be from now, either way. Default: 300. */
-  readonly toleranceSeconds?: number
+  readonly toleranceSeconds?: number | undefined
 }
 
 interface Claim {
@@ -23,17 +23,22 @@ const encoder = new TextEncoder()
  *
  * `rawBody` is the body as it came, before any parser. Takes `Service-Signature` as well as the headers of Standard Webhooks.
  * `secret` may be several, while one takes the other's place. Compares in constant time and never throws on what was received;
- * throws a `TypeError` where no secret is given.
+ * throws a `TypeError` where no secret is given, or one with white space around it, where the options are none, and where there is no WebCrypto.
+ * Of more than eight signatures the rest is not looked at; the service sends one, or two while a secret is rolled.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
   headers: ReceivedHeaders,
   secret: string | readonly string[],
-  { toleranceSeconds = 300 }: VerifyOptions = {},
+  options: VerifyOptions = {},
 ): Promise<Event | null> {
+  if (typeof options !== 'object' || options === null) throw new TypeError('The options must be an object')
+  const { toleranceSeconds = 300 } = options
   const secrets = typeof secret === 'string' ? [secret] : secret
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every((each) => typeof each === 'string' && each !== ''))
     throw new TypeError('The secret is missing')
+  if (secrets.some((each: string) => each !== each.trim())) throw new TypeError('The secret has white space around it')
+  if (globalThis.crypto?.subtle === undefined) throw new TypeError('There is no WebCrypto: browsers have it on pages with TLS alone')
   try {
     const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : new Uint8Array(rawBody)
     for (const each of secrets) {

@@ -1,5 +1,6 @@
 /** Turns the schemas of content objects into checks that name every failure with its path and a sentence for the writer; a valid value costs no allocation. */
 import type { TSchema } from 'typebox'
+import { didYouMean } from '../../lib/nearest.ts'
 import type { Detail, DetailCode } from '../errors.ts'
 import { limits } from '../limits.ts'
 
@@ -93,7 +94,8 @@ function stringCheck(shape: Shape): Check {
     if (value.length > most && codePoints(value) > most)
       return fail(walk, 'too_long', (path) => `${path} has ${codePoints(value)} characters; shorten it to at most ${most}.`)
     if (plain) return
-    if (shape.enum !== undefined && !shape.enum.includes(value)) return fail(walk, 'invalid_value', (path) => `${path} must be ${wordsFor(shape)}.`)
+    if (shape.enum !== undefined && !shape.enum.includes(value))
+      return fail(walk, 'invalid_value', (path) => `${path} must be ${wordsFor(shape)}.${didYouMean(value, shape.enum!)}`)
     if ((pattern !== null && !pattern.test(value)) || (format !== undefined && !hasFormat(format, value)))
       fail(walk, 'invalid_format', (path) => `${path} must be ${wordsFor(shape)}.`)
   }

@@ -1,5 +1,6 @@
 /** The Account of `GET /v1/me` (behaviour: authentication 6). */
 import { Type, type Static } from 'typebox'
+import { scopes } from '../scopes.ts'
 import { Mode, objectName } from './shared-fields.ts'
 
 export const accountCapabilities = ['automation_events', 'webhook_filters', 'test_inbound', 'events_feed'] as const
@@ -14,11 +15,13 @@ export const Account = Type.Object(
       {
         id: Type.String({ description: 'Prefix `key_`; it names the key in logs, and reveals nothing of it.' }),
         name: Type.String({ description: 'As the key was called when it was made.' }),
-        scopes: Type.Array(Type.String(), { description: 'What it may do: an operation that asks for another scope is 403 `scope_missing`.' }),
+        scopes: Type.Array(Type.String({ enum: [...scopes] }), {
+          description: 'What it may do: an operation that asks for another scope is 403 `scope_missing`.',
+        }),
       },
       { description: 'The key of this request.' },
     ),
-    capabilities: Type.Array(Type.String(), {
+    capabilities: Type.Array(Type.String({ enum: [...accountCapabilities] }), {
       description: 'Features that this version of the service has; more may be added.',
       examples: [[...accountCapabilities]],
     }),

@@ -1,11 +1,11 @@
 /** The error envelope (behaviour: conventions 7). Every reply of another status than 2xx and 304 has it. */
 import { Type, type Static } from 'typebox'
-import { detailCodes } from '../errors.ts'
+import { detailCodes, errorCodes, errorTypes } from '../errors.ts'
 
 export const ErrorBody = Type.Object(
   {
-    type: Type.String({ description: 'The category, which follows from the status.', examples: ['invalid_request_error'] }),
-    code: Type.String({ description: 'Stable; branch on it, never on `message`.' }),
+    type: Type.String({ enum: [...errorTypes], description: 'The category, which follows from the status.' }),
+    code: Type.String({ enum: [...errorCodes], description: 'Stable; branch on it, never on `message`. More may be added.' }),
     message: Type.String({ description: 'For people; the wording may change.' }),
     param: Type.Optional(Type.String({ description: 'The request field, such as `text.body`.' })),
     details: Type.Optional(

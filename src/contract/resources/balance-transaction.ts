@@ -24,6 +24,14 @@ export const BalanceTransaction = Type.Object(
     credits: Type.Integer({ description: 'Change of the credits of the package, negative when one was used; 0 when only money moved.' }),
     package_grant_id: NullableString({ description: 'The package whose credits moved (`grant_`), or null.' }),
     message_id: NullableString({ description: 'The message that was charged or refunded (`msg_`), or null.' }),
+    top_up_id: NullableString({
+      description: 'The top-up in the console that brought the money (`top_`), or null.',
+      examples: ['top_01m7z10y8texgrjk0p9bvk2cq6'],
+    }),
+    payment_reference: NullableString({
+      description: "The payment provider's id of its payment, such as Stripe's `pi_…`, or null.",
+      examples: ['pi_3QXm2eLkdIwHu7ix'],
+    }),
     note: NullableString({ description: 'What the operator noted with a top-up or a correction, or null.' }),
     balance_after_micros: Type.Integer({ description: 'What the wallet held after this transaction, in micro-USD.' }),
     created_at: Timestamp(),

@@ -1,8 +1,9 @@
 /** Campaigns: one message to many, and each of those it goes to (behaviour: campaigns 1). */
 import { Type, type Static } from 'typebox'
 import { Mode, deletedOf, objectName } from './shared-fields.ts'
+import { errorCodes } from '../errors.ts'
 import { channelTypes } from './channel.ts'
-import { MessageError } from './message.ts'
+import { MessageError, messageErrorCodes } from './message.ts'
 import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
 export const campaignStatuses = ['draft', 'scheduled', 'queued', 'sending', 'paused', 'completed', 'cancelled', 'failed'] as const
@@ -295,6 +296,15 @@ export const CampaignDuplication = Type.Object(
 export type CampaignDuplication = Static<typeof CampaignDuplication>
 export const CampaignDeleted = deletedOf('campaign')
 
+/** As of the message; where it was refused, of that refusal. */
+const RecipientError = Type.Object({
+  ...MessageError.properties,
+  code: Type.String({
+    enum: [...new Set([...messageErrorCodes, ...errorCodes])],
+    description: 'Stable, to branch on: as of a failed message, or the error code of the refusal where the message was not taken. More may be added.',
+  }),
+})
+
 export const CampaignRecipient = Type.Object(
   {
     id: Type.String({ description: 'A number, counted from 1 in the order of the snapshot.', examples: ['1'] }),
@@ -305,7 +315,11 @@ export const CampaignRecipient = Type.Object(
     status: Type.String({ enum: [...recipientStatuses], description: '`pending`: not sent yet. `skipped`: see `skip_reason`. The others as of the message.' }),
     skip_reason: NullableString({ enum: [...skipReasons, null], description: 'Why nothing was sent to a `skipped` one, else null.' }),
     message_id: NullableString({ description: 'The message (`msg_`) to them; null as long as there is none.' }),
-    error: Type.Unsafe<Static<typeof MessageError> | null>({ ...MessageError, type: ['object', 'null'], description: 'Why it failed; null where it did not.' }),
+    error: Type.Unsafe<Static<typeof MessageError> | null>({
+      ...RecipientError,
+      type: ['object', 'null'],
+      description: 'Why it failed; null where it did not.',
+    }),
     variables: AnyObject({ description: 'Those of an ad-hoc recipient.' }),
     sent_at: NullableTimestamp(),
     delivered_at: NullableTimestamp(),
@@ -340,7 +354,11 @@ export const CampaignRehearsal = Type.Object(
     }),
     checks: Type.Array(
       Type.Object({
-        code: Type.String({ description: 'The error code that a launch would answer where the check fails.', examples: ['insufficient_balance'] }),
+        code: Type.String({
+          enum: [...errorCodes],
+          description: 'The error code that a launch would answer where the check fails.',
+          examples: ['insufficient_balance'],
+        }),
         ok: Type.Boolean({ description: 'Whether it passes now.' }),
         message: Type.String({ description: 'The same for people.' }),
       }),

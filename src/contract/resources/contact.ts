@@ -141,6 +141,33 @@ const contactFields = {
   ),
 }
 
+/** What the document shows of a consent that is written: the server checks it by hand, and takes nothing else. */
+const ConsentInput = {
+  $id: 'ConsentInput',
+  description: 'A status alone, or with what is known of it; null takes it for `unknown`.',
+  oneOf: [
+    { type: 'string', enum: [...consentStatuses] },
+    {
+      type: 'object',
+      description: 'One of `status` and `marketing` is required.',
+      properties: {
+        status: { type: 'string', enum: [...consentStatuses], description: 'Nothing is sent to who has `opted_out`.' },
+        marketing: { type: 'string', enum: [...consentStatuses], description: 'Where the recipient spoke of marketing alone.' },
+        source: { type: 'string', enum: [...consentSources], description: 'Where it was given or withdrawn.' },
+        occurred_at: { type: 'string', format: 'date-time', description: 'When; not in the future.' },
+      },
+    },
+    { type: 'null' },
+  ],
+  examples: [{ status: 'opted_in', source: 'form', occurred_at: '2026-01-31T09:30:00.000Z' }],
+}
+/** The field `consent` of requests, as the document shows it. */
+export const documentedConsent = {
+  ...(contactFields.consent as object),
+  additionalProperties: false,
+  properties: Object.fromEntries(consentTypes.map((type) => [type, ConsentInput])),
+}
+
 export const ContactCreation = Type.Object(contactFields, {
   $id: 'ContactCreation',
   description: 'A new contact. One of `phone`, `email` or an identifier is required.',
@@ -203,7 +230,10 @@ export const ConsentChange = Type.Object(
   {
     id: Type.String({ description: 'Names this change; the cursor of the list.' }),
     object: objectName('consent_change'),
-    channel_type: Type.String({ description: 'With `.marketing` behind it where the recipient spoke of marketing alone.' }),
+    channel_type: Type.String({
+      enum: consentTypes.flatMap((type) => [type, `${type}.marketing`]),
+      description: 'The kind of channel; with `.marketing` behind it where the recipient spoke of marketing alone.',
+    }),
     status: Type.String({ enum: [...consentStatuses], description: 'What the consent was from then on.' }),
     source: Type.String({ enum: [...consentSources], description: 'Where the change came from; `keyword` is a word such as STOP that the recipient wrote.' }),
     message_id: NullableString({ description: 'The inbound message that caused it.' }),

@@ -1,6 +1,7 @@
 /** The Message, its history and its attempts (behaviour: messages 1, 9). */
 import { Type, type Static } from 'typebox'
 import { Mode, objectName } from './shared-fields.ts'
+import { channelTypes } from './channel.ts'
 import { limits } from '../limits.ts'
 import { AnyObject, NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
@@ -27,8 +28,8 @@ export type MessageErrorCode = (typeof messageErrorCodes)[number]
 
 export const MessageError = Type.Object({
   code: Type.String({
+    enum: [...messageErrorCodes],
     description: 'Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added.',
-    examples: ['provider_error'],
   }),
   message: Type.String({ description: 'For people; the wording may change.' }),
   provider_code: Type.String({ description: "The provider's own code; empty where the failure is not the provider's." }),
@@ -47,7 +48,7 @@ export const Message = Type.Object(
     object: objectName('message'),
     mode: Mode,
     channel_id: Type.String({ description: 'The channel (`ch_`) that it goes or came through.' }),
-    channel_type: Type.String({ description: 'The kind of that channel, such as `whatsapp` or `sms`.' }),
+    channel_type: Type.String({ enum: [...channelTypes], description: 'The kind of that channel.' }),
     direction: Type.String({
       enum: ['outbound', 'inbound'],
       description: '`outbound`: sent by the account. `inbound`: written to it, with status `received`.',
@@ -122,7 +123,7 @@ export const MessageHistoryItem = Type.Object({
   id: Type.String({ description: 'Prefix `mev_`.' }),
   object: objectName('message_event'),
   message_id: Type.String({ description: 'The message (`msg_`) whose history it is.' }),
-  type: Type.String({ description: 'What happened, `message.` and the status.', examples: ['message.sent'] }),
+  type: Type.String({ enum: messageStatuses.map((status) => `message.${status}`), description: 'What happened, `message.` and the status.' }),
   status: Type.String({ enum: [...messageStatuses], description: 'The status that it had from then on.' }),
   error: Type.Unsafe<Static<typeof MessageError> | null>({ ...MessageError, type: ['object', 'null'], description: 'Why it failed; null where it did not.' }),
   event_id: NullableString({ description: 'The public event of this change, where there is one.' }),

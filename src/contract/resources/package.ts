@@ -1,5 +1,6 @@
 /** A package: prepaid message credits granted to the account (behaviour: billing 4). */
 import { Type, type Static } from 'typebox'
+import { defaultPrices } from './price.ts'
 import { objectName } from './shared-fields.ts'
 import { NullableTimestamp, Timestamp } from './nullable.ts'
 
@@ -12,7 +13,7 @@ export const Package = Type.Object(
     object: objectName('package'),
     mode: Type.Literal('live', { description: 'Always `live`: nothing is charged in test mode.' }),
     name: Type.String({ description: 'As the operator called it when it was granted.' }),
-    channel_types: Type.Array(Type.String(), { description: 'Kinds of channel that its credits pay for; empty: all.' }),
+    channel_types: Type.Array(Type.String({ enum: Object.keys(defaultPrices) }), { description: 'Kinds of channel that its credits pay for; empty: all.' }),
     credits_total: Type.Integer({ description: 'Credits granted.' }),
     credits_remaining: Type.Integer({ description: 'Credits not used yet. What is left at expiry is written off within a minute.' }),
     status: Type.Unsafe<PackageStatus>({

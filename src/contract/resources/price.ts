@@ -8,7 +8,7 @@ export const defaultPrices: Readonly<Record<string, number>> = { whatsapp: 5000,
 export const Price = Type.Object(
   {
     object: objectName('price'),
-    channel_type: Type.String({ description: 'The kind of channel that it is the price of.' }),
+    channel_type: Type.String({ enum: Object.keys(defaultPrices), description: 'The kind of channel that it is the price of.' }),
     unit: Type.Literal('message', { description: 'One accepted message, however many parts the provider makes of it.' }),
     amount_micros: Type.Integer({ description: 'Micro-USD a message. A price of 0 needs no funds and uses no credits.' }),
     currency: Type.Literal('USD', { description: 'Amounts are in micro-USD: 1,000,000 are one US dollar.' }),

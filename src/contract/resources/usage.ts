@@ -1,5 +1,6 @@
 /** A usage record: what the messages of a period came to (behaviour: billing 5.3). */
 import { Type, type Static } from 'typebox'
+import { channelTypes } from './channel.ts'
 import { objectName } from './shared-fields.ts'
 import { NullableString, Timestamp } from './nullable.ts'
 
@@ -11,7 +12,10 @@ export const UsageRecord = Type.Object(
     object: objectName('usage_record'),
     period_start: Timestamp({ description: 'Start of the period, inclusive: midnight UTC.' }),
     period_end: Timestamp({ description: 'End of the period, exclusive: midnight UTC.' }),
-    channel_type: NullableString({ description: 'The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds).' }),
+    channel_type: NullableString({
+      enum: [...channelTypes, null],
+      description: 'The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds).',
+    }),
     channel_id: NullableString({ description: 'The channel when grouped by `channel`, else null (all channels).' }),
     messages: Type.Integer({ description: 'Outbound messages accepted in the period, failed ones included.' }),
     package_credits: Type.Integer({ description: 'Credits taken, gross.' }),

@@ -1,5 +1,6 @@
 /** A webhook delivery (behaviour: webhooks 6.2): one event on its way to one endpoint. */
 import { Type, type Static } from 'typebox'
+import { eventTypes } from '../events.ts'
 import { Mode, objectName } from './shared-fields.ts'
 import { NullableInteger, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
 
@@ -13,7 +14,7 @@ export const WebhookDelivery = Type.Object(
     mode: Mode,
     endpoint_id: Type.String({ description: 'The webhook endpoint (`we_`) that it goes to.' }),
     event_id: Type.String({ description: 'The event (`evt_`) that it carries.' }),
-    event_type: Type.String({ description: 'The type of that event.' }),
+    event_type: Type.String({ enum: Object.keys(eventTypes), description: 'The type of that event.' }),
     status: Type.String({ enum: [...deliveryStatuses], description: '`pending`: another attempt follows. `failed`: none does, but by a retry.' }),
     attempts: Type.Integer({ description: 'Attempts made so far.' }),
     response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),

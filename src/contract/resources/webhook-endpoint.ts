@@ -41,15 +41,15 @@ const fields = {
   mode: Mode,
   url: Type.String({ description: 'Where events are posted.' }),
   description: Type.String({ description: 'For people; empty where there is none.' }),
-  events: Type.Array(Type.String(), { description: 'Subscribed event types, or the single entry `*` for all.' }),
+  events: Type.Array(Type.String({ enum: [...Object.keys(eventTypes), '*'] }), { description: 'Subscribed event types, or the single entry `*` for all.' }),
   status: Type.String({ enum: [...endpointStatuses], description: '`disabled` by a PATCH, or by the service after 50 failed attempts in a row.' }),
   filters: Type.Object(EndpointFilters.properties, { description: filtersDescription }),
   metadata: AnyObject({ description: 'Your own data, returned unchanged.' }),
   source: NullableString({ description: 'The integration source (`src_`) it was created for, else null.' }),
   created_by: Type.Object(
     {
-      type: Type.String({ description: 'Who it was: `api_key`. More may be added.', examples: ['api_key'] }),
-      id: Type.String({ description: 'The key (`key_`) that made it.' }),
+      type: Type.String({ enum: ['api_key', 'user'], description: 'Who it was: a program with a key, or somebody in the console. More may be added.' }),
+      id: Type.String({ description: 'The key (`key_`) or the user (`usr_`).' }),
     },
     { description: 'Who made it.' },
   ),

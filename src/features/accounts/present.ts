@@ -8,6 +8,6 @@ export const accountObject = (caller: Caller): Account => ({
   object: 'account',
   name: caller.account_name,
   mode: caller.mode,
-  api_key: { id: caller.key_id, name: caller.key_name, scopes: [...caller.scopes] },
+  api_key: { id: caller.key_id!, name: caller.key_name, scopes: [...caller.scopes] },
   capabilities: [...accountCapabilities],
 })

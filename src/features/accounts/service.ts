@@ -7,6 +7,7 @@ import type { Account } from '../../contract/resources/account.ts'
 import { scopes, type Scope } from '../../contract/scopes.ts'
 import { isTimezone } from '../../contract/validation.ts'
 import { isoTime } from '../../lib/clock.ts'
+import { isCountry } from '../../lib/phone.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 import { addressList, isAddressRange } from '../../platform/http/client-address.ts'
@@ -19,6 +20,7 @@ import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 
 export { keyCache } from './key-cache.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
+export { defaultCountryOf, meantPhone, withMeantPhone } from './phone-hint.ts'
 export { ownerEmailOf, suspensions } from './store.ts'
 
 export interface NewKey {
@@ -37,8 +39,12 @@ export type CreatedKey = KeyRow & { readonly key: string }
 export interface AccountChanges {
   readonly name?: string
   readonly timezone?: string
+  /** ISO 3166 alpha-2, in whatever case. */
+  readonly default_country?: string | null
   readonly owner_email?: string | null
 }
+
+export type NewAccount = Pick<AccountChanges, 'owner_email' | 'default_country'> & { readonly name: string }
 
 export interface AccountService {
   readonly findKey: FindKey
@@ -47,10 +53,12 @@ export interface AccountService {
   me(caller: Caller): Account
   /** What every key of an account is held to; null for one that is gone. */
   stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
+  /** The names of these accounts, by their ids. */
+  namesOf(sql: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** The account's time zone, an IANA name; UTC until it is set. */
   timezoneOf(sql: Db, account_id: string): Promise<string>
-  /** Problems: parameter_invalid for an empty or overlong name and for a malformed e-mail address. */
-  create(account: { name: string; owner_email?: string | null }): Promise<AccountRow>
+  /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and a country that there is not. */
+  create(account: NewAccount): Promise<AccountRow>
   list(): Promise<AccountRow[]>
   update(id: string, changes: AccountChanges): Promise<AccountRow>
   /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
@@ -84,6 +92,7 @@ export function accountService(platform: Platform): AccountService {
     forgetKeys: () => cache.forget(),
     me: accountObject,
     stateOf,
+    namesOf: async (sql, ids) => new Map((await store.listNames(sql, ids)).map(({ id, name }) => [id, name])),
     timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
     create: (account) => create(platform, account),
     list: () => store.listAccounts(pool),
@@ -148,12 +157,13 @@ const keyFacts = (row: KeyWithAccount): KeyFacts => ({
   source_status: null,
 })
 
-async function create(platform: Platform, account: { name: string; owner_email?: string | null }): Promise<AccountRow> {
+async function create(platform: Platform, account: NewAccount): Promise<AccountRow> {
   const row: AccountRow = {
     id: platform.ids('acc'),
     name: checkedName(account.name),
     owner_email: checkedEmail(account.owner_email ?? null),
     timezone: 'UTC',
+    default_country: checkedCountry(account.default_country ?? null),
     suspended_at: null,
     created_at: isoTime(platform.clock.now()),
   }
@@ -180,6 +190,7 @@ async function update(platform: Platform, id: string, changes: AccountChanges): 
       ...row,
       name: changes.name === undefined ? row.name : checkedName(changes.name),
       timezone: changes.timezone === undefined ? row.timezone : checkedTimezone(changes.timezone),
+      default_country: changes.default_country === undefined ? row.default_country : checkedCountry(changes.default_country),
       owner_email: changes.owner_email === undefined ? row.owner_email : checkedEmail(changes.owner_email),
     }
     await store.updateAccount(sql, next)
@@ -249,6 +260,12 @@ function checkedEmail(email: string | null): string | null {
 function checkedTimezone(timezone: string): string {
   if (!isTimezone(timezone)) throw invalid('timezone', 'invalid_format', `${JSON.stringify(timezone)} is not an IANA time zone name, such as Europe/Berlin.`)
   return timezone
+}
+
+function checkedCountry(country: string | null): string | null {
+  if (country !== null && !isCountry(country))
+    throw invalid('default_country', 'invalid_value', `${JSON.stringify(country)} is not an ISO 3166 country code of two letters, such as DE.`)
+  return country === null ? null : country.toUpperCase()
 }
 
 function checkedAllowlist(entries: readonly string[]): string[] {

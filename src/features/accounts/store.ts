@@ -7,6 +7,8 @@ export interface AccountRow {
   readonly name: string
   readonly owner_email: string | null
   readonly timezone: string
+  /** ISO 3166 alpha-2: the country in which the account's national phone numbers are written. */
+  readonly default_country: string | null
   readonly suspended_at: string | null
   readonly created_at: string
 }
@@ -35,18 +37,20 @@ export const ownerEmailOf = (sql: Db, account_id: string): Fragment => sql`(sele
 
 export async function insertAccount(sql: Db, row: AccountRow): Promise<void> {
   await sql`
-    insert into accounts (id, name, owner_email, timezone, suspended_at, created_at)
-    values (${row.id}, ${row.name}, ${row.owner_email}, ${row.timezone}, ${row.suspended_at}, ${row.created_at})`
+    insert into accounts (id, name, owner_email, timezone, default_country, suspended_at, created_at)
+    values (${row.id}, ${row.name}, ${row.owner_email}, ${row.timezone}, ${row.default_country}, ${row.suspended_at}, ${row.created_at})`
 }
 
 export async function findAccount(sql: Db, id: string): Promise<AccountRow | null> {
-  const [row] = await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts where id = ${id}`
+  const [row] = await sql<AccountRow[]>`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts where id = ${id}`
   return row ?? null
 }
 
 /** As `findAccount`, with the row locked until the transaction ends. */
 export async function lockAccount(sql: Db, id: string): Promise<AccountRow | null> {
-  const [row] = await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts where id = ${id} for update`
+  const [row] = await sql<
+    AccountRow[]
+  >`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts where id = ${id} for update`
   return row ?? null
 }
 
@@ -57,13 +61,25 @@ export async function isSuspended(tx: Db, id: string): Promise<boolean> {
 }
 
 export async function listAccounts(sql: Db): Promise<AccountRow[]> {
-  return await sql<AccountRow[]>`select id, name, owner_email, timezone, suspended_at, created_at from accounts order by id`
+  return await sql<AccountRow[]>`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts order by id`
+}
+
+/** The names of these accounts. */
+export async function listNames(sql: Db, ids: readonly string[]): Promise<Pick<AccountRow, 'id' | 'name'>[]> {
+  return await sql<Pick<AccountRow, 'id' | 'name'>[]>`select id, name from accounts where id = any(${ids as string[]}::text[])`
 }
 
 export async function updateAccount(sql: Db, row: AccountRow): Promise<void> {
   await sql`
-    update accounts set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone}, suspended_at = ${row.suspended_at}
+    update accounts set name = ${row.name}, owner_email = ${row.owner_email}, timezone = ${row.timezone}, default_country = ${row.default_country},
+      suspended_at = ${row.suspended_at}
     where id = ${row.id}`
+}
+
+/** The country in which an account's national phone numbers are written, ISO 3166 alpha-2; null until it is set. */
+export async function findDefaultCountry(sql: Db, account_id: string): Promise<string | null> {
+  const [row] = await sql<Pick<AccountRow, 'default_country'>[]>`select default_country from accounts where id = ${account_id}`
+  return row?.default_country ?? null
 }
 
 /** Keeps when an account was reinstated: what waited while it was suspended is not to be sent later. */

@@ -85,15 +85,27 @@ async function creditWallet(platform: Platform, posts: Posting, sql: Db, account
   requireWhole('amount_micros', 'The amount in micro-USD', amount_micros, 1)
   requireText('note', note ?? '', noteLengthMax)
   return await transact(sql, async (tx) => {
-    const wallet = await lockWallet(posts, tx, account_id)
-    const balance_after_micros = wallet.balance_micros + amount_micros
-    if (!Number.isSafeInteger(balance_after_micros)) throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
-    const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
-    await store.postEntries(tx, [
-      { ...blank, ...entry, account_id, id: posts.entryId(), note, balance_after_micros, created_at: entryTime(isoTime(platform.clock.now()), wallet) },
-    ])
+    await postTopUp(platform, posts, tx, { account_id, amount_micros, note })
     return await liveBalance(platform, tx, account_id)
   })
+}
+
+export interface TopUpEntry {
+  readonly account_id: string
+  readonly amount_micros: number
+  readonly note: string | null
+  readonly top_up_id?: string
+  readonly payment_reference?: string | null
+}
+
+/** Posts money that came into a wallet, in the transaction `tx`. Problems: resource_missing, and parameter_invalid where the wallet cannot hold that much. */
+export async function postTopUp({ clock }: Platform, posts: Posting, tx: Db, { account_id, amount_micros, ...more }: TopUpEntry): Promise<void> {
+  const wallet = await lockWallet(posts, tx, account_id)
+  const balance_after_micros = wallet.balance_micros + amount_micros
+  if (!Number.isSafeInteger(balance_after_micros)) throw invalid('amount_micros', 'invalid_value', 'The wallet cannot hold that much.')
+  const entry = { type: 'top_up', unit: 'usd_micros', debit: ledgerAccounts.funding, credit: ledgerAccounts.wallet, amount: amount_micros } as const
+  const created_at = entryTime(isoTime(clock.now()), wallet)
+  await store.postEntries(tx, [{ ...blank, ...entry, ...more, account_id, id: posts.entryId(), balance_after_micros, created_at }])
 }
 
 async function grantPackage(platform: Platform, posts: Posting, sql: Db, asked: NewPackage): Promise<Package> {

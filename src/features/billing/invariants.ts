@@ -2,6 +2,7 @@
 import { invariant } from '../../platform/invariants.ts'
 import type { Invariant } from '../../platform/platform.ts'
 import * as audit from './audit-store.ts'
+import { topUpBreaches } from './top-ups/store.ts'
 
 export const billingInvariants: readonly Invariant[] = [
   invariant(
@@ -23,6 +24,12 @@ export const billingInvariants: readonly Invariant[] = [
     'refund-matches-charge',
     audit.refundBreaches,
     (row) => `The refund ${row.id} of ${row.account_id} does not give back what message ${row.message_id} was charged.`,
+  ),
+  invariant(
+    'top-ups-equal-ledger',
+    topUpBreaches,
+    (row) =>
+      `The top-up ${row.id} of ${row.account_id} (${row.status ?? 'unknown'}) is to have brought ${row.paid} micro-USD, but its ledger entries add up to ${row.entries}.`,
   ),
   invariant(
     'usage-equals-ledger',

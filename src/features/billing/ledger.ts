@@ -33,6 +33,9 @@ export interface LedgerEntry {
   readonly amount: number
   readonly package_grant_id: string | null
   readonly message_id: string | null
+  /** Of money that came by a top-up in the console; else absent or null, and so is `payment_reference`. */
+  readonly top_up_id?: string | null
+  readonly payment_reference?: string | null
   readonly note: string | null
   /** What the wallet holds once this entry is posted. */
   readonly balance_after_micros: number

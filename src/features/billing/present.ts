@@ -59,6 +59,8 @@ export function transactionObject(entry: LedgerEntry): BalanceTransaction {
     currency: 'USD',
     package_grant_id: entry.package_grant_id,
     message_id: entry.message_id,
+    top_up_id: entry.top_up_id ?? null,
+    payment_reference: entry.payment_reference ?? null,
     note: entry.note,
     balance_after_micros: entry.balance_after_micros,
     created_at: entry.created_at,

@@ -42,6 +42,8 @@ test('a top-up is in the wallet and in the transactions', async (t) => {
       currency: 'USD',
       package_grant_id: null,
       message_id: null,
+      top_up_id: null,
+      payment_reference: null,
       note: 'Invoice 31',
       balance_after_micros: 20_000,
       created_at: clock.iso(),
@@ -279,7 +281,7 @@ test('transactions are paged newest first and filtered; a foreign cursor is refu
   await assert.rejects(billing.transactions(pool, { ...tenant, mode: 'test' }, {}, { limit: 2, starting_after: first[0]!.id }), { code: 'parameter_invalid' })
 })
 
-test('doctor names every wallet, package, entry, refund and day that does not add up', async (t) => {
+test('doctor names every wallet, package, entry, refund, top-up and day that does not add up', async (t) => {
   const { billing, tenant, pool, charge, clock, proven } = await openAccount(t)
   await billing.creditWallet(pool, tenant.account_id, 10_000, null)
   await billing.grantPackage(pool, { account_id: tenant.account_id, credits: 1, channel_types: [], expires_at: null, name: '' })
@@ -288,14 +290,14 @@ test('doctor names every wallet, package, entry, refund and day that does not ad
 
   await pool`update wallets set balance_micros = balance_micros + 1`
   await pool`update grants set credits_remaining = 0`
-  await pool`update ledger_entries set balance_after_micros = 1 where type = 'top_up'`
+  await pool`update ledger_entries set balance_after_micros = 1, top_up_id = 'top_none' where type = 'top_up'`
   await pool`update usage_rows set messages = 0, wallet_micros = 0`
   await pool`update ledger_entries set message_id = 'msg_none' where type = 'message_refund' and unit = 'credits'`
 
   const breaches = await Promise.all(billingInvariants.map((invariant) => invariant.breaches(pool)))
   assert.deepEqual(
     breaches.map((found) => found.length),
-    [1, 1, 1, 1, 1],
+    [1, 1, 1, 1, 1, 1],
   )
   assert.match(breaches[0]![0]!, /holds 10001 micro-USD, but its ledger entries add up to 10000/)
 })

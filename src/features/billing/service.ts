@@ -14,6 +14,7 @@ import { prices, type Prices } from './prices.ts'
 import { refundEntries, refundUsage, type RefundedMessage } from './refunding.ts'
 import { statements, type Statements } from './statements.ts'
 import * as store from './store.ts'
+import { topUps, type TopUps } from './top-ups/top-ups.ts'
 import { mergeUsage, type UsageDelta } from './usage.ts'
 import { insertUsage } from './usage-store.ts'
 
@@ -38,6 +39,7 @@ export interface Funds {
 
 export interface BillingService extends Statements, Funding {
   readonly prices: Prices
+  readonly topUps: TopUps
   /**
    * The locking path of a charge: locks the accounts' wallets, then their grants, and charges the items in order, each by
    * itself. Writes entries, balances and the events package.exhausted and balance.low in the transaction `tx`; usage is
@@ -76,6 +78,7 @@ export function billingService(platform: Platform): BillingService {
     ...statements(clock),
     entryId,
     prices: priced,
+    topUps: topUps(platform, posts),
 
     async chargeInOrder(tx, items) {
       const account_ids = distinct(items.filter((item) => !isFree(item)).map((item) => item.account_id))

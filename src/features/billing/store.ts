@@ -47,11 +47,13 @@ export async function postEntries(sql: Db, entries: readonly LedgerEntry[]): Pro
   await sql`
     with entry as (
       insert into ledger_entries
-        (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, note, balance_after_micros, created_at)
-      select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, note, balance_after_micros, created_at
+        (account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
+         balance_after_micros, created_at)
+      select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
+             balance_after_micros, created_at
       from json_to_recordset(${jsonRows(entries)}::text::json)
         as t(account_id text, id text, type text, unit text, debit text, credit text, amount bigint, package_grant_id text,
-             message_id text, note text, balance_after_micros bigint, created_at timestamptz)
+             message_id text, top_up_id text, payment_reference text, note text, balance_after_micros bigint, created_at timestamptz)
       returning *
     ), money as (
       update wallets w set balance_micros = w.balance_micros + sums.micros, last_entry_id = sums.last
@@ -197,7 +199,8 @@ export interface EntryFilters {
 export async function listEntries(sql: Db, account_id: string, filters: EntryFilters, page: Page): Promise<LedgerEntry[]> {
   const { type, message_id, package_grant_id, created_after, created_before } = filters
   return await sql<LedgerEntry[]>`
-    select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, note, balance_after_micros, created_at
+    select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note,
+           balance_after_micros, created_at
     from ledger_entries
     where account_id = ${account_id}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}

@@ -6,6 +6,7 @@ import { isoTime, withDeadline } from '../../lib/clock.ts'
 import { transact, violatedConstraint, type Db } from '../../platform/database/sql.ts'
 import { recordEvents, type NewEvent } from '../../platform/outbox.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { withMeantPhone } from '../accounts/service.ts'
 import type { Adapter, Connection, Provider, TemplateRecord } from './adapter.ts'
 import type { Adapters } from './adapters.ts'
 import type { ChannelCache } from './channel-cache.ts'
@@ -56,7 +57,7 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
   const { platform, adapters } = deps
   const { clock, ids, secrets, settings } = platform
   const { provider, type } = chooseProvider(creation, (type) => adapters.connectable(type, settings.simulator))
-  refuseWrong(platform, provider, type, creation)
+  await refuseWrong(platform, tenant, provider, type, creation)
   const free = async (identifier: string) => {
     if (await store.identifierTaken(sql, type, identifier)) throw taken(type, identifier)
   }
@@ -104,7 +105,7 @@ export async function createChannel(deps: ChannelDeps, sql: Db, tenant: Tenant, 
 }
 
 /** Everything that is wrong with a creation, at once; what schemas cannot say only where they found nothing. */
-function refuseWrong({ settings }: Platform, provider: Provider, type: ChannelType, creation: ChannelCreation): void {
+async function refuseWrong({ settings, pool }: Platform, tenant: Tenant, provider: Provider, type: ChannelType, creation: ChannelCreation): Promise<void> {
   const failures = [
     ...wrongSender(provider, type, creation.identifier),
     ...wrongCredentials(provider, creation.credentials),
@@ -112,7 +113,7 @@ function refuseWrong({ settings }: Platform, provider: Provider, type: ChannelTy
   ]
   const wrong =
     failures.length > 0 ? failures : (provider.check?.({ type, credentials: creation.credentials, allowed_hosts: settings.webhook_allowed_hosts }) ?? [])
-  throwFailures(wrong)
+  if (wrong.length > 0) throwFailures(await withMeantPhone(pool, tenant, wrong, 'identifier', creation.identifier))
 }
 
 async function insertConnected(platform: Platform, tx: Db, given: NewChannel, templates: readonly TemplateRecord[] | null): Promise<Channel> {

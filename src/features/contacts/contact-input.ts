@@ -1,7 +1,6 @@
 /** From what a caller wrote about a contact to a checked change: formats, keys and consent, every failure of the round at once. */
 import type { Detail, DetailCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
-import { throwFailures } from '../../contract/problem.ts'
 import { isPhoneChannel } from '../../contract/resources/channel.ts'
 import {
   consentSources,
@@ -14,6 +13,7 @@ import {
 } from '../../contract/resources/contact.ts'
 import { parseStrictDateTime } from '../../contract/times.ts'
 import { isLocale, isTimezone, join } from '../../contract/validation.ts'
+import { didYouMean } from '../../lib/nearest.ts'
 import { normalisePhone } from '../../lib/phone.ts'
 import { foldText, type ConsentWrite, type ContactChange } from './contact.ts'
 
@@ -53,13 +53,6 @@ export function readContact(body: ContactBody, options: ReadOptions): { change: 
   if (body.attributes !== undefined && body.attributes !== null) change.attributes = reader.attributes(body.attributes)
   if (body.metadata !== undefined) change.metadata = reader.metadata(body.metadata ?? {})
   return { change, failures: reader.found }
-}
-
-/** As `readContact`; throws every failure as one Problem. */
-export function checkedContact(body: ContactBody, options: ReadOptions): ContactChange {
-  const { change, failures } = readContact(body, options)
-  throwFailures(failures)
-  return change
 }
 
 /** A body whose fields may be there without a value. */
@@ -241,7 +234,10 @@ class Failures {
 
   word<T extends string>(param: string, value: unknown, words: readonly T[]): T {
     const word = words.find((candidate) => candidate === value)
-    if (word === undefined) this.add(param, typeof value === 'string' ? 'invalid_value' : 'invalid_type', `\`${param}\` must be one of ${words.join(', ')}.`)
+    if (word === undefined) {
+      const meant = typeof value === 'string' ? didYouMean(value, words) : ''
+      this.add(param, typeof value === 'string' ? 'invalid_value' : 'invalid_type', `\`${param}\` must be one of ${words.join(', ')}.${meant}`)
+    }
     return word ?? words[0]!
   }
 

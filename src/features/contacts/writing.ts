@@ -1,14 +1,15 @@
 /** Contacts as callers write them one at a time: created, updated and deleted. */
 import type { Caller, Tenant } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
-import { invalid, missing, Problem } from '../../contract/problem.ts'
+import { invalid, missing, Problem, throwFailures } from '../../contract/problem.ts'
 import { contactLimits, type Contact } from '../../contract/resources/contact.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { withMeantPhone } from '../accounts/service.ts'
 import * as consentStore from './consent-store.ts'
-import { checkedContact, type ContactBody } from './contact-input.ts'
-import { addressesOf, foldText } from './contact.ts'
+import { readContact, type ContactBody } from './contact-input.ts'
+import { addressesOf, foldText, type ContactChange } from './contact.ts'
 import { Counted } from './consequences.ts'
 import { insertDeltas } from './counter-store.ts'
 import { deleteErrorsOf } from './imports/store.ts'
@@ -26,18 +27,25 @@ export const contextOf = (platform: Platform, caller: Caller): SaveContext => ({
   request_id: caller.request_id,
 })
 
+/** The change that a body asks for; throws every failure as one Problem. */
+async function checkedContact(platform: Platform, sql: Db, tenant: Tenant, body: ContactBody): Promise<ContactChange> {
+  const { change, failures } = readContact(body, { at: isoTime(platform.clock.now()) })
+  if (failures.length > 0) throwFailures(await withMeantPhone(sql, tenant, failures, 'phone', body.phone))
+  return change
+}
+
 export const createContact = async (platform: Platform, sql: Db, caller: Caller, body: ContactBody): Promise<Contact> =>
-  (await saveOne(platform, sql, caller, { kind: 'create', change: checkedContact(body, { at: isoTime(platform.clock.now()) }) })).contact
+  (await saveOne(platform, sql, caller, { kind: 'create', change: await checkedContact(platform, sql, caller, body) })).contact
 
 /** By `phone`; tags are added, everything else is as in `updateContact`. */
 export async function upsertContact(platform: Platform, sql: Db, caller: Caller, body: ContactBody): Promise<{ created: boolean; contact: Contact }> {
-  const { tags, ...change } = checkedContact(body, { at: isoTime(platform.clock.now()) })
+  const { tags, ...change } = await checkedContact(platform, sql, caller, body)
   if (!change.phone) throw invalid('phone', 'missing_field', '`phone` is required: it decides which contact is meant.')
   return await saveOne(platform, sql, caller, { kind: 'upsert', change: { ...change, ...(tags === undefined ? {} : { add_tags: tags }) } })
 }
 
 export async function updateContact(platform: Platform, sql: Db, caller: Caller, id: string, body: ContactBody): Promise<Contact> {
-  const change = checkedContact(body, { at: isoTime(platform.clock.now()) })
+  const change = await checkedContact(platform, sql, caller, body)
   if (!isId('ct', id)) throw missing('contact', id)
   return (await saveOne(platform, sql, caller, { kind: 'update', id, change })).contact
 }

@@ -1,12 +1,15 @@
 /** Requests that send up to a hundred messages: each checked and accepted by itself, all of them under one Idempotency-Key. */
 import type { Caller } from '../../contract/caller.ts'
-import type { Detail, ErrorCode } from '../../contract/errors.ts'
+import type { Detail } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
-import { invalid, Problem } from '../../contract/problem.ts'
+import { invalid, Problem, type ProblemCode } from '../../contract/problem.ts'
+import { UnfitItem } from '../../platform/http/body.ts'
+import { namingUnknown } from '../../platform/http/hints.ts'
 import { canonicalFingerprint, keyedRequest, replayedRefusal } from '../../platform/http/idempotency.ts'
 import type { KeyedRequest, KeyRow } from '../../platform/http/idempotency-store.ts'
 import { checkMessage } from './ingest/check.ts'
 import type { CheckedMessage } from './ingest/checked-message.ts'
+import { knownFields, otherFieldNames } from './ingest/field-names.ts'
 import { problemOf } from './ingest/refusals.ts'
 import type { ItemOutcome, SubmissionItem } from './ingest/submission.ts'
 import { ofRequest, type SendingDeps } from './requests.ts'
@@ -22,7 +25,7 @@ export interface SentBatch {
 /** One item of a batch as its key stores it. */
 type StoredItem =
   | { readonly status: 202; readonly message_id: string }
-  | { readonly status: number; readonly error: { code: ErrorCode; message: string; param?: string; details?: readonly Detail[] } }
+  | { readonly status: number; readonly error: { code: ProblemCode; message: string; param?: string; details?: readonly Detail[] } }
 
 /** `POST /v1/messages/batch`. Throws only for a batch that is not well-formed; whatever its items met is theirs (behaviour: messages 5.3). */
 export async function sendBatch(deps: SendingDeps, caller: Caller, body: unknown, key: string | undefined): Promise<SentBatch> {
@@ -53,7 +56,13 @@ async function sendKeyed(deps: SendingDeps, caller: Caller, body: unknown, reque
 }
 
 const checkAll = (deps: SendingDeps, caller: Caller, body: unknown): Promise<(CheckedMessage | Problem)[]> =>
-  Promise.all(itemsOf(body).map((item) => checkMessage(deps, caller, item).catch(asProblem)))
+  Promise.all(itemsOf(body).map((item) => checkMessage(deps, caller, item).catch((error: unknown) => asProblem(namingUnknownOf(item, error)))))
+
+/** As beside a failure of a single message: the item's error names the fields that are not known. */
+const namingUnknownOf = (item: unknown, error: unknown): unknown =>
+  isObject(item) && !(item instanceof UnfitItem) ? namingUnknown(error, item, knownFields, otherFieldNames) : error
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const validOf = (checked: readonly (CheckedMessage | Problem)[]): SubmissionItem[] =>
   checked.flatMap((result) => (result instanceof Problem ? [] : [{ message: result }]))

@@ -12,6 +12,7 @@ import { replayedHeaders } from '../../platform/http/idempotency.ts'
 import { listOf, listQuery, onePage, onePageQuery, pageOf, pageReply } from '../../platform/http/paging.ts'
 import { reply, route, type Route } from '../../platform/http/route.ts'
 import type { InboundRequest } from './inbound/simulated.ts'
+import { otherFieldNames } from './ingest/field-names.ts'
 import { sendErrors } from './requests.ts'
 import { acceptedObject, attemptObject, batchObject, messageObject } from './present.ts'
 import type { MessageService } from './service.ts'
@@ -65,6 +66,7 @@ const InboundMessage = Type.Object(
   },
   {
     $id: 'InboundMessage',
+    description: 'What a recipient would write, with its content object under the key named by `type`.',
     additionalProperties: true,
     examples: [{ channel: 'ch_test_sms', from: '+14155550123', text: { body: 'Where is my parcel?' }, profile_name: 'Ada' }],
   },
@@ -79,22 +81,6 @@ const filters = {
   created_after: Type.Optional(DateTimeQuery),
   created_before: Type.Optional(DateTimeQuery),
   updated_after: Type.Optional(DateTimeQuery),
-}
-
-/** How other services name what a message has. */
-const otherNames = {
-  from: 'channel',
-  sender: 'channel',
-  channelid: 'channel',
-  recipient: 'to',
-  phone: 'to',
-  phonenumber: 'to',
-  destination: 'to',
-  body: 'text.body',
-  message: 'text.body',
-  content: 'text.body',
-  mediaurl: 'image.link',
-  externalid: 'reference',
 }
 
 /** `base_url`: of this service, for links in errors. */
@@ -112,7 +98,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     body_optional: false,
     body_unchecked: true,
     known_fields: [...messageTypes],
-    other_names: otherNames,
+    other_names: otherFieldNames,
     example_body: { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' },
     rate_limit: 'rate_limit_messages',
     replies: { 202: Message },

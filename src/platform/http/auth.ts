@@ -75,6 +75,7 @@ export const callerOf = (key: KeyFacts, request_id: Id<'req'>): Caller => ({
   account_name: key.account_name,
   key_id: key.key_id,
   key_name: key.key_name,
+  user_id: null,
   scopes: key.scopes,
   request_id,
 })

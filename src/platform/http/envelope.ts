@@ -1,8 +1,8 @@
 /** Errors on their way out: what an exception answers, and the bytes that malformed HTTP gets. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorCatalogue, errorType } from '../../contract/errors.ts'
-import { Problem, retrySoon } from '../../contract/problem.ts'
+import { errorType } from '../../contract/errors.ts'
+import { errorEntry, Problem, retrySoon } from '../../contract/problem.ts'
 import type { ErrorBody } from '../../contract/resources/api-error.ts'
 import { isUnreachable, refusesWrites, wasCancelled } from '../database/failures.ts'
 
@@ -27,7 +27,7 @@ export function problemOf(error: unknown): Problem | undefined {
 /** The error object of a request, as it stands in the envelope and in the items of a batch. It is as small as its Problem. */
 export function errorBody(error: Problem, request_id: string, base_url: string): ErrorBody {
   const body: ErrorBody = {
-    type: errorType(errorCatalogue[error.code].status),
+    type: errorType(errorEntry(error.code).status),
     code: error.code,
     message: error.message,
     request_id,

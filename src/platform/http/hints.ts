@@ -18,8 +18,17 @@ interface KnownPath {
 /** Makes the 404 of a path or method that no operation has. */
 export type RefuseUnknown = (request: Pick<FastifyRequest, 'method' | 'url'>) => Problem
 
-/** The refusals of paths beside these routes. A known path with another method names those that it takes, in `Allow` too where a key was asked for. */
-export function unknownRoutes(routes: readonly Route[]): RefuseUnknown {
+/** A page outside of `/v1`. */
+export interface KnownPage {
+  readonly path: string
+  readonly method: string
+}
+
+/**
+ * The refusals of paths beside these routes and pages; pages may be added later. A known path with another method names those that it takes, in `Allow` too:
+ * in `/v1` once a key was asked for.
+ */
+export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPage[] = []): RefuseUnknown {
   const known = new Map<string, KnownPath>()
   for (const { path, method } of routes) {
     const entry = known.get(path) ?? { steps: stepsOf(path), methods: new Set<string>() }
@@ -30,7 +39,8 @@ export function unknownRoutes(routes: readonly Route[]): RefuseUnknown {
     const path = url.split('?', 1)[0]!
     const given = stepsOf(path)
     const methods = paths.filter(({ steps }) => fits(steps, given)).flatMap((entry) => [...entry.methods])
-    const allowed = [...new Set(methods)].toSorted()
+    const ofPages = pages.filter((page) => fits(stepsOf(page.path), given)).map((page) => page.method)
+    const allowed = [...new Set([...methods, ...ofPages])].toSorted()
     const takes = allowed.length > 0 ? ` This path takes ${inWords(allowed)}.` : ''
     const others = allowed.length > 0 ? paths.filter((entry) => entry.methods.has(method)) : paths
     const hint = takes + meantPath(others, given, method)

@@ -29,6 +29,8 @@ declare module 'fastify' {
     arrived_at: number
     /** The route, once it is known; null for paths that name none. */
     prepared: PreparedRoute | null
+    /** What a door knows of who came through it; null for a key. */
+    session: unknown
   }
 }
 
@@ -160,6 +162,7 @@ class Context implements RouteRequest<unknown, unknown> {
   readonly idempotency_key: string | undefined
   readonly arrived_at: number
   readonly raw: IncomingMessage
+  readonly session: unknown
   readonly #reply: FastifyReply
   #aborter: AbortController | undefined
 
@@ -173,6 +176,7 @@ class Context implements RouteRequest<unknown, unknown> {
     this.idempotency_key = idempotency_key
     this.arrived_at = request.arrived_at
     this.raw = request.raw
+    this.session = request.session
     this.#reply = reply
   }
 

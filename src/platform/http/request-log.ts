@@ -1,22 +1,26 @@
 /** What is kept of a request once it was answered: its time in the figures, and a line in the log where it was refused (behaviour: operating 2.2). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../../contract/errors.ts'
+import type { ProblemCode } from '../../contract/problem.ts'
 import type { Series } from '../fast-histogram.ts'
 import type { Platform } from '../platform.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What it was refused with; null while it was not. */
-    refused: ErrorCode | null
+    refused: ProblemCode | null
   }
 }
 
 const clientIdLengthMax = 128
 
+/** Is told of every answer; must cost next to nothing and never fail. */
+export type NoteAnswer = (request: FastifyRequest, reply: FastifyReply) => void
+
 /** `otherTimes` are those of requests that name no route, by status. */
-export function requestLog(platform: Platform, otherTimes = new Map<number, Series>()) {
+export function requestLog(platform: Platform, note: NoteAnswer | undefined, otherTimes = new Map<number, Series>()) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     observe(platform, request, reply, otherTimes)
+    note?.(request, reply)
     if (reply.statusCode >= 400) platform.log.info(lineOf(request, reply), 'a request was refused')
     else if (platform.log.isLevelEnabled('debug')) platform.log.debug(lineOf(request, reply), 'a request was answered')
   }

@@ -3,9 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { TSchema } from 'typebox'
 import { Problem } from '../../contract/problem.ts'
-import { ApiError } from '../../contract/resources/api-error.ts'
 import { wasCancelled } from '../database/failures.ts'
 import type { Platform } from '../platform.ts'
 import type { FindKey } from './auth.ts'
@@ -13,14 +11,16 @@ import { bodyRoom, type BodyRoom } from './body-room.ts'
 import { addressList } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { answerOrigins } from './cors.ts'
+import { mountDoor, type Door } from './door.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
-import { unknownRoutes } from './hints.ts'
+import { type KnownPage, unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
 import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRoute } from './pipeline.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
-import { requestLog } from './request-log.ts'
+import { requestLog, type NoteAnswer } from './request-log.ts'
+import { responses, routerPath } from './responses.ts'
 import type { Route } from './route.ts'
 import { unreadAnswers } from './unread-answers.ts'
 
@@ -33,6 +33,10 @@ export interface ServerParts {
   /** Absent: one of its own. */
   readonly bodies?: BodyRoom
   readonly connections: Connections
+  /** Where routes are mounted once more, without keys. */
+  readonly doors?: readonly Door[]
+  /** Is told of every answer. */
+  readonly note?: NoteAnswer
 }
 
 export function makeServer(parts: ServerParts): FastifyInstance {
@@ -62,6 +66,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest('caller', null)
   server.decorateRequest('arrived_at', 0)
   server.decorateRequest('prepared', null)
+  server.decorateRequest('session', null)
   server.decorateRequest('refused', null)
   // the pipeline reads bodies itself, after the checks that come before them
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
@@ -79,20 +84,31 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.server.emit('request', request, response))
   // Node would hang up without a word
   server.server.on('connect', (request: IncomingMessage, socket: Socket) => malformed(new Error(request.method), socket))
-  const note = requestLog(platform)
+  const note = requestLog(platform, parts.note)
   server.addHook('onResponse', (request, reply, done) => {
     note(request, reply)
     done()
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
-  const pipeline = pipelineOf(parts)
+  const pipeline = pipelineOf(parts, pagesOf(server))
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)
   routes.forEach((route, index) => mount(server, pipeline, route, index + 1))
+  for (const door of parts.doors ?? []) mountDoor(server, pipeline, door)
   return server
 }
 
-function pipelineOf({ platform, findKey, limiter, routes, running, bodies }: ServerParts): Pipeline {
+/** What is mounted outside of `/v1`, as it comes. HEAD and OPTIONS are there for every page that may want them, and are not named. */
+function pagesOf(server: FastifyInstance): readonly KnownPage[] {
+  const pages: KnownPage[] = []
+  server.addHook('onRoute', ({ url, method }) => {
+    if (url.startsWith('/v1/')) return
+    for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') pages.push({ path: url.replaceAll(/:(\w+)/g, '{$1}'), method: each })
+  })
+  return pages
+}
+
+function pipelineOf({ platform, findKey, limiter, routes, running, bodies }: ServerParts, pages: readonly KnownPage[]): Pipeline {
   return {
     platform,
     findKey,
@@ -100,7 +116,7 @@ function pipelineOf({ platform, findKey, limiter, routes, running, bodies }: Ser
     isTrusted: addressList(platform.settings.trusted_proxies),
     running: running ?? inFlight(),
     bodies: bodies ?? bodyRoom(),
-    refuseUnknown: unknownRoutes(routes),
+    refuseUnknown: unknownRoutes(routes, pages),
   }
 }
 
@@ -135,7 +151,7 @@ function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index:
   const prepared = prepare(route, index, settings[route.rate_limit ?? 'rate_limit_default'])
   server.route({
     method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url: routerPath(route.path),
     onRequest: route.take === undefined ? guard(pipeline, prepared) : named(prepared),
     handler: route.take === undefined ? perform(pipeline, prepared) : performSigned(pipeline, route, route.take),
     schema: { response: responses(route) },
@@ -149,26 +165,6 @@ const named =
     request.prepared = prepared
     done()
   }
-
-/** The white lists of a route's replies; errors have one of their own. */
-function responses(route: Route): Record<string, unknown> {
-  const declared: Record<string, unknown> = { '4xx': apiError, '5xx': apiError }
-  for (const [status, schema] of Object.entries(route.replies)) if (typeof schema !== 'string') declared[status] = plain(schema)
-  return declared
-}
-
-/** A schema without the `$id`s that name it in the documents: the serialiser would take a repeated one for a clash. */
-function plain(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(plain)
-  if (typeof schema !== 'object' || schema === null) return schema
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([key, value]) => !(key === '$id' && typeof value === 'string'))
-      .map(([key, value]) => [key, plain(value)]),
-  )
-}
-
-const apiError = plain(ApiError as TSchema)
 
 /** The answer to a path or method that no operation has: in `/v1` it comes after authentication and rate limit. */
 function unknownPath(pipeline: Pipeline) {

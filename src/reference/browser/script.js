@@ -18,10 +18,10 @@
     return value ?? ''
   }
 
-  /** Anchors of operations, from when all of them stood on one page, lead to their pages. */
+  /** Anchors of operations and content types, from when all of them stood on one page, lead to their pages. */
   const leadOn = () => {
-    const target = location.pathname === '/docs' && location.hash.length > 1 && document.getElementById(location.hash.slice(1))
-    if (target && target.matches('.operations li')) location.replace(target.querySelector('a').href)
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1))
+    if (target && target.matches('[data-moved]')) location.replace(target.querySelector('a').href)
   }
   leadOn()
   addEventListener('hashchange', leadOn)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { differenceOf } from './answers.ts'
+import { differenceOf, excerptDifference } from './answers.ts'
 
 const printed = '{"id":"msg_01k","status":"queued","to":"+1","error":null,"created_at":"2026-02-01T00:00:00.000Z","data":[{"a":1},{"a":2}]}'
 const time = '"created_at": "2026-01-31T09:30:00.000Z"'
@@ -23,6 +23,15 @@ test('of an answer with its headers the status, those headers that are shown and
   assert.match(differenceOf('http', 'HTTP/1.1 200 OK\n', answer)!, /^the answer begins with HTTP\/1\.1 202 Accepted/)
   assert.match(differenceOf('http', 'HTTP/1.1 202 Accepted\nretry-after: 1\n', answer)!, /^no header retry-after: 1/)
   assert.match(differenceOf('http', 'HTTP/1.1 202 Accepted\n\n{ "id": "ch_…" }\n', answer)!, /^id is "msg_01k"/)
+})
+
+test('an excerpt is of the text, in order, however it is indented', () => {
+  const text = 'one\n  two\n    three(x)\nfour\n'
+
+  assert.equal(excerptDifference('two\n  three(…)\n', text), undefined)
+  assert.equal(excerptDifference('one\n…\nfour\n', text), undefined)
+  assert.match(excerptDifference('two\nfour\n', text)!, /^the line "four" does not stand there, or not behind those above it/)
+  assert.match(excerptDifference('five\n', text)!, /^the line "five" does not stand there/)
 })
 
 test('lines are shown all and in order, but where a line says that some are left out', () => {

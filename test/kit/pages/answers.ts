@@ -15,6 +15,14 @@ export function differenceOf(language: string, shown: string, printed: string): 
   return linesDifference(shown.trimEnd().split('\n'), lines.trimEnd().split('\n'))
 }
 
+/** What an excerpt has that the text does not, as `differenceOf`. Lines stand in order, and may be indented otherwise. */
+export function excerptDifference(excerpt: string, text: string): string | undefined {
+  const [shown, whole] = [excerpt, text].map((each) => each.replaceAll(/^ +/gm, '').trimEnd().split('\n'))
+  const patterns = shown!.map((line) => (line === rest ? '[^]*?' : `${patternOf(line)}\n`))
+  const wrong = patterns.findIndex((_, index) => !new RegExp(`^${patterns.slice(0, index + 1).join('')}`, 'm').test(`${whole!.join('\n')}\n`))
+  return wrong < 0 ? undefined : `the line "${shown![wrong]}" does not stand there, or not behind those above it`
+}
+
 function jsonDifference(shown: string, printed: string): string | undefined {
   let value: unknown
   try {
@@ -63,9 +71,14 @@ function linesDifference(shown: readonly string[], printed: readonly string[]): 
 function textMatches(shown: string, printed: string): boolean {
   if (time.test(shown) && time.test(printed)) return true
   if (!shown.includes(rest)) return shown === printed
-  const parts = shown.split(rest).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-  return new RegExp(`^${parts.join('[^]*')}$`).test(printed)
+  return new RegExp(`^${patternOf(shown, '[^]*')}$`).test(printed)
 }
+
+const patternOf = (shown: string, anything = '.*'): string =>
+  shown
+    .split(rest)
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+    .join(anything)
 
 function valueDifference(shown: unknown, printed: unknown, path: string): string | undefined {
   if (shown === rest) return undefined

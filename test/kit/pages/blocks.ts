@@ -5,6 +5,8 @@ export type Mark =
   | { readonly kind: 'not run'; readonly reason: string }
   /** `<!-- file: people.csv -->`: the block is the content of this file, in the folder in which the commands run. */
   | { readonly kind: 'file'; readonly name: string }
+  /** `<!-- excerpt: src/app.ts -->`: the block is of this file of the repository, with `…` for what is left out. */
+  | { readonly kind: 'excerpt'; readonly path: string }
   /** `<!-- later: 5 s -->`: the commands are given this much later than the ones before. */
   | { readonly kind: 'later'; readonly ms: number }
   /** `<!-- while time passes -->`: the commands wait for something that takes its time. */
@@ -41,9 +43,10 @@ function markOf(before: readonly string[], line: number): Mark | undefined {
   const [, comment] = /^\s*<!-- (.*) -->$/.exec(before.findLast((each) => each.trim() !== '') ?? '') ?? []
   if (comment === undefined) return undefined
   if (comment === 'beside' || comment === 'while time passes') return { kind: comment }
-  const [, kind, value] = /^(not run|file|later): (.+)$/.exec(comment) ?? []
+  const [, kind, value] = /^(not run|file|excerpt|later): (.+)$/.exec(comment) ?? []
   if (kind === 'not run') return { kind, reason: value! }
   if (kind === 'file') return { kind, name: value! }
+  if (kind === 'excerpt') return { kind, path: value! }
   const [, seconds] = /^(\d+) s$/.exec(value ?? '') ?? []
   if (kind === 'later' && seconds !== undefined) return { kind, ms: Number(seconds) * 1000 }
   throw new Error(`line ${line}: <!-- ${comment} --> says nothing that is known about a block`)

@@ -26,6 +26,15 @@ test('a page runs in order, with what it printed and what it set before', async 
   assert.match(folder, /posthorn-page-/)
 })
 
+test('a program in TypeScript runs with the client, and what it prints is held against the page', async (t) => {
+  const program = `import { Posthorn } from '@posthorn/client'
+const posthorn = new Posthorn({ apiKey: process.env.KEY!, baseUrl: 'http://127.0.0.1:8080' })
+console.log((await posthorn.me.retrieve()).mode)`
+
+  await playPage(t, page(block('sh', 'mkdir ../inner && cd ../inner && ln -s ../folder/node_modules .'), block('ts', program), block('text', 'test')))
+  await assert.rejects(playPage(t, page(block('ts', program), block('text', 'live'))), /^Error: line 7: the line "live" was not printed/)
+})
+
 test('a page fails where it shows something else, hides a refusal, or has a block that is nothing', async (t) => {
   const fails = async (expected: RegExp, ...blocks: string[]) => await assert.rejects(playPage(t, page(...blocks)), expected)
 

@@ -2,24 +2,25 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { nodeFlags } from '../../../scripts/node-flags.mjs'
 import { freePort } from '../../../src/lib/free-port.ts'
+import { clientSource, installedClient } from '../client-package.ts'
 import { closing } from '../closing.ts'
 import { until, within } from '../waiting.ts'
 import { startWorld, testSecretKeys, type TestAccount, type World } from '../world.ts'
-import { differenceOf } from './answers.ts'
+import { differenceOf, excerptDifference } from './answers.ts'
 import { blocksOf, type Block } from './blocks.ts'
+import { commandLine, npmSettings } from './command-line.ts'
 
 /** Where pages say that the service and the reader's own program are. */
 const shownAddress = 'http://127.0.0.1:8080'
 const shownPort = /\b3000\b/g
 
-const main = join(import.meta.dirname, '../../../src/main.ts')
+const root = join(import.meta.dirname, '../../..')
 const answers = ['json', 'http', 'text', 'csv', '']
 /** What stands for an id or a secret in a command is the one that was printed last. */
 const placeholder = /\b([a-z]+(?:_[a-z]+)?)_…/g
@@ -33,8 +34,9 @@ export interface Played {
 }
 
 /**
- * Runs the page, whose blocks are commands (`sh`), what the commands before print (`json`, `http`, `text`, `csv`), files, or marked as not run; throws at the first that is none
- * of these, fails, or prints something else. `BASE`, `KEY` and `LIVE_KEY` are set.
+ * Runs the page, whose blocks are commands (`sh`), programs (`ts`), what those before print (`json`, `http`, `text`, `csv`), files, or marked as not run; throws at the first
+ * that is none of these, fails, or prints something else. `BASE`, `KEY` and `LIVE_KEY` are set. A page that packs the TypeScript client finds its source, as in a checkout;
+ * another one that imports it finds it installed.
  */
 export async function playPage(t: TestContext, markdown: string): Promise<Played> {
   const [port, own] = [await freePort(), await freePort()]
@@ -45,6 +47,8 @@ export async function playPage(t: TestContext, markdown: string): Promise<Played
   const account = await world.account()
   const { key: live_key } = await world.services.accounts.createKey({ account_id: account.id, mode: 'live' })
   const player = await startPlayer(t, { world, account, live_key, port: String(own) })
+  if (markdown.includes('npm pack ./clients/typescript')) await clientSource(join(player.folder, 'clients/typescript'))
+  else if (markdown.includes(`from '@posthorn/client'`)) await cp(await installedClient(), player.folder, { recursive: true })
   for (const block of blocksOf(markdown)) {
     const difference = await player.play(block)
     if (difference !== undefined) throw new Error(`line ${block.line}: ${difference}`)
@@ -98,12 +102,21 @@ async function startPlayer(t: TestContext, stage: Stage) {
     for (const [prefix, value] of found) seen.set(prefix, value)
   }
 
-  async function runCommands({ text, mark, line }: Block): Promise<string | undefined> {
+  /** A program is a file and the command that runs it. */
+  async function commandsOf({ language, text, line }: Block): Promise<string> {
+    if (language !== 'ts') return real(text)
+    await writeFile(join(shell.cwd(), `program-${line}.ts`), real(text))
+    return `node program-${line}.ts`
+  }
+
+  async function runCommands(block: Block): Promise<string | undefined> {
+    const { text, mark, line } = block
     if (mark?.kind === 'later') await letPass(world, mark.ms)
     if (text.includes('/v1/events')) await account.api.get('/v1/events')
-    const commands = real(text)
+    const commands = await commandsOf(block)
     if (mark?.kind === 'beside') {
       beside = await shell.runBeside(commands, `${line}`)
+      note(await readFile(beside, 'utf8'))
       return undefined
     }
     const running = shell.run(commands, `${line}`)
@@ -133,10 +146,11 @@ async function startPlayer(t: TestContext, stage: Stage) {
       const { language, mark } = block
       if (mark?.kind === 'not run') return undefined
       if (mark?.kind === 'file') {
-        await writeFile(join(folder, mark.name), real(block.text))
+        await writeFile(join(shell.cwd(), mark.name), real(block.text))
         return undefined
       }
-      if (language === 'sh') return refused ?? (await runCommands(block))
+      if (mark?.kind === 'excerpt') return excerptDifference(block.text, await readFile(join(root, mark.path), 'utf8'))
+      if (language === 'sh' || language === 'ts') return refused ?? (await runCommands(block))
       refused = undefined
       return answers.includes(language) ? await holdAnswer(block) : `a block of ${language} that is no file and is not marked as not run`
     },
@@ -157,13 +171,9 @@ function environment({ world, account, live_key }: Stage, home: string): NodeJS.
     POSTHORN_BASE_URL: world.base_url,
     POSTHORN_SIMULATOR: 'true',
     POSTHORN_LOG_LEVEL: 'silent',
+    ...npmSettings(home),
   }
 }
-
-/** What `npm run posthorn -- …` is in a checkout. */
-const commandLine = `npm() { [ "$1 $2 $3" = "run posthorn --" ] && shift 3 || { [ "$1 $2 $3 $4" = "run -s posthorn --" ] && shift 4; } || return 64; posthorn "$@"; }
-posthorn() { '${process.execPath}' ${nodeFlags.join(' ')} '${main}' "$@"; }
-`
 
 /** One shell for the whole page, so that variables and functions stay. */
 function startShell(t: TestContext, home: string, folder: string, env: NodeJS.ProcessEnv) {
@@ -172,13 +182,18 @@ function startShell(t: TestContext, home: string, folder: string, env: NodeJS.Pr
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   child.stdin.write(commandLine)
   const path = (name: string) => join(home, name)
+  let cwd = folder
   return {
+    /** Where the commands have gone by `cd`. */
+    cwd: () => cwd,
     async run(commands: string, name: string) {
       await writeFile(path(`${name}.sh`), commands)
-      child.stdin.write(`source '${path(name)}.sh' >'${path(name)}.out' 2>'${path(name)}.err' </dev/null; echo $?\n`)
+      child.stdin.write(`source '${path(name)}.sh' >'${path(name)}.out' 2>'${path(name)}.err' </dev/null; echo "$? $PWD"\n`)
       const { value } = await within('the commands to end', lines.next())
+      const [, status, at] = /^(\d+) (.*)$/.exec(String(value)) ?? []
+      cwd = at!
       const [out, err] = await Promise.all([readFile(path(`${name}.out`), 'utf8'), readFile(path(`${name}.err`), 'utf8')])
-      return { out, err, status: Number(value) }
+      return { out, err, status: Number(status) }
     },
     /** Resolves to the file that holds what it prints, once it has printed something. */
     async runBeside(commands: string, name: string): Promise<string> {

@@ -1,6 +1,6 @@
 /** The operations of the API. Written by `npm run gen` from openapi.json: not by hand. */
 import type { List } from '../list.js'
-import { Resource, segment } from '../resource.js'
+import { Resource } from '../resource.js'
 import type { RequestOptions, Transport } from '../transport.js'
 import type {
   Account,
@@ -378,13 +378,13 @@ export interface MessagesListEventsItem {
   /** The message (`msg_`) whose history it is. */
   message_id: string
   /** What happened, `message.` and the status. */
-  type: string
+  type: 'message.queued' | 'message.sending' | 'message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | (string & {})
   /** The status that it had from then on. */
   status: 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed' | 'received' | (string & {})
   /** Why it failed; null where it did not. */
   error: {
     /** Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added. */
-    code: string
+    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'expired' | 'cancelled' | (string & {})
     /** For people; the wording may change. */
     message: string
     /** The provider's own code; empty where the failure is not the provider's. */
@@ -512,7 +512,7 @@ export interface WebhookEndpointsListDeliveriesQuery {
 
 export interface EventsListQuery {
   /** An event type, or a known prefix such as `message.*`. */
-  type?: string | undefined
+  type?: 'message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | 'channel.connected' | 'channel.disconnected' | 'balance.low' | 'package.exhausted' | 'package.expiring' | 'campaign.started' | 'campaign.paused' | 'campaign.completed' | 'campaign.failed' | 'webhook.test' | 'message.*' | 'channel.*' | 'balance.*' | 'package.*' | 'campaign.*' | 'webhook.*' | undefined
   /** Events of the object with this id. */
   object_id?: string | undefined
   /** An RFC 3339 time, a date, or a time without zone (UTC). Exclusive. */
@@ -722,507 +722,507 @@ export interface AutomationRunsListQuery {
 export class MeResource extends Resource {
   /** Retrieve the account behind the key. The account, mode and scopes of the key that makes this request. Every accepted key may call it. */
   retrieve(options?: RequestOptions): Promise<Account> {
-    return this.call({ method: 'GET', path: '/v1/me' }, options)
+    return this.call({ method: 'GET', path: ['v1', 'me'] }, options)
   }
 }
 
 export class BalanceResource extends Resource {
   /** Retrieve the balance. The prepaid wallet and the packages of the account, read fresh. Test mode is never billed: its wallet is 0 and it has no packages. */
   retrieve(options?: RequestOptions): Promise<Balance> {
-    return this.call({ method: 'GET', path: '/v1/balance' }, options)
+    return this.call({ method: 'GET', path: ['v1', 'balance'] }, options)
   }
 }
 
 export class PricesResource extends Resource {
   /** List the prices. What a message costs this account on each kind of channel: its own price where it has one. One page: `has_more` is always false. In test mode every price is 0. */
   list(query?: PricesListQuery, options?: RequestOptions): List<Price> {
-    return this.page('/v1/prices', query, options)
+    return this.page(['v1', 'prices'], query, options)
   }
 }
 
 export class UsageResource extends Resource {
   /** Read the usage. Messages accepted, and what they cost, right to the message: it is counted in the transaction that accepts them. Newest day first; a day, month or channel without usage has no record. One page: `has_more` is always false. Test mode counts its messages at no cost. */
   retrieve(query?: UsageRetrieveQuery, options?: RequestOptions): List<UsageRecord> {
-    return this.page('/v1/usage', query, options)
+    return this.page(['v1', 'usage'], query, options)
   }
 }
 
 export class BalanceTransactionsResource extends Resource {
   /** List the balance transactions. Every movement of money and credits, newest first, in the order in which they moved the wallet: each `balance_after_micros` follows from the one before it. A message that cost nothing has none, and neither has test mode. */
   list(query?: BalanceTransactionsListQuery, options?: RequestOptions): List<BalanceTransaction> {
-    return this.page('/v1/balance_transactions', query, options)
+    return this.page(['v1', 'balance_transactions'], query, options)
   }
 }
 
 export class ChannelsResource extends Resource {
   /** List channels. Newest first; deleted ones are left out. A test key sees the sandbox channels, whose ids begin with `ch_test_`. */
   list(query?: ChannelsListQuery, options?: RequestOptions): List<Channel> {
-    return this.page('/v1/channels', query, options)
+    return this.page(['v1', 'channels'], query, options)
   }
 
   /** Connect a channel. The credentials are tried at once; where the provider refuses them or cannot be reached, nothing is created. Where the provider has a `verify_token` and none is given, one is made and shown only here. What each provider asks for stands at `/docs/providers`. */
   create(body: ChannelsCreateBody, options?: RequestOptions): Promise<ConnectedChannel> {
-    return this.call({ method: 'POST', path: '/v1/channels', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'channels'], body }, options)
   }
 
   /** Retrieve a channel. Look at `connection_status` before sending and at `capabilities` for what may be sent. */
   retrieve(id: string, options?: RequestOptions): Promise<Channel> {
-    return this.call({ method: 'GET', path: `/v1/channels/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'channels', id] }, options)
   }
 
   /** Update a channel. Only the fields given change; `settings` and `credentials` are replaced whole, but a `verify_token` that is left out stays. New credentials are tried at once, and must be those of the same sender; where the provider refuses them or cannot be reached, nothing changes. Then the channel is connected, and what waits on it goes on. While `status` is `disabled` sends are refused with `channel_not_connected`, and messages accepted before wait within their validity until it is `active` again. */
   update(id: string, body: ChannelsUpdateBody = {}, options?: RequestOptions): Promise<Channel> {
-    return this.call({ method: 'PATCH', path: `/v1/channels/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'channels', id], body }, options)
   }
 
   /** Delete a channel. Sends are 404 from now on. Messages that still wait on the channel, scheduled ones too, become `failed` with `channel_not_connected` and are refunded. */
   delete(id: string, options?: RequestOptions): Promise<ChannelsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/channels/${segment(id)}`, deleted: { id: id, object: 'channel', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'channels', id], deleted: { id: id, object: 'channel', deleted: true } }, options)
   }
 
   /** Try a channel's link again. Looks at once whether the provider takes the account's credentials, instead of at the next regular try. Answers with the channel as it is afterwards. */
   reconnect(id: string, options?: RequestOptions): Promise<Channel> {
-    return this.call({ method: 'POST', path: `/v1/channels/${segment(id)}/reconnect` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'channels', id, 'reconnect'] }, options)
   }
 
   /** List a channel's message templates. One page: `has_more` is always false. */
   listTemplates(id: string, query?: ChannelsListTemplatesQuery, options?: RequestOptions): List<Template> {
-    return this.page(`/v1/channels/${segment(id)}/templates`, query, options)
+    return this.page(['v1', 'channels', id, 'templates'], query, options)
   }
 }
 
 export class ContactsResource extends Resource {
   /** Create a contact. One of `phone`, `email` or an identifier is required. `phone` and every identifier are unique in the account and mode. Somebody who opted out before, as a stranger or as a contact deleted since, starts as `opted_out`, unless `consent` says otherwise. */
   create(body: ContactCreation = {}, options?: RequestOptions): Promise<Contact> {
-    return this.call({ method: 'POST', path: '/v1/contacts', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contacts'], body }, options)
   }
 
   /** List contacts. Newest first. Filters are joined by AND; one that names nothing known gives an empty list. */
   list(query?: ContactsListQuery, options?: RequestOptions): List<Contact> {
-    return this.page('/v1/contacts', query, options)
+    return this.page(['v1', 'contacts'], query, options)
   }
 
   /** Create or update a contact by phone number. 201 when created, 200 when updated. Works as an update, except that `tags` are added. A known number keeps its spelling. An opt-out never changes unless `consent` names its channel type. Updates work at the contact cap, too. */
   upsert(body: ContactUpsert, options?: RequestOptions): Promise<Contact> {
-    return this.call({ method: 'POST', path: '/v1/contacts/upsert', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contacts', 'upsert'], body }, options)
   }
 
   /** Add and remove tags of many contacts. Up to 1000 contacts, by `contacts` or by `phones`; `remove` comes before `add`. All or nothing: when one contact would have more than 50 tags, none changes. */
   updateTags(body: ContactTagging = {}, options?: RequestOptions): Promise<ContactsUpdateTagsResponse> {
-    return this.call({ method: 'POST', path: '/v1/contacts/tags', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contacts', 'tags'], body }, options)
   }
 
   /** Retrieve a contact. With its tags, attributes and consent by channel type. A deleted contact is 404. */
   retrieve(id: string, options?: RequestOptions): Promise<Contact> {
-    return this.call({ method: 'GET', path: `/v1/contacts/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'contacts', id] }, options)
   }
 
   /** Update a contact. `attributes`, `identifiers` and `consent` are merged by key, null removes; `tags` and `metadata` are replaced; absent fields stay. `opted_out` takes effect at once: scheduled messages of that channel type fail with `recipient_blocked` and are refunded. */
   update(id: string, body: ContactUpdate = {}, options?: RequestOptions): Promise<Contact> {
-    return this.call({ method: 'PATCH', path: `/v1/contacts/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'contacts', id], body }, options)
   }
 
   /** Delete a contact. Its data, consent history and memberships are gone. Its opt-outs stay in force as keyed hashes; its messages keep their own record. */
   delete(id: string, options?: RequestOptions): Promise<ContactsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/contacts/${segment(id)}`, deleted: { id: id, object: 'contact', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'contacts', id], deleted: { id: id, object: 'contact', deleted: true } }, options)
   }
 
   /** List the changes of a contact's consent. Newest first: the proof of every opt-in and opt-out, with the message or request that caused it. */
   listConsentHistory(id: string, query?: ContactsListConsentHistoryQuery, options?: RequestOptions): List<ConsentChange> {
-    return this.page(`/v1/contacts/${segment(id)}/consent_history`, query, options)
+    return this.page(['v1', 'contacts', id, 'consent_history'], query, options)
   }
 
   /** Export contacts as CSV. Streams every contact that fits the filters, which are those of the list. One column for each attribute, consent and identifier that is in use. An import reads the file back. A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not. */
   export(query?: ContactsExportQuery, options?: RequestOptions): Promise<string> {
-    return this.call({ method: 'GET', path: '/v1/contacts/export', query, text: true }, options)
+    return this.call({ method: 'GET', path: ['v1', 'contacts', 'export'], query, text: true }, options)
   }
 
   /** Export the whole record of a contact. Everything that is kept about the contact, for a person who asks for their data: the contact, every change of its consent, its lists, and rows of imports that were rejected. */
   exportData(id: string, options?: RequestOptions): Promise<ContactExport> {
-    return this.call({ method: 'GET', path: `/v1/contacts/${segment(id)}/export` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'contacts', id, 'export'] }, options)
   }
 }
 
 export class ContactTagsResource extends Resource {
   /** List the tags of contacts. By name, with the spelling that was met first. A tag that no contact has any more is left out. */
   list(query?: ContactTagsListQuery, options?: RequestOptions): List<ContactTag> {
-    return this.page('/v1/contact_tags', query, options)
+    return this.page(['v1', 'contact_tags'], query, options)
   }
 }
 
 export class ContactAttributesResource extends Resource {
   /** List the attributes of contacts. By key. An attribute is defined once a contact was saved with it, and stays so. */
   list(query?: ContactAttributesListQuery, options?: RequestOptions): List<ContactAttribute> {
-    return this.page('/v1/contact_attributes', query, options)
+    return this.page(['v1', 'contact_attributes'], query, options)
   }
 }
 
 export class ContactListsResource extends Resource {
   /** Create a contact list. An empty list. Contacts are added with `POST /v1/contact_lists/{id}/members`. */
   create(body: ContactListCreation, options?: RequestOptions): Promise<ContactList> {
-    return this.call({ method: 'POST', path: '/v1/contact_lists', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contact_lists'], body }, options)
   }
 
   /** List contact lists. Newest first, each with the number of its members. */
   list(query?: ContactListsListQuery, options?: RequestOptions): List<ContactList> {
-    return this.page('/v1/contact_lists', query, options)
+    return this.page(['v1', 'contact_lists'], query, options)
   }
 
   /** Retrieve a contact list. The list and the number of its members; who they are is told by `GET /v1/contacts?list={id}`. */
   retrieve(id: string, options?: RequestOptions): Promise<ContactList> {
-    return this.call({ method: 'GET', path: `/v1/contact_lists/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'contact_lists', id] }, options)
   }
 
   /** Update a contact list. Absent fields stay; `metadata` is replaced whole. */
   update(id: string, body: ContactListUpdate = {}, options?: RequestOptions): Promise<ContactList> {
-    return this.call({ method: 'PATCH', path: `/v1/contact_lists/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'contact_lists', id], body }, options)
   }
 
   /** Delete a contact list. Its contacts stay. */
   delete(id: string, options?: RequestOptions): Promise<ContactListsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/contact_lists/${segment(id)}`, deleted: { id: id, object: 'contact_list', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'contact_lists', id], deleted: { id: id, object: 'contact_list', deleted: true } }, options)
   }
 
   /** Add contacts to a list. Contacts that are members already, or that do not exist, are told and do no harm. */
   addMembers(id: string, body: ContactListMembership, options?: RequestOptions): Promise<ContactListsAddMembersResponse> {
-    return this.call({ method: 'POST', path: `/v1/contact_lists/${segment(id)}/members`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contact_lists', id, 'members'], body }, options)
   }
 
   /** Remove contacts from a list. The contacts themselves stay. Ids that are no members are counted in `not_members`, not refused. */
   removeMembers(id: string, body: ContactListMembership, options?: RequestOptions): Promise<ContactListsRemoveMembersResponse> {
-    return this.call({ method: 'POST', path: `/v1/contact_lists/${segment(id)}/members/remove`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contact_lists', id, 'members', 'remove'], body }, options)
   }
 }
 
 export class SegmentsResource extends Resource {
   /** Create a segment. The rules are checked as a whole; a refusal names every place that does not fit. A list that the rules name must exist (404). */
   create(body: SegmentCreation, options?: RequestOptions): Promise<Segment> {
-    return this.call({ method: 'POST', path: '/v1/segments', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'segments'], body }, options)
   }
 
   /** List segments. Newest first, with their rules; how many contacts fit is told by the preview of each. */
   list(query?: SegmentsListQuery, options?: RequestOptions): List<Segment> {
-    return this.page('/v1/segments', query, options)
+    return this.page(['v1', 'segments'], query, options)
   }
 
   /** Retrieve a segment. Its name and rules. Who fits is found out anew each time that it is used. */
   retrieve(id: string, options?: RequestOptions): Promise<Segment> {
-    return this.call({ method: 'GET', path: `/v1/segments/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'segments', id] }, options)
   }
 
   /** Update a segment. Absent fields stay; `rules` are replaced whole. A list that the stored rules name may be named again although it has been deleted. */
   update(id: string, body: SegmentUpdate = {}, options?: RequestOptions): Promise<Segment> {
-    return this.call({ method: 'PATCH', path: `/v1/segments/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'segments', id], body }, options)
   }
 
   /** Delete a segment. Its contacts stay. A campaign that has not taken its snapshot fails with `audience_missing`. */
   delete(id: string, options?: RequestOptions): Promise<SegmentsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/segments/${segment(id)}`, deleted: { id: id, object: 'segment', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'segments', id], deleted: { id: id, object: 'segment', deleted: true } }, options)
   }
 
   /** Preview a segment. Counts the contacts that fit now, exactly, and for each channel type how many of them can be written to. */
   preview(id: string, options?: RequestOptions): Promise<SegmentPreview> {
-    return this.call({ method: 'GET', path: `/v1/segments/${segment(id)}/preview` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'segments', id, 'preview'] }, options)
   }
 }
 
 export class ContactImportsResource extends Resource {
   /** Import contacts from a CSV file. The body is the file itself (`Content-Type: text/csv`), or a form (`multipart/form-data`) with the file in the field `file` and the parameters in the query or in fields before it. UTF-8, with or without BOM; comma, semicolon or tab, or what a line `sep=;` before the header names. The first row names the columns: contact fields, `attributes.<key>`, `consent.<channel type>`, `identifiers.<channel type>`, `tags` with `;` between; common spellings are understood, an unknown column is refused. Rows create contacts or update them, found by phone number, else by identifier, else by e-mail address; an empty cell changes nothing, tags are added. An opt-out is never undone. A file that is no CSV is refused as a whole. Rows are applied in the background: read the import to see how far it is. */
   create(body: string | Blob | Uint8Array<ArrayBuffer>, query?: ContactImportsCreateQuery, options?: RequestOptions): Promise<ContactImport> {
-    return this.call({ method: 'POST', path: '/v1/contact_imports', body, contentType: 'text/csv', query }, options)
+    return this.call({ method: 'POST', path: ['v1', 'contact_imports'], body, contentType: 'text/csv', query }, options)
   }
 
   /** List contact imports. Newest first, with the counts of each so far. */
   list(query?: ContactImportsListQuery, options?: RequestOptions): List<ContactImport> {
-    return this.page('/v1/contact_imports', query, options)
+    return this.page(['v1', 'contact_imports'], query, options)
   }
 
   /** Retrieve a contact import. Its counters move while it runs. */
   retrieve(id: string, options?: RequestOptions): Promise<ContactImport> {
-    return this.call({ method: 'GET', path: `/v1/contact_imports/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'contact_imports', id] }, options)
   }
 
   /** Download the rejected rows of a contact import. A CSV with the columns of the file, `import_row` (the header is row 1), `import_result` and `import_reason`; corrected, it can be imported as it is. Kept for 30 days. Rows applied without some of their cells stand there, too. */
   listErrors(id: string, options?: RequestOptions): Promise<string> {
-    return this.call({ method: 'GET', path: `/v1/contact_imports/${segment(id)}/errors`, text: true }, options)
+    return this.call({ method: 'GET', path: ['v1', 'contact_imports', id, 'errors'], text: true }, options)
   }
 }
 
 export class MessagesResource extends Resource {
   /** Send a message. Answers 202 once the message is stored and charged; its outcome is read back with GET /v1/messages/{id} or told by webhooks. */
   send(body: SendMessage, options?: RequestOptions): Promise<Message> {
-    return this.call({ method: 'POST', path: '/v1/messages', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'messages'], body }, options)
   }
 
   /** List messages. Newest first. `updated_after` covers new messages and changes of status; poll with an overlap of a few seconds. */
   list(query?: MessagesListQuery, options?: RequestOptions): List<Message> {
-    return this.page('/v1/messages', query, options)
+    return this.page(['v1', 'messages'], query, options)
   }
 
   /** Send up to 100 messages. Answers 207 whenever the batch itself is well-formed, even if every item was rejected. The Idempotency-Key applies to the whole batch. */
   sendBatch(body: MessagesSendBatchBody, options?: RequestOptions): Promise<MessagesSendBatchResponse> {
-    return this.call({ method: 'POST', path: '/v1/messages/batch', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'messages', 'batch'], body }, options)
   }
 
   /** Retrieve a message. As it is at this moment: `status` and the moments beside it tell how far it has come, `error` why it failed. */
   retrieve(id: string, options?: RequestOptions): Promise<Message> {
-    return this.call({ method: 'GET', path: `/v1/messages/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'messages', id] }, options)
   }
 
   /** List a message's history. Newest first, in one page. */
   listEvents(id: string, query?: MessagesListEventsQuery, options?: RequestOptions): List<MessagesListEventsItem> {
-    return this.page(`/v1/messages/${segment(id)}/events`, query, options)
+    return this.page(['v1', 'messages', id, 'events'], query, options)
   }
 
   /** List a message's hand-overs to its provider. Newest first, in one page. */
   listAttempts(id: string, query?: MessagesListAttemptsQuery, options?: RequestOptions): List<MessagesListAttemptsItem> {
-    return this.page(`/v1/messages/${segment(id)}/attempts`, query, options)
+    return this.page(['v1', 'messages', id, 'attempts'], query, options)
   }
 
   /** Cancel a message that is still queued. The message becomes `failed` with the error code `cancelled`, and is refunded. */
   cancel(id: string, options?: RequestOptions): Promise<Message> {
-    return this.call({ method: 'POST', path: `/v1/messages/${segment(id)}/cancel` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'messages', id, 'cancel'] }, options)
   }
 }
 
 export class TestResource extends Resource {
   /** Simulate an inbound message. On a sandbox channel: emits `message.received`, opens the service window, applies the opt-out keywords. */
   createInboundMessage(body: InboundMessage, options?: RequestOptions): Promise<Message> {
-    return this.call({ method: 'POST', path: '/v1/test/inbound_messages', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'test', 'inbound_messages'], body }, options)
   }
 }
 
 export class WebhookEndpointsResource extends Resource {
   /** Create a webhook endpoint. From now on the endpoint receives every event of its mode that it subscribes to, signed with `secret`, which is shown only here. `url` must be https and lead to a public address; a host name that does not resolve yet is accepted, and every attempt checks the address it connects to. */
   create(body: WebhookEndpointsCreateBody, options?: RequestOptions): Promise<WebhookEndpointWithSecret> {
-    return this.call({ method: 'POST', path: '/v1/webhook_endpoints', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'webhook_endpoints'], body }, options)
   }
 
   /** List webhook endpoints. Newest first, disabled ones too. Secrets are not shown again. */
   list(query?: WebhookEndpointsListQuery, options?: RequestOptions): List<WebhookEndpoint> {
-    return this.page('/v1/webhook_endpoints', query, options)
+    return this.page(['v1', 'webhook_endpoints'], query, options)
   }
 
   /** Retrieve a webhook endpoint. Its secret is not shown again: `roll_secret` makes a new one. */
   retrieve(id: string, options?: RequestOptions): Promise<WebhookEndpoint> {
-    return this.call({ method: 'GET', path: `/v1/webhook_endpoints/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'webhook_endpoints', id] }, options)
   }
 
   /** Update a webhook endpoint. Absent fields stay; `events`, `filters` and `metadata` are replaced whole; null clears `filters`, `metadata` and `verification_token`. `status` `disabled` ends what is pending as failed; `active` enables a disabled endpoint again, its count of failures starts anew, and what happened meanwhile is never sent. */
   update(id: string, body: WebhookEndpointsUpdateBody = {}, options?: RequestOptions): Promise<WebhookEndpoint> {
-    return this.call({ method: 'PATCH', path: `/v1/webhook_endpoints/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'webhook_endpoints', id], body }, options)
   }
 
   /** Delete a webhook endpoint. What is pending for it is dropped for good. */
   delete(id: string, options?: RequestOptions): Promise<WebhookEndpointsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/webhook_endpoints/${segment(id)}`, deleted: { id: id, object: 'webhook_endpoint', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'webhook_endpoints', id], deleted: { id: id, object: 'webhook_endpoint', deleted: true } }, options)
   }
 
   /** Roll the signing secret. Answers the endpoint with a new `secret`. The previous one stops being used immediately, or signs as well (a second `v1=`) for `expire_previous_in_seconds`. */
   rollSecret(id: string, body: WebhookEndpointsRollSecretBody = {}, options?: RequestOptions): Promise<WebhookEndpointWithSecret> {
-    return this.call({ method: 'POST', path: `/v1/webhook_endpoints/${segment(id)}/roll_secret`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'webhook_endpoints', id, 'roll_secret'], body }, options)
   }
 
   /** Send a test event. Delivers a signed `webhook.test` event to this endpoint alone, whatever it subscribes to. Waits up to 5 seconds for the first attempt and answers the delivery as it then is. The delivery is retried and counted as any other. A disabled endpoint gets nothing: `failed`, `endpoint_disabled`. */
   test(id: string, options?: RequestOptions): Promise<WebhookDelivery> {
-    return this.call({ method: 'POST', path: `/v1/webhook_endpoints/${segment(id)}/test` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'webhook_endpoints', id, 'test'] }, options)
   }
 
   /** List an endpoint's deliveries. Kept 30 days. */
   listDeliveries(id: string, query?: WebhookEndpointsListDeliveriesQuery, options?: RequestOptions): List<WebhookDelivery> {
-    return this.page(`/v1/webhook_endpoints/${segment(id)}/deliveries`, query, options)
+    return this.page(['v1', 'webhook_endpoints', id, 'deliveries'], query, options)
   }
 
   /** Retrieve a delivery. What its last attempt was answered, and when the next one is due. */
   retrieveDelivery(id: string, deliveryId: string, options?: RequestOptions): Promise<WebhookDelivery> {
-    return this.call({ method: 'GET', path: `/v1/webhook_endpoints/${segment(id)}/deliveries/${segment(deliveryId)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'webhook_endpoints', id, 'deliveries', deliveryId] }, options)
   }
 
   /** Retry a delivery. One attempt now, with the same body, of a delivery that is not pending; it is counted, and no further attempts follow. Waits up to 5 seconds and answers the delivery as it then is. */
   retryDelivery(id: string, deliveryId: string, options?: RequestOptions): Promise<WebhookDelivery> {
-    return this.call({ method: 'POST', path: `/v1/webhook_endpoints/${segment(id)}/deliveries/${segment(deliveryId)}/retry` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'webhook_endpoints', id, 'deliveries', deliveryId, 'retry'] }, options)
   }
 }
 
 export class EventsResource extends Resource {
   /** List events. The events that webhooks deliver, for polling and for catching up; each item is the body delivered. With `order=asc` no event ever appears behind a cursor already handed out. Events are kept 30 days; a cursor older than that means the start of the feed. */
   list(query?: EventsListQuery, options?: RequestOptions): List<Event> {
-    return this.page('/v1/events', query, options)
+    return this.page(['v1', 'events'], query, options)
   }
 
   /** Retrieve an event. As it was delivered: `data.object` is the resource as it was then, not as it is now. Events are kept for 30 days. */
   retrieve(id: string, options?: RequestOptions): Promise<Event> {
-    return this.call({ method: 'GET', path: `/v1/events/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'events', id] }, options)
   }
 }
 
 export class CampaignsResource extends Resource {
   /** Create a campaign. A draft, unless `launch` is true. A live `whatsapp` campaign must send an approved template, which is looked up at the provider. */
   create(body: CampaignCreation, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'POST', path: '/v1/campaigns', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns'], body }, options)
   }
 
   /** List campaigns. Newest first. Recipients of ad-hoc audiences are left out; `recipients_count` tells how many there are. */
   list(query?: CampaignsListQuery, options?: RequestOptions): List<Campaign> {
-    return this.page('/v1/campaigns', query, options)
+    return this.page(['v1', 'campaigns'], query, options)
   }
 
   /** Retrieve a campaign. With its counters and cost so far, and an ad-hoc audience with its recipients. */
   retrieve(id: string, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'GET', path: `/v1/campaigns/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'campaigns', id] }, options)
   }
 
   /** Update a draft. Absent fields stay; objects are replaced whole. The draft is checked as a whole: a list, segment or channel that is gone is to be replaced with it. */
   update(id: string, body: CampaignUpdate = {}, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'PATCH', path: `/v1/campaigns/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'campaigns', id], body }, options)
   }
 
   /** Delete a draft. Drafts alone are deleted; a campaign of another status is 409 `campaign_state_invalid`. */
   delete(id: string, options?: RequestOptions): Promise<CampaignsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/campaigns/${segment(id)}`, deleted: { id: id, object: 'campaign', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'campaigns', id], deleted: { id: id, object: 'campaign', deleted: true } }, options)
   }
 
   /** List the recipients of a campaign. In the order of the snapshot; none before it is complete. With `Accept: text/csv` all that fit `status` and `to` are streamed as CSV; `limit` and `starting_after` have no effect then. A cell that a spreadsheet would take for a formula is written after an apostrophe; E.164 phone numbers are not. */
   listRecipients(id: string, query?: CampaignsListRecipientsQuery, options?: RequestOptions): List<CampaignRecipient> {
-    return this.page(`/v1/campaigns/${segment(id)}/recipients`, query, options)
+    return this.page(['v1', 'campaigns', id, 'recipients'], query, options)
   }
 
   /** Launch a campaign. Checked in this order: status, consent, channel, template, size, funds. Each message is charged when it is sent. */
   launch(id: string, body: CampaignLaunch = {}, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/launch`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'launch'], body }, options)
   }
 
   /** Rehearse a campaign. What a launch would do now, or what a campaign on its way would still do: to whom, at what cost, from when to when, and every check of a launch. Nothing is stored, sent or charged. With `Accept: text/csv` each recipient is streamed with its outcome. */
   rehearse(id: string, options?: RequestOptions): Promise<CampaignRehearsal> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/rehearse` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'rehearse'] }, options)
   }
 
   /** Send a campaign to yourself. Its message as it would go to one address: an API message like any other, charged like one. Merge tags are filled in as for the first ad-hoc recipient, with what is known of the contact at that address. */
   test(id: string, body: CampaignTest, options?: RequestOptions): Promise<Message> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/test`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'test'], body }, options)
   }
 
   /** Duplicate a campaign. A draft of the same, without `send_at` and declared consent; with `recipients` = `failed` to those alone to whom it failed (409 where there are none). */
   duplicate(id: string, body: CampaignDuplication = {}, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/duplicate`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'duplicate'], body }, options)
   }
 
   /** Pause a campaign. Messages that were handed on already still go out. */
   pause(id: string, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/pause` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'pause'] }, options)
   }
 
   /** Resume a campaign. Goes on where it stopped. A live campaign needs funds for one message at least. */
   resume(id: string, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/resume` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'resume'] }, options)
   }
 
   /** Cancel a campaign. Who got no message yet gets none. What was sent is not recalled and stays charged. */
   cancel(id: string, options?: RequestOptions): Promise<Campaign> {
-    return this.call({ method: 'POST', path: `/v1/campaigns/${segment(id)}/cancel` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'campaigns', id, 'cancel'] }, options)
   }
 }
 
 export class IntegrationSourcesResource extends Resource {
   /** Retrieve the source of a source key. For plugins: what to report and how. The ETag is `config_version`; with `If-None-Match` an unchanged source is 304 without a body. Ask at most once every five minutes. */
   retrieveCurrent(options?: RequestOptions): Promise<IntegrationSource> {
-    return this.call({ method: 'GET', path: '/v1/integration_sources/current' }, options)
+    return this.call({ method: 'GET', path: ['v1', 'integration_sources', 'current'] }, options)
   }
 
   /** Update the source of a source key. Only what is sent changes; `emits` is replaced whole. Status and secrets cannot be changed with this key. */
   updateCurrent(body: IntegrationSourcesUpdateCurrentBody = {}, options?: RequestOptions): Promise<IntegrationSource> {
-    return this.call({ method: 'PATCH', path: '/v1/integration_sources/current', body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'integration_sources', 'current'], body }, options)
   }
 
   /** Create or update an integration source. Upserts by `platform` and `external_id` within the mode of the key: 201 with `source_key` and `signing_secret`, shown only here, where the source is new; 200 without them where it existed. What is sent replaces what an existing source has; a disabled one stays disabled. */
   upsert(body: IntegrationSourcesUpsertBody, options?: RequestOptions): Promise<IntegrationSource | IntegrationSourceWithSecrets> {
-    return this.call({ method: 'POST', path: '/v1/integration_sources', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'integration_sources'], body }, options)
   }
 
   /** List integration sources. Newest first. Keys and secrets are not shown again. */
   list(query?: IntegrationSourcesListQuery, options?: RequestOptions): List<IntegrationSource> {
-    return this.page('/v1/integration_sources', query, options)
+    return this.page(['v1', 'integration_sources'], query, options)
   }
 
   /** Retrieve an integration source. The ETag is `config_version`; with `If-None-Match` an unchanged source is 304 without a body. */
   retrieve(id: string, options?: RequestOptions): Promise<IntegrationSource> {
-    return this.call({ method: 'GET', path: `/v1/integration_sources/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'integration_sources', id] }, options)
   }
 
   /** Update an integration source. Only what is sent changes; `emits` is replaced whole. `status` `disabled` refuses the source key and native webhooks (403 `source_disabled`) and cancels what waits to be sent, until it is `active` again. */
   update(id: string, body: IntegrationSourcesUpdateBody = {}, options?: RequestOptions): Promise<IntegrationSource> {
-    return this.call({ method: 'PATCH', path: `/v1/integration_sources/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'integration_sources', id], body }, options)
   }
 
   /** Delete an integration source. Its automations and receipts go with it, scheduled runs are cancelled, and its key stops at once. Messages that were sent stay. */
   delete(id: string, options?: RequestOptions): Promise<IntegrationSourcesDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/integration_sources/${segment(id)}`, deleted: { id: id, object: 'integration_source', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'integration_sources', id], deleted: { id: id, object: 'integration_source', deleted: true } }, options)
   }
 
   /** Roll the source key and the signing secret. Answers the source with a new `source_key` and `signing_secret`. The old ones stop at once. */
   rollKey(id: string, options?: RequestOptions): Promise<IntegrationSourceWithSecrets> {
-    return this.call({ method: 'POST', path: `/v1/integration_sources/${segment(id)}/roll_key` }, options)
+    return this.call({ method: 'POST', path: ['v1', 'integration_sources', id, 'roll_key'] }, options)
   }
 }
 
 export class AutomationEventsResource extends Resource {
   /** Report what happened in a shop or site. Answers 202 with the receipt once the event is stored, with the runs of the automations that are for it. The same `source` and `event_id` again is 200, the first receipt with `status` `duplicate`; nothing runs twice. At most 256 KB. */
   create(body: AutomationEventsCreateBody, options?: RequestOptions): Promise<AutomationEvent> {
-    return this.call({ method: 'POST', path: '/v1/automation_events', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'automation_events'], body }, options)
   }
 
   /** List the receipts of reported events. Newest first, with what has become of their runs. A page ends before its `limit` where it shows more than 4 MB of data. */
   list(query?: AutomationEventsListQuery, options?: RequestOptions): List<AutomationEvent> {
-    return this.page('/v1/automation_events', query, options)
+    return this.page(['v1', 'automation_events'], query, options)
   }
 
   /** Retrieve the receipt of a reported event. With the runs that came of it, and why where none did. */
   retrieve(id: string, options?: RequestOptions): Promise<AutomationEvent> {
-    return this.call({ method: 'GET', path: `/v1/automation_events/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'automation_events', id] }, options)
   }
 }
 
 export class AutomationsResource extends Resource {
   /** Create an automation. From now on its message follows each event of its source and type whose conditions are met. One on a live `whatsapp` channel must send an approved template, which is looked up at the provider. */
   create(body: AutomationCreation, options?: RequestOptions): Promise<Automation> {
-    return this.call({ method: 'POST', path: '/v1/automations', body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'automations'], body }, options)
   }
 
   /** List automations. Newest first, paused ones too. */
   list(query?: AutomationsListQuery, options?: RequestOptions): List<Automation> {
-    return this.page('/v1/automations', query, options)
+    return this.page(['v1', 'automations'], query, options)
   }
 
   /** Retrieve an automation. Which event it waits for, under which conditions, and what it sends. */
   retrieve(id: string, options?: RequestOptions): Promise<Automation> {
-    return this.call({ method: 'GET', path: `/v1/automations/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'automations', id] }, options)
   }
 
   /** Update an automation. Absent fields stay; objects and arrays are replaced whole. What waits to be sent keeps its time and is sent with the message as it is then; pausing cancels it, and so does another `event_type` or a channel of another type. To be paused or renamed an automation is not checked anew. */
   update(id: string, body: AutomationUpdate = {}, options?: RequestOptions): Promise<Automation> {
-    return this.call({ method: 'PATCH', path: `/v1/automations/${segment(id)}`, body }, options)
+    return this.call({ method: 'PATCH', path: ['v1', 'automations', id], body }, options)
   }
 
   /** Delete an automation. What waits to be sent is cancelled; its runs stay, and messages that were sent too. */
   delete(id: string, options?: RequestOptions): Promise<AutomationsDeleteResponse> {
-    return this.call({ method: 'DELETE', path: `/v1/automations/${segment(id)}`, deleted: { id: id, object: 'automation', deleted: true } }, options)
+    return this.call({ method: 'DELETE', path: ['v1', 'automations', id], deleted: { id: id, object: 'automation', deleted: true } }, options)
   }
 
   /** Simulate an automation. What the automation would do about an event if it were reported now, and why: each condition, the message as it would be sent, and when. A paused one is simulated as if it were active. Nothing is stored or sent. A receipt of another source, or of another type of event, is `skipped`, `no_automation`. */
   simulate(id: string, body: AutomationSimulationRequest = {}, options?: RequestOptions): Promise<AutomationSimulation> {
-    return this.call({ method: 'POST', path: `/v1/automations/${segment(id)}/simulate`, body }, options)
+    return this.call({ method: 'POST', path: ['v1', 'automations', id, 'simulate'], body }, options)
   }
 }
 
 export class AutomationRunsResource extends Resource {
   /** List automation runs. Newest first: what each automation did about each event, and why where it sent nothing. */
   list(query?: AutomationRunsListQuery, options?: RequestOptions): List<AutomationRun> {
-    return this.page('/v1/automation_runs', query, options)
+    return this.page(['v1', 'automation_runs'], query, options)
   }
 
   /** Retrieve an automation run. What became of it: `message_id` names the message, which tells the rest itself; `reason` why there is none. */
   retrieve(id: string, options?: RequestOptions): Promise<AutomationRun> {
-    return this.call({ method: 'GET', path: `/v1/automation_runs/${segment(id)}` }, options)
+    return this.call({ method: 'GET', path: ['v1', 'automation_runs', id] }, options)
   }
 }
 

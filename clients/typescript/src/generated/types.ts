@@ -17,10 +17,10 @@ export interface Account {
     /** As the key was called when it was made. */
     name: string
     /** What it may do: an operation that asks for another scope is 403 `scope_missing`. */
-    scopes: string[]
+    scopes: ('messages:read' | 'messages:write' | 'channels:read' | 'channels:write' | 'webhooks:read' | 'webhooks:write' | 'contacts:read' | 'contacts:write' | 'campaigns:read' | 'campaigns:write' | 'integrations:read' | 'integrations:write' | 'automation_events:read' | 'automation_events:write' | 'events:read' | 'billing:read' | (string & {}))[]
   }
   /** Features that this version of the service has; more may be added. */
-  capabilities: string[]
+  capabilities: ('automation_events' | 'webhook_filters' | 'test_inbound' | 'events_feed' | (string & {}))[]
 }
 
 /** The error envelope. */
@@ -330,6 +330,10 @@ export interface BalanceTransaction {
   package_grant_id: string | null
   /** The message that was charged or refunded (`msg_`), or null. */
   message_id: string | null
+  /** The top-up in the console that brought the money (`top_`), or null. */
+  top_up_id: string | null
+  /** The payment provider's id of its payment, such as Stripe's `pi_…`, or null. */
+  payment_reference: string | null
   /** What the operator noted with a top-up or a correction, or null. */
   note: string | null
   /** What the wallet held after this transaction, in micro-USD. */
@@ -670,8 +674,8 @@ export interface CampaignRecipient {
   message_id: string | null
   /** Why it failed; null where it did not. */
   error: {
-    /** Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added. */
-    code: string
+    /** Stable, to branch on: as of a failed message, or the error code of the refusal where the message was not taken. More may be added. */
+    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'expired' | 'cancelled' | 'parameter_missing' | 'parameter_invalid' | 'unsupported_message_type' | 'invalid_json' | 'webhook_endpoint_limit_reached' | 'webhook_url_not_public' | 'integration_source_limit_reached' | 'automation_limit_reached' | 'contact_limit_reached' | 'campaign_limit_exceeded' | 'consent_required' | 'payload_too_large' | 'api_key_missing' | 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' | 'webhook_signature_invalid' | 'hook_token_invalid' | 'insufficient_balance' | 'scope_missing' | 'ip_not_allowed' | 'account_suspended' | 'live_mode_required' | 'test_mode_required' | 'source_disabled' | 'resource_missing' | 'idempotency_key_in_use' | 'idempotency_key_reused' | 'channel_identifier_taken' | 'contact_exists' | 'campaign_state_invalid' | 'message_state_invalid' | 'delivery_state_invalid' | 'template_not_approved' | 'rate_limit_exceeded' | 'internal_error' | 'upstream_unavailable' | (string & {})
     /** For people; the wording may change. */
     message: string
     /** The provider's own code; empty where the failure is not the provider's. */
@@ -713,14 +717,14 @@ export interface CampaignRehearsal {
   /** When the last one would, by throttle, the channel's rate and windows; null where none would, or only in years. */
   ends_at: string | null
   /** All launch checks, in their order; once launched without that of the status. */
-  checks: {
+  checks: ({
     /** The error code that a launch would answer where the check fails. */
-    code: string
+    code: 'parameter_missing' | 'parameter_invalid' | 'unsupported_message_type' | 'invalid_json' | 'webhook_endpoint_limit_reached' | 'webhook_url_not_public' | 'integration_source_limit_reached' | 'automation_limit_reached' | 'contact_limit_reached' | 'campaign_limit_exceeded' | 'consent_required' | 'payload_too_large' | 'api_key_missing' | 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' | 'webhook_signature_invalid' | 'hook_token_invalid' | 'insufficient_balance' | 'scope_missing' | 'ip_not_allowed' | 'account_suspended' | 'live_mode_required' | 'test_mode_required' | 'source_disabled' | 'resource_missing' | 'idempotency_key_in_use' | 'idempotency_key_reused' | 'channel_identifier_taken' | 'contact_exists' | 'campaign_state_invalid' | 'message_state_invalid' | 'delivery_state_invalid' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'template_not_approved' | 'rate_limit_exceeded' | 'internal_error' | 'upstream_unavailable' | (string & {})
     /** Whether it passes now. */
     ok: boolean
     /** The same for people. */
     message: string
-  }[]
+  })[]
   /** The first three that would be sent, rendered. */
   samples: {
     /** Who would get it. */
@@ -993,8 +997,8 @@ export interface ConsentChange {
   id: string
   /** Always `consent_change`. */
   object: 'consent_change'
-  /** With `.marketing` behind it where the recipient spoke of marketing alone. */
-  channel_type: string
+  /** The kind of channel; with `.marketing` behind it where the recipient spoke of marketing alone. */
+  channel_type: 'whatsapp' | 'whatsapp.marketing' | 'sms' | 'sms.marketing' | 'telegram' | 'telegram.marketing' | 'messenger' | 'messenger.marketing' | 'instagram' | 'instagram.marketing' | 'viber' | 'viber.marketing' | 'rcs' | 'rcs.marketing' | 'email' | 'email.marketing' | (string & {})
   /** What the consent was from then on. */
   status: 'opted_in' | 'opted_out' | 'unknown' | (string & {})
   /** Where the change came from; `keyword` is a word such as STOP that the recipient wrote. */
@@ -1006,6 +1010,18 @@ export interface ConsentChange {
   /** ISO 8601, UTC, with milliseconds. */
   occurred_at: string
 }
+
+/** A status alone, or with what is known of it; null takes it for `unknown`. */
+export type ConsentInput = 'opted_in' | 'opted_out' | 'unknown' | {
+  /** Nothing is sent to who has `opted_out`. */
+  status?: 'opted_in' | 'opted_out' | 'unknown' | undefined
+  /** Where the recipient spoke of marketing alone. */
+  marketing?: 'opted_in' | 'opted_out' | 'unknown' | undefined
+  /** Where it was given or withdrawn. */
+  source?: 'api' | 'import' | 'console' | 'keyword' | 'integration' | 'provider' | 'campaign' | 'form' | undefined
+  /** When; not in the future. */
+  occurred_at?: string | undefined
+} | null
 
 /** A person that the account may write to. */
 export interface Contact {
@@ -1101,7 +1117,16 @@ export interface ContactCreation {
   /** Channel type to identifier; merged by key, null removes. */
   identifiers?: Record<string, string | null> | null | undefined
   /** Channel type to `opted_in`, `opted_out` or `unknown`, or to {`status`, `source`, `occurred_at`}; merged by key. Every change is kept as history. `opted_out` stops messages at once, scheduled ones included, and outlives the contact; only an explicit `opted_in`, `unknown` or null lifts it. */
-  consent?: Record<string, unknown> | null | undefined
+  consent?: {
+    whatsapp?: ConsentInput | undefined
+    sms?: ConsentInput | undefined
+    telegram?: ConsentInput | undefined
+    messenger?: ConsentInput | undefined
+    instagram?: ConsentInput | undefined
+    viber?: ConsentInput | undefined
+    rcs?: ConsentInput | undefined
+    email?: ConsentInput | undefined
+  } | null | undefined
   /** Replaces the tags (upsert adds them): at most 50, each 1 to 64 characters, unique without regard to case. */
   tags?: string[] | null | undefined
   /** Keys `[a-z][a-z0-9_]{0,63}`; merged by key, null removes. An attribute becomes defined when a contact is first saved with it. */
@@ -1281,7 +1306,16 @@ export interface ContactUpdate {
   /** Channel type to identifier; merged by key, null removes. */
   identifiers?: Record<string, string | null> | null | undefined
   /** Channel type to `opted_in`, `opted_out` or `unknown`, or to {`status`, `source`, `occurred_at`}; merged by key. Every change is kept as history. `opted_out` stops messages at once, scheduled ones included, and outlives the contact; only an explicit `opted_in`, `unknown` or null lifts it. */
-  consent?: Record<string, unknown> | null | undefined
+  consent?: {
+    whatsapp?: ConsentInput | undefined
+    sms?: ConsentInput | undefined
+    telegram?: ConsentInput | undefined
+    messenger?: ConsentInput | undefined
+    instagram?: ConsentInput | undefined
+    viber?: ConsentInput | undefined
+    rcs?: ConsentInput | undefined
+    email?: ConsentInput | undefined
+  } | null | undefined
   /** Replaces the tags (upsert adds them): at most 50, each 1 to 64 characters, unique without regard to case. */
   tags?: string[] | null | undefined
   /** Keys `[a-z][a-z0-9_]{0,63}`; merged by key, null removes. An attribute becomes defined when a contact is first saved with it. */
@@ -1311,7 +1345,16 @@ export interface ContactUpsert {
   /** Channel type to identifier; merged by key, null removes. */
   identifiers?: Record<string, string | null> | null | undefined
   /** Channel type to `opted_in`, `opted_out` or `unknown`, or to {`status`, `source`, `occurred_at`}; merged by key. Every change is kept as history. `opted_out` stops messages at once, scheduled ones included, and outlives the contact; only an explicit `opted_in`, `unknown` or null lifts it. */
-  consent?: Record<string, unknown> | null | undefined
+  consent?: {
+    whatsapp?: ConsentInput | undefined
+    sms?: ConsentInput | undefined
+    telegram?: ConsentInput | undefined
+    messenger?: ConsentInput | undefined
+    instagram?: ConsentInput | undefined
+    viber?: ConsentInput | undefined
+    rcs?: ConsentInput | undefined
+    email?: ConsentInput | undefined
+  } | null | undefined
   /** Replaces the tags (upsert adds them): at most 50, each 1 to 64 characters, unique without regard to case. */
   tags?: string[] | null | undefined
   /** Keys `[a-z][a-z0-9_]{0,63}`; merged by key, null removes. An attribute becomes defined when a contact is first saved with it. */
@@ -1441,9 +1484,9 @@ export type CtaUrlMessage = MessageFields & {
 
 export interface ErrorBody {
   /** The category, which follows from the status. */
-  type: string
-  /** Stable; branch on it, never on `message`. */
-  code: string
+  type: 'invalid_request_error' | 'authentication_error' | 'billing_error' | 'permission_error' | 'not_found_error' | 'conflict_error' | 'channel_error' | 'rate_limit_error' | 'api_error' | (string & {})
+  /** Stable; branch on it, never on `message`. More may be added. */
+  code: 'parameter_missing' | 'parameter_invalid' | 'unsupported_message_type' | 'invalid_json' | 'webhook_endpoint_limit_reached' | 'webhook_url_not_public' | 'integration_source_limit_reached' | 'automation_limit_reached' | 'contact_limit_reached' | 'campaign_limit_exceeded' | 'consent_required' | 'payload_too_large' | 'api_key_missing' | 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' | 'webhook_signature_invalid' | 'hook_token_invalid' | 'insufficient_balance' | 'scope_missing' | 'ip_not_allowed' | 'account_suspended' | 'live_mode_required' | 'test_mode_required' | 'source_disabled' | 'resource_missing' | 'idempotency_key_in_use' | 'idempotency_key_reused' | 'channel_identifier_taken' | 'contact_exists' | 'campaign_state_invalid' | 'message_state_invalid' | 'delivery_state_invalid' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'template_not_approved' | 'rate_limit_exceeded' | 'internal_error' | 'upstream_unavailable' | (string & {})
   /** For people; the wording may change. */
   message: string
   /** The request field, such as `text.body`. */
@@ -1545,37 +1588,292 @@ export type FlowReplyMessage = MessageFields & {
   }
 }
 
-export interface InboundMessage {
+/** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
+export interface InboundAttachmentsMessage {
   /** A sandbox channel. */
   channel: string
   /** Who writes. */
   from: string
-  /** The content stands under the key of this name. */
-  type?: string | undefined
+  /** Always `attachments`: it tells the variants apart. */
+  type: 'attachments'
   /** The name that the writer has on the channel; a contact that is new gets it. */
   profile_name?: string | null | undefined
   /** The message that it answers. */
   reply_to?: string | null | undefined
-  text?: ReceivedTextContent | undefined
-  attachments?: ReceivedAttachmentsContent | undefined
-  template?: TemplateContent | undefined
-  button?: ButtonContent | undefined
-  list?: ListContent | undefined
-  cta_url?: CtaUrlContent | undefined
-  location?: LocationContent | undefined
-  contacts?: ReceivedContactsContent | undefined
-  flow?: FlowContent | undefined
-  product?: ProductContent | undefined
-  product_list?: ProductListContent | undefined
-  catalog?: CatalogContent | undefined
-  carousel?: CarouselContent | undefined
-  location_request?: LocationRequestContent | undefined
-  button_reply?: ButtonReplyContent | undefined
-  list_reply?: ListReplyContent | undefined
-  flow_reply?: FlowReplyContent | undefined
-  order?: OrderContent | undefined
-  reaction?: ReactionContent | undefined
-  unsupported?: UnsupportedContent | undefined
+  attachments: ReceivedAttachmentsContent
+}
+
+/** A text with one to three buttons; the answer comes in as a `button_reply`. */
+export interface InboundButtonMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `button`: it tells the variants apart. */
+  type: 'button'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  button: ButtonContent
+}
+
+/** The recipient tapped a button of a `button`, `carousel` or `template` message. */
+export interface InboundButtonReplyMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `button_reply`: it tells the variants apart. */
+  type: 'button_reply'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  button_reply: ButtonReplyContent
+}
+
+/** Two to ten cards side by side, each with a picture or video and a button. */
+export interface InboundCarouselMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `carousel`: it tells the variants apart. */
+  type: 'carousel'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  carousel: CarouselContent
+}
+
+/** A text with a button that opens the whole catalog. */
+export interface InboundCatalogMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `catalog`: it tells the variants apart. */
+  type: 'catalog'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  catalog: CatalogContent
+}
+
+/** One to twenty address cards that the recipient can save. */
+export interface InboundContactsMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `contacts`: it tells the variants apart. */
+  type: 'contacts'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  contacts: ReceivedContactsContent
+}
+
+/** A text with one button that opens a web address. */
+export interface InboundCtaUrlMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `cta_url`: it tells the variants apart. */
+  type: 'cta_url'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  cta_url: CtaUrlContent
+}
+
+/** A text with a button that opens a form inside the app; what was filled in comes in as a `flow_reply`. */
+export interface InboundFlowMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `flow`: it tells the variants apart. */
+  type: 'flow'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  flow: FlowContent
+}
+
+/** The recipient filled in the form of a `flow` message. */
+export interface InboundFlowReplyMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `flow_reply`: it tells the variants apart. */
+  type: 'flow_reply'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  flow_reply: FlowReplyContent
+}
+
+/** A text with a button that opens a menu; the chosen row comes in as a `list_reply`. */
+export interface InboundListMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `list`: it tells the variants apart. */
+  type: 'list'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  list: ListContent
+}
+
+/** The recipient chose a row of a `list` message. */
+export interface InboundListReplyMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `list_reply`: it tells the variants apart. */
+  type: 'list_reply'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  list_reply: ListReplyContent
+}
+
+/** A place on the map. */
+export interface InboundLocationMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `location`: it tells the variants apart. */
+  type: 'location'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  location: LocationContent
+}
+
+/** A text with a button by which the recipient sends a place; it comes in as a `location`. */
+export interface InboundLocationRequestMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `location_request`: it tells the variants apart. */
+  type: 'location_request'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  location_request: LocationRequestContent
+}
+
+/** What a recipient would write, with its content object under the key named by `type`. */
+export type InboundMessage = InboundTextMessage | InboundAttachmentsMessage | InboundButtonMessage | InboundListMessage | InboundCtaUrlMessage | InboundLocationMessage | InboundContactsMessage | InboundFlowMessage | InboundProductMessage | InboundProductListMessage | InboundCatalogMessage | InboundCarouselMessage | InboundLocationRequestMessage | InboundButtonReplyMessage | InboundListReplyMessage | InboundFlowReplyMessage | InboundOrderMessage | InboundReactionMessage | InboundUnsupportedMessage
+
+/** The recipient ordered from a `product`, `product_list` or `catalog` message. */
+export interface InboundOrderMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `order`: it tells the variants apart. */
+  type: 'order'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  order: OrderContent
+}
+
+/** Up to thirty articles of a catalog, in sections. */
+export interface InboundProductListMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `product_list`: it tells the variants apart. */
+  type: 'product_list'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  product_list: ProductListContent
+}
+
+/** One article of a catalog. */
+export interface InboundProductMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `product`: it tells the variants apart. */
+  type: 'product'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  product: ProductContent
+}
+
+/** The recipient put an emoji on a message, or took it off. */
+export interface InboundReactionMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `reaction`: it tells the variants apart. */
+  type: 'reaction'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  reaction: ReactionContent
+}
+
+/** A plain text. */
+export interface InboundTextMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `text`: it tells the variants apart. */
+  type?: 'text' | undefined
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  text: ReceivedTextContent
+}
+
+/** Something came in that the provider or this service cannot show. */
+export interface InboundUnsupportedMessage {
+  /** A sandbox channel. */
+  channel: string
+  /** Who writes. */
+  from: string
+  /** Always `unsupported`: it tells the variants apart. */
+  type: 'unsupported'
+  /** The name that the writer has on the channel; a contact that is new gets it. */
+  profile_name?: string | null | undefined
+  /** The message that it answers. */
+  reply_to?: string | null | undefined
+  unsupported: UnsupportedContent
 }
 
 /** A shop or site that reports what happened there. */
@@ -1854,8 +2152,8 @@ export interface MessageFields {
   mode: 'live' | 'test' | (string & {})
   /** The channel (`ch_`) that it goes or came through. */
   channel_id: string
-  /** The kind of that channel, such as `whatsapp` or `sms`. */
-  channel_type: string
+  /** The kind of that channel. */
+  channel_type: 'whatsapp' | 'sms' | 'telegram' | (string & {})
   /** `outbound`: sent by the account. `inbound`: written to it, with status `received`. */
   direction: 'outbound' | 'inbound' | (string & {})
   /** Who gets it: E.164 on phone channels. Of an inbound message the identifier of the channel. */
@@ -1867,7 +2165,7 @@ export interface MessageFields {
   /** Why it failed; null where it did not. */
   error: {
     /** Stable, to branch on: an error code, or `provider_error`, `expired` or `cancelled`. More may be added. */
-    code: string
+    code: 'provider_error' | 'channel_not_connected' | 'recipient_blocked' | 'policy_violation' | 'upstream_rejected' | 'expired' | 'cancelled' | (string & {})
     /** For people; the wording may change. */
     message: string
     /** The provider's own code; empty where the failure is not the provider's. */
@@ -2019,7 +2317,7 @@ export interface Package {
   /** As the operator called it when it was granted. */
   name: string
   /** Kinds of channel that its credits pay for; empty: all. */
-  channel_types: string[]
+  channel_types: ('whatsapp' | 'sms' | 'telegram' | (string & {}))[]
   /** Credits granted. */
   credits_total: number
   /** Credits not used yet. What is left at expiry is written off within a minute. */
@@ -2072,7 +2370,7 @@ export interface Price {
   /** Always `price`. */
   object: 'price'
   /** The kind of channel that it is the price of. */
-  channel_type: string
+  channel_type: 'whatsapp' | 'sms' | 'telegram' | (string & {})
   /** One accepted message, however many parts the provider makes of it. */
   unit: 'message'
   /** Micro-USD a message. A price of 0 needs no funds and uses no credits. */
@@ -3291,7 +3589,7 @@ export interface UsageRecord {
   /** End of the period, exclusive: midnight UTC. */
   period_end: string
   /** The kind of channel when grouped by `channel_type` or `channel`, else null (all kinds). */
-  channel_type: string | null
+  channel_type: 'whatsapp' | 'sms' | 'telegram' | (string & {}) | null
   /** The channel when grouped by `channel`, else null (all channels). */
   channel_id: string | null
   /** Outbound messages accepted in the period, failed ones included. */
@@ -3321,7 +3619,7 @@ export interface WebhookDelivery {
   /** The event (`evt_`) that it carries. */
   event_id: string
   /** The type of that event. */
-  event_type: string
+  event_type: 'message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | 'channel.connected' | 'channel.disconnected' | 'balance.low' | 'package.exhausted' | 'package.expiring' | 'campaign.started' | 'campaign.paused' | 'campaign.completed' | 'campaign.failed' | 'webhook.test' | (string & {})
   /** `pending`: another attempt follows. `failed`: none does, but by a retry. */
   status: 'pending' | 'delivered' | 'failed' | (string & {})
   /** Attempts made so far. */
@@ -3353,7 +3651,7 @@ export interface WebhookEndpoint {
   /** For people; empty where there is none. */
   description: string
   /** Subscribed event types, or the single entry `*` for all. */
-  events: string[]
+  events: ('message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | 'channel.connected' | 'channel.disconnected' | 'balance.low' | 'package.exhausted' | 'package.expiring' | 'campaign.started' | 'campaign.paused' | 'campaign.completed' | 'campaign.failed' | 'webhook.test' | '*' | (string & {}))[]
   /** `disabled` by a PATCH, or by the service after 50 failed attempts in a row. */
   status: 'active' | 'disabled' | (string & {})
   /** An event is delivered when it fits every key that is given (AND), by any of its values (OR). An event whose object a key does not speak of passes that key; an empty array restricts nothing. */
@@ -3375,9 +3673,9 @@ export interface WebhookEndpoint {
   source: string | null
   /** Who made it. */
   created_by: {
-    /** Who it was: `api_key`. More may be added. */
-    type: string
-    /** The key (`key_`) that made it. */
+    /** Who it was: a program with a key, or somebody in the console. More may be added. */
+    type: 'api_key' | 'user' | (string & {})
+    /** The key (`key_`) or the user (`usr_`). */
     id: string
   }
   /** True when deliveries carry the header `Service-Verification-Token`. */
@@ -3399,7 +3697,7 @@ export interface WebhookEndpointWithSecret {
   /** For people; empty where there is none. */
   description: string
   /** Subscribed event types, or the single entry `*` for all. */
-  events: string[]
+  events: ('message.sent' | 'message.delivered' | 'message.read' | 'message.failed' | 'message.received' | 'channel.connected' | 'channel.disconnected' | 'balance.low' | 'package.exhausted' | 'package.expiring' | 'campaign.started' | 'campaign.paused' | 'campaign.completed' | 'campaign.failed' | 'webhook.test' | '*' | (string & {}))[]
   /** `disabled` by a PATCH, or by the service after 50 failed attempts in a row. */
   status: 'active' | 'disabled' | (string & {})
   /** An event is delivered when it fits every key that is given (AND), by any of its values (OR). An event whose object a key does not speak of passes that key; an empty array restricts nothing. */
@@ -3421,9 +3719,9 @@ export interface WebhookEndpointWithSecret {
   source: string | null
   /** Who made it. */
   created_by: {
-    /** Who it was: `api_key`. More may be added. */
-    type: string
-    /** The key (`key_`) that made it. */
+    /** Who it was: a program with a key, or somebody in the console. More may be added. */
+    type: 'api_key' | 'user' | (string & {})
+    /** The key (`key_`) or the user (`usr_`). */
     id: string
   }
   /** True when deliveries carry the header `Service-Verification-Token`. */

@@ -1,7 +1,7 @@
 /** The checks of a launch, in their order: consent, channel, template, size, funds (behaviour: campaigns 2). A rehearsal tells all of them at once. */
 import type { Tenant } from '../../../contract/caller.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
-import { missing, Problem } from '../../../contract/problem.ts'
+import { Problem } from '../../../contract/problem.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { isUp, type ChannelRow } from '../../channels/service.ts'
 import type { Funds } from '../../billing/service.ts'
@@ -43,9 +43,12 @@ export async function launchFacts(deps: CampaignDeps, sql: Db, tenant: Tenant, r
   let asked: Promise<number | null> | undefined
   const toldSize = async () => (known.size === undefined ? await audienceSize(deps, sql, tenant, row.audience, limit + 1) : known.size)
   const sizeNow = () => (asked ??= toldSize().then(async (size) => size ?? (await segmentSize(deps, sql, row, limit + 1))))
+  const gone = async (): Promise<never> => {
+    throw await channels.missing(sql, tenant, row.channel_id, 'channel')
+  }
   const checks: LaunchCheck[] = [
     { code: 'consent_required', require: async () => requireConsent(row) },
-    { code: 'channel_not_connected', require: async () => requireChannel(row, channel) },
+    { code: 'channel_not_connected', require: async () => requireChannel(channel ?? (await gone())) },
     {
       code: 'template_not_approved',
       async require() {
@@ -79,8 +82,7 @@ function requireConsent({ consent_declared }: CampaignRow): string {
   throw new Problem('consent_required', problem, { param: 'consent_declared' })
 }
 
-function requireChannel({ channel_id }: CampaignRow, channel: ChannelRow | null): string {
-  if (channel === null) throw missing('channel', channel_id, 'channel')
+function requireChannel(channel: ChannelRow): string {
   if (isUp(channel)) return `The channel ${channel.id} is active and connected.`
   throw new Problem(
     'channel_not_connected',

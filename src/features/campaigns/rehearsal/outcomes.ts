@@ -1,6 +1,6 @@
 /** What would become of each recipient: sent to, with which message, or left out and why. Content is looked at as it is when it is sent. */
 import { validateContent } from '../../../contract/content/validate.ts'
-import type { ErrorCode } from '../../../contract/errors.ts'
+import type { ProblemCode } from '../../../contract/problem.ts'
 import { Problem, throwFailures } from '../../../contract/problem.ts'
 import type { CampaignMessage, SkipReason } from '../../../contract/resources/campaign.ts'
 import type { Turns } from '../../../lib/turns.ts'
@@ -17,7 +17,7 @@ import type { Candidate } from './rehearsal-store.ts'
 export interface Outcome {
   readonly candidate: Candidate
   /** Why nothing goes out: a skip reason, or the code of the refusal that fails the recipient. null: it is sent. */
-  readonly reason: SkipReason | ErrorCode | null
+  readonly reason: SkipReason | ProblemCode | null
   /** null where nothing goes out, or has gone out already. */
   readonly message: CampaignMessage | null
 }
@@ -35,7 +35,7 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
   const refuses = channel === null ? undefined : channels.adapterOf(channel)?.refuses
 
   /** The message, with the code of the refusal that its recipient brings about. Throws the Problem that would refuse its content. */
-  function messageTo(candidate: Candidate, contact: ContactRow | undefined): { message: CampaignMessage; refused: ErrorCode | null } {
+  function messageTo(candidate: Candidate, contact: ContactRow | undefined): { message: CampaignMessage; refused: ProblemCode | null } {
     const message = renderedFor(campaign, valuesOf(candidate, contact))
     const { type } = message
     const failures = validateContent(type, message[type], { channel_type: campaign.channel_type })
@@ -72,7 +72,7 @@ export function judgeOf(deps: CampaignDeps, campaign: CampaignRow, channel: Chan
 }
 
 /** What a refusal that is known beforehand means for the recipient; null where the campaign waits for it, or is paused by it, and sends to them in the end. */
-function reasonOf(code: ErrorCode, channel_up: boolean): SkipReason | ErrorCode | null {
+function reasonOf(code: ProblemCode, channel_up: boolean): SkipReason | ProblemCode | null {
   if (code === 'recipient_blocked') return 'unsubscribed'
   if (code === 'channel_not_connected') return channel_up ? code : null
   return code === 'insufficient_balance' || code === 'upstream_unavailable' ? null : code

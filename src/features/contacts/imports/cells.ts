@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { Problem } from '../../../contract/problem.ts'
 import type { AttributeType, AttributeValue } from '../../../contract/resources/contact.ts'
 import { parseBody } from '../../../platform/http/body.ts'
+import { meantPhone } from '../../accounts/service.ts'
 import { foldText, type ContactChange } from '../contact.ts'
 import { unguarded } from '../csv.ts'
 import { readContact, type ContactBody } from '../contact-input.ts'
@@ -70,6 +71,8 @@ export interface RowContext {
   /** Types of attributes that are defined already or were told from the values (`attributeTypes`). */
   readonly types: ReadonlyMap<string, AttributeType>
   readonly default_country: string | null
+  /** The account's, where the file has none: a number is refused with what it would be there. */
+  readonly hinted_country?: string | null
   /** ISO 8601. */
   readonly at: string
 }
@@ -96,7 +99,10 @@ export function readRow(row: Row, context: RowContext): RowRead {
   }
   const { at, default_country } = context
   const { change, failures } = readContact(body, default_country === null ? { at, add_tags: true } : { at, default_country, add_tags: true })
-  for (const failure of failures) reasons.push(failure.message.replaceAll('`', ''))
+  for (const { param, message } of failures) {
+    const hint = param === 'phone' && default_country === null && typeof body.phone === 'string' ? meantPhone(body.phone, context.hinted_country ?? null) : ''
+    reasons.push(message.replaceAll('`', '') + hint)
+  }
   if (reasons.length === 0 && body.phone === undefined && body.email === undefined && body.identifiers === undefined) {
     reasons.push('The row has no phone number, e-mail address or identifier.')
   }

@@ -3,6 +3,7 @@ import type { ContactImportRow } from './rows.ts'
 import { phoneKey } from '../../../lib/phone.ts'
 import { sqlState, transact, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { defaultCountryOf } from '../../accounts/service.ts'
 import { foldText, type ContactChange } from '../contact.ts'
 import { saveContacts } from '../saving.ts'
 import { LostRace } from '../lock-set.ts'
@@ -64,9 +65,10 @@ export async function applyPiece(
   const report: Report = { errors: [], progress: { created: 0, updated: 0, rejected: 0, warnings: 0 } }
   const keys = row.columns.flatMap((column) => (column?.startsWith('attributes.') === true ? [column.slice('attributes.'.length)] : []))
   const types = attributeTypes(piece.rows, row.columns, await store.definedTypes(tx, row, keys))
+  const hinted_country = row.default_country === null ? await defaultCountryOf(tx, row.account_id) : null
   const asked: Asked[] = []
   for (const each of piece.rows) {
-    const { change, reasons } = readRow(each, { columns: row.columns, types, default_country: row.default_country, at })
+    const { change, reasons } = readRow(each, { columns: row.columns, types, default_country: row.default_country, hinted_country, at })
     if (reasons.length === 0) asked.push({ rows: [each], change })
     else reject(report, { rows: [each], change }, reasons.join(' '))
   }

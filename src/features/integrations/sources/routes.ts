@@ -134,7 +134,7 @@ const ownRoutes = (sources: SourceService): Route[] => [
     description: `For plugins: what to report and how. ${etagNote} Ask at most once every five minutes.`,
     replies: { 200: IntegrationSource, 304: '' },
     errors: ['source_disabled', 'scope_missing'],
-    handler: async ({ caller, sql, raw }) => current(await sources.get(sql, caller, caller.key_id), raw.headers['if-none-match']),
+    handler: async ({ caller, sql, raw }) => current(await sources.get(sql, caller, caller.key_id!), raw.headers['if-none-match']),
   }),
   route({
     operation: 'integration_sources.update_current',
@@ -148,6 +148,6 @@ const ownRoutes = (sources: SourceService): Route[] => [
     body: OwnSourceChange,
     replies: { 200: IntegrationSource },
     errors: ['source_disabled', 'scope_missing'],
-    handler: async ({ caller, body, sql }) => reply(200, await sources.update(sql, caller, caller.key_id, body)),
+    handler: async ({ caller, body, sql }) => reply(200, await sources.update(sql, caller, caller.key_id!, body)),
   }),
 ]

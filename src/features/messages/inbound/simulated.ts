@@ -4,7 +4,9 @@ import { validateInboundContent } from '../../../contract/content/validate.ts'
 import { isId } from '../../../contract/ids.ts'
 import { invalid, missing, throwFailures } from '../../../contract/problem.ts'
 import { inboundTypes, messageTypes } from '../../../contract/resources/channel.ts'
+import { didYouMean } from '../../../lib/nearest.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
+import { withMeantPhone } from '../../accounts/service.ts'
 import { isTestChannel, type ChannelRow, type ChannelService } from '../../channels/service.ts'
 import { checkRecipient } from '../ingest/check.ts'
 import type { MessageRow } from '../rows.ts'
@@ -43,17 +45,21 @@ export async function simulateInbound(deps: InboundDeps & { channels: ChannelSer
   return rows[0]!
 }
 
+const comingIn: readonly string[] = [...messageTypes.filter((type) => type !== 'template'), ...inboundTypes]
+
 /** The sandbox channel that it comes to. */
 async function checked(channels: ChannelService, sql: Db, tenant: Tenant, body: InboundRequest, type: string, reply_to: string | null): Promise<ChannelRow> {
-  if (![...messageTypes, ...inboundTypes].includes(type as never) || type === 'template')
-    throw invalid('type', 'invalid_value', `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.`)
+  if (!comingIn.includes(type))
+    throw invalid(
+      'type',
+      'invalid_value',
+      `\`type\` must be a type that comes in: text, attachments, location, contacts, ${inboundTypes.join(', ')}.${didYouMean(type, comingIn)}`,
+    )
   const channel = await channels.find(tenant, body.channel)
-  if (channel === null || !isTestChannel(channel)) throw missing('sandbox channel', body.channel, 'channel')
+  // a key of test mode finds sandbox channels alone
+  if (channel === null || !isTestChannel(channel)) throw await channels.missing(sql, tenant, body.channel, 'channel')
   if (reply_to !== null && (!isId('msg', reply_to) || (await findMessage(sql, tenant, reply_to)) === null)) throw missing('message', reply_to, 'reply_to')
-  const failures = [
-    ...validateInboundContent(type, body[type]),
-    ...checkRecipient(channel.type, body.from).map((detail) => ({ ...detail, param: 'from', message: detail.message.replace('`to`', '`from`') })),
-  ]
-  throwFailures(failures)
+  const failures = [...validateInboundContent(type, body[type]), ...checkRecipient(channel.type, body.from, 'from')]
+  throwFailures(await withMeantPhone(sql, tenant, failures, 'from', body.from))
   return channel
 }

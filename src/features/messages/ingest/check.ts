@@ -10,9 +10,10 @@ import { SendMessage, type Priority } from '../../../contract/resources/message.
 import { parseStrictDateTime } from '../../../contract/times.ts'
 import { validator } from '../../../contract/validation.ts'
 import { smsEncoding } from '../../../lib/gsm.ts'
-import { normalisePhone } from '../../../lib/phone.ts'
+import { didYouMean } from '../../../lib/nearest.ts'
 import { UnfitItem } from '../../../platform/http/body.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { withMeantPhone } from '../../accounts/service.ts'
 import type { BillingService } from '../../billing/service.ts'
 import { isTestChannel, isUp, type ChannelRow, type ChannelService, type TemplateVerdict } from '../../channels/service.ts'
 import { addressKeyOf, suppressionHash } from '../../contacts/service.ts'
@@ -62,7 +63,7 @@ async function checkedFor(deps: CheckDeps, tenant: Tenant, channel: ChannelRow, 
   if (!channel.capabilities.includes(body.type)) throw unsupported(channel, body.type)
   const content = body[body.type]
   const failures = [...validateContent(body.type, content, { channel_type: channel.type }), ...checkRecipient(channel.type, body.to)]
-  throwFailures(failures)
+  if (failures.length > 0) throwFailures(await withMeantPhone(deps.platform.pool, tenant, failures, 'to', body.to))
   const template = body.type === 'template' ? await deps.channels.templateVerdict(channel, content, isUp(channel)) : noTemplate
   const refusal = knownBeforehand(deps, channel, body, content, template.refusal)
   if (refusal === null && !isTestChannel(channel)) await deps.queues.check(`${tenant.account_id}:${channel.id}`)
@@ -131,18 +132,16 @@ async function checkReplyTo({ platform }: CheckDeps, tenant: Tenant, id: string)
 function unsupported(channel: ChannelRow, type: string): Problem {
   return new Problem(
     'unsupported_message_type',
-    `The channel ${channel.id} cannot send ${JSON.stringify(type.slice(0, 80))}. Its capabilities are ${channel.capabilities.join(', ')}.`,
+    `The channel ${channel.id} cannot send ${JSON.stringify(type.slice(0, 80))}. Its capabilities are ${channel.capabilities.join(', ')}.${didYouMean(type, channel.capabilities)}`,
     { param: 'type' },
   )
 }
 
 /** What is wrong with a recipient on a channel of this type (behaviour: messages 4). */
-export function checkRecipient(channel_type: string, to: string): Detail[] {
+export function checkRecipient(channel_type: string, to: string, param = 'to'): Detail[] {
   if (!isPhoneChannel(channel_type) || e164.test(to) || (channel_type === 'whatsapp' && businessScopedId.test(to))) return []
-  const read = normalisePhone(to.replace(/^\s*00(?=[1-9])/, '+'))
-  const meant = read === null ? '' : ` Did you mean ${read}?`
-  const message = `\`to\` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.${meant}`
-  return [{ param: 'to', code: 'invalid_format', message }]
+  const message = `\`${param}\` must be an E.164 phone number: a plus sign, the country code and the number, as in +4915112345678.`
+  return [{ param, code: 'invalid_format', message }]
 }
 
 /** What refuses a message whatever the database holds, or null. */

@@ -5,6 +5,7 @@ import type { Detail } from '../../../contract/errors.ts'
 import { limits } from '../../../contract/limits.ts'
 import { Problem } from '../../../contract/problem.ts'
 import { messageTypes } from '../../../contract/resources/channel.ts'
+import { didYouMean } from '../../../lib/nearest.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { ChannelRow } from '../../channels/service.ts'
 import type { ContactService } from '../../contacts/service.ts'
@@ -59,7 +60,7 @@ export async function messageFailures(
 ): Promise<Detail[]> {
   const { type } = message
   if (!channel.capabilities.includes(type)) {
-    const has = `Its capabilities are ${channel.capabilities.join(', ')}.`
+    const has = `Its capabilities are ${channel.capabilities.join(', ')}.${didYouMean(type, channel.capabilities)}`
     throw new Problem('unsupported_message_type', `The channel ${channel.id} cannot send ${JSON.stringify(type.slice(0, 80))}. ${has}`, {
       param: 'message.type',
     })

@@ -1,6 +1,6 @@
 /** What webhook endpoints mean: who receives events, from when on, and under which secret. */
 import { randomBytes } from 'node:crypto'
-import type { Caller, Tenant } from '../../../contract/caller.ts'
+import { actorOf, type Caller, type Tenant } from '../../../contract/caller.ts'
 import { isId } from '../../../contract/ids.ts'
 import { Problem, missing } from '../../../contract/problem.ts'
 import type { WebhookEndpoint, WebhookEndpointWithSecret } from '../../../contract/resources/webhook-endpoint.ts'
@@ -165,7 +165,7 @@ const newRow = (platform: Platform, caller: Caller, input: EndpointCreation, sec
   filters: input.filters ?? {},
   metadata: input.metadata ?? {},
   source: input.source ?? null,
-  created_by: { type: 'api_key', id: caller.key_id },
+  created_by: actorOf(caller),
   secret: platform.secrets.seal(secret),
   previous_secret: null,
   previous_secret_until: null,

@@ -1,5 +1,6 @@
 /** What can be asked about events (behaviour: webhooks 7). */
 import { Type } from 'typebox'
+import { eventFilters } from '../../../contract/events.ts'
 import { Event } from '../../../contract/resources/event.ts'
 import { DateTimeQuery } from '../../../contract/date-time-query.ts'
 import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/paging.ts'
@@ -7,7 +8,9 @@ import { reply, route, type Route } from '../../../platform/http/route.ts'
 import type { FeedService } from './service.ts'
 
 const FeedFilter = listQuery({
-  type: Type.Optional(Type.String({ description: 'An event type, or a known prefix such as `message.*`.', examples: ['message.delivered'] })),
+  type: Type.Optional(
+    Type.String({ enum: eventFilters, description: 'An event type, or a known prefix such as `message.*`.', examples: ['message.delivered'] }),
+  ),
   object_id: Type.Optional(Type.String({ description: 'Events of the object with this id.' })),
   created_after: Type.Optional(DateTimeQuery),
   created_before: Type.Optional(DateTimeQuery),

@@ -1,0 +1,36 @@
+/** The one client of the API: its types are generated, every request says that it comes from the console, and what is refused is thrown as a Problem. */
+import createClient, { type Client } from 'openapi-fetch'
+import type { Place } from '../paths.ts'
+import type { paths as V1Paths } from './generated/v1.ts'
+import { problemIn } from './problem.ts'
+import { sessionEnd } from './session-end.ts'
+
+/** Foreign sites cannot send it without being asked first. */
+const fromConsole = { 'Service-Console': '1' }
+
+const v1Clients = new Map<string, Client<V1Paths>>()
+
+/** The operations of `/v1` for an account and a mode. */
+export function v1(place: Place): Client<V1Paths> {
+  const name = `${place.account} ${place.mode}`
+  const known = v1Clients.get(name)
+  if (known !== undefined) return known
+  const client = createClient<V1Paths>({ baseUrl: '/console/api', headers: { ...fromConsole, 'Service-Account': place.account, 'Service-Mode': place.mode } })
+  v1Clients.set(name, client)
+  return client
+}
+
+interface Answer<T> {
+  readonly data?: T
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** What was answered. Throws a Problem where it was refused; where the session has ended everybody is told. */
+export async function answered<T>(request: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await request
+  if (response.ok) return data as T
+  const problem = problemIn(response.status, error)
+  if (problem.code === 'session_required') sessionEnd.tell()
+  throw problem
+}

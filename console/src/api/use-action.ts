@@ -1,0 +1,42 @@
+/** Something that a person does once: a change under one Idempotency-Key, so that a double click or a second try after a lost answer does it once. */
+import { useMutation } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { problemOf, type Problem } from './problem.ts'
+
+export interface Action<I> {
+  /** Does it, unless it is being done. */
+  readonly run: (input: I) => void
+  readonly isRunning: boolean
+  readonly problem: Problem | undefined
+  readonly reset: () => void
+}
+
+/** `perform` gets the input and the key; the key stays for as long as the same input has not succeeded. */
+export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, onDone: (result: R, input: I) => unknown = () => undefined): Action<I> {
+  const attempt = useRef<{ input: string; key: string } | undefined>(undefined)
+  const running = useRef(false)
+  const mutation = useMutation({
+    mutationFn: (input: I) => {
+      const asText = JSON.stringify(input) ?? ''
+      if (attempt.current?.input !== asText) attempt.current = { input: asText, key: crypto.randomUUID() }
+      return perform(input, attempt.current.key)
+    },
+    onSuccess: (result, input) => {
+      attempt.current = undefined
+      return onDone(result, input)
+    },
+    onSettled: () => {
+      running.current = false
+    },
+  })
+  return {
+    run: (input) => {
+      if (running.current) return
+      running.current = true
+      mutation.mutate(input)
+    },
+    isRunning: mutation.isPending,
+    problem: mutation.error === null ? undefined : problemOf(mutation.error),
+    reset: mutation.reset,
+  }
+}

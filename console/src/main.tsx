@@ -1,0 +1,26 @@
+/** Starts the console in its page. */
+import '@mantine/core/styles.css'
+import './style.css'
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queryClient } from './api/query-client.ts'
+import { router } from './router.tsx'
+import { theme, variables } from './theme.ts'
+
+/** The page's policy lets in styles with its nonce alone: Mantine asks for it here, what its dialogs use by `get-nonce`. */
+const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
+setNonce(nonce)
+
+createRoot(document.getElementById('app')!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

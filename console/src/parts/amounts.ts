@@ -1,0 +1,8 @@
+/** Money and numbers as people read them, by Intl. */
+
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 })
+const whole = new Intl.NumberFormat('en')
+
+/** Micro-USD as dollars. */
+export const dollarsOf = (micros: number): string => dollars.format(micros / 1_000_000)
+export const numberOf = (value: number): string => whole.format(value)

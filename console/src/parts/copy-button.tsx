@@ -1,0 +1,13 @@
+/** Copies a text, and says so. */
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { text } from '../text/en.ts'
+
+export function CopyButton({ value }: { value: string }) {
+  const [copied, setCopied] = useState<string>()
+  return (
+    <Button variant="default" onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(value))}>
+      {copied === value ? text.api.copied : text.api.copy}
+    </Button>
+  )
+}

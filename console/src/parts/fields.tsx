@@ -1,0 +1,68 @@
+/** Fields of forms: labelled, with what is wrong with them beside. */
+import { NativeSelect, TextInput, Textarea } from '@mantine/core'
+import type { Problem } from '../api/problem.ts'
+
+export interface FieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  /** The API's name of it: a refusal that names it is shown here. */
+  readonly param?: string
+  readonly problem?: Problem | undefined
+  readonly hint?: string | undefined
+  readonly error?: string | undefined
+  readonly required?: boolean
+}
+
+/** `aria-required` instead of an asterisk in the accessible name. */
+const shared = ({ label, value, param, problem, hint, error, required }: FieldProps) => ({
+  label,
+  value,
+  description: hint,
+  error: error ?? (param === undefined ? undefined : problem?.about(param)),
+  'aria-required': required,
+})
+
+export function TextField({ type, autoComplete, ...field }: FieldProps & { type?: 'text' | 'email' | 'search'; autoComplete?: string }) {
+  return (
+    <TextInput
+      {...shared(field)}
+      dir="auto"
+      type={type ?? 'text'}
+      autoComplete={autoComplete ?? 'off'}
+      onChange={(event) => field.onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+export function LongTextField({ isCode, ...field }: FieldProps & { isCode?: boolean }) {
+  return (
+    <Textarea
+      {...shared(field)}
+      dir="auto"
+      autosize
+      minRows={3}
+      maxRows={14}
+      {...(isCode === true ? { ff: 'monospace' } : {})}
+      onChange={(event) => field.onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+export function PasswordField({ autoComplete, ...field }: FieldProps & { autoComplete: 'current-password' | 'new-password' }) {
+  return <TextInput {...shared(field)} type="password" autoComplete={autoComplete} onChange={(event) => field.onChange(event.currentTarget.value)} />
+}
+
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+/** A native select; `any` is the label of the choice of none. */
+export function ChoiceField({ choices, any, ...field }: FieldProps & { choices: readonly (Choice | string)[]; any?: string }) {
+  const all = [
+    ...(any === undefined ? [] : [{ value: '', label: any }]),
+    ...choices.map((choice) => (typeof choice === 'string' ? { value: choice, label: choice } : choice)),
+  ]
+  return <NativeSelect {...shared(field)} data={all} onChange={(event) => field.onChange(event.currentTarget.value)} />
+}

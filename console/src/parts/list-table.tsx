@@ -1,0 +1,114 @@
+/** A list of the API as a table: its states, its rows, and the way to newer and older ones by the cursor in the address. */
+import { Button, Group, Table } from '@mantine/core'
+import { createColumnHelper, tableFeatures, useTable, type ColumnDef, type RowData } from '@tanstack/react-table'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { problemOf } from '../api/problem.ts'
+import { text } from '../text/en.ts'
+import { ProblemAlert } from './problem-alert.tsx'
+import { Empty, Waiting } from './states.tsx'
+import { useCursor } from './use-cursor.ts'
+
+/** Nothing is sorted or filtered here: the server does both. */
+const features = tableFeatures({})
+
+export interface Column<R> {
+  readonly id: string
+  readonly header: string
+  readonly cell: (row: R) => ReactNode
+}
+
+export interface ListPage<R> {
+  readonly data: readonly R[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+export interface ListTableProps<R> {
+  /** The name of the table: that of the screen's h1 where the table is what the screen is about. */
+  readonly name: string
+  readonly columns: readonly Column<R>[]
+  readonly query: UseQueryResult<ListPage<R>>
+  readonly isFiltered: boolean
+  readonly onClearFilters: () => void
+  /** What stands there while there is nothing yet. */
+  readonly empty: string
+  readonly emptyAction?: ReactNode
+}
+
+export function ListTable<R extends RowData & { readonly id: string }>(props: ListTableProps<R>) {
+  const { query, isFiltered } = props
+  const { isFirst, newer, older } = useCursor()
+  if (query.isPending) return <Waiting />
+  if (query.isError && query.data === undefined) return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
+  const { data, has_more, next_cursor } = query.data
+  if (data.length === 0 && isFiltered) {
+    const clear = <Button onClick={props.onClearFilters}>{text.list.clear}</Button>
+    return <Empty why={text.list.noMatch} action={clear} />
+  }
+  if (data.length === 0 && isFirst) return <Empty why={props.empty} action={props.emptyAction} />
+  return (
+    <div aria-busy={query.isPlaceholderData}>
+      {query.isError && <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />}
+      <RowsTable name={props.name} columns={props.columns} rows={data} />
+      <Group justify="flex-end" mt="sm">
+        {!isFirst && (
+          <Button variant="default" onClick={newer}>
+            {text.list.newer}
+          </Button>
+        )}
+        {has_more && next_cursor !== null && (
+          <Button variant="default" onClick={() => older(next_cursor)}>
+            {text.list.older}
+          </Button>
+        )}
+      </Group>
+    </div>
+  )
+}
+
+/** A table alone, as it stands inside of a screen; it stays when it has no rows. */
+export function RowsTable<R extends RowData & { readonly id: string }>({
+  name,
+  columns,
+  rows,
+}: {
+  name: string
+  columns: readonly Column<R>[]
+  rows: readonly R[]
+}) {
+  const table = useTable({ features, columns: definitionsOf(columns), data: rows as R[], getRowId: (row) => row.id })
+  return (
+    <section className="scroll-x" aria-label={name}>
+      <Table aria-label={name} verticalSpacing="xs">
+        <Table.Thead>
+          {table.getHeaderGroups().map((group) => (
+            <Table.Tr key={group.id}>
+              {group.headers.map((header) => (
+                <Table.Th key={header.id} scope="col">
+                  <table.FlexRender header={header} />
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Thead>
+        <Table.Tbody>
+          {table.getRowModel().rows.map((row) => (
+            <Table.Tr key={row.id}>
+              {row.getAllCells().map((cell) => (
+                <Table.Td key={cell.id}>
+                  <table.FlexRender cell={cell} />
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  )
+}
+
+function definitionsOf<R extends RowData>(columns: readonly Column<R>[]): ColumnDef<typeof features, R>[] {
+  const helper = createColumnHelper<typeof features, R>()
+  return columns.map(({ id, header, cell }) => helper.display({ id, header, cell: ({ row }) => cell(row.original) }))
+}

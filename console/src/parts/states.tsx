@@ -1,0 +1,32 @@
+/** The states that a screen or a part of it can be in beside showing what there is: waiting, nothing there, not allowed, not found. */
+import { Loader, Stack, Text, VisuallyHidden } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { text } from '../text/en.ts'
+import { Screen } from './screen.tsx'
+
+export function Waiting() {
+  return (
+    <Stack aria-busy="true" align="center" p="xl">
+      <Loader aria-hidden="true" />
+      <VisuallyHidden>{text.list.loading}</VisuallyHidden>
+    </Stack>
+  )
+}
+
+/** `action` is what one would do about it. */
+export function Empty({ why, action }: { why: string; action?: ReactNode }) {
+  return (
+    <Stack align="center" p="xl" gap="sm">
+      <Text>{why}</Text>
+      {action}
+    </Stack>
+  )
+}
+
+export function NotFound() {
+  return (
+    <Screen title={text.notFound.title}>
+      <Text>{text.notFound.why}</Text>
+    </Screen>
+  )
+}

@@ -1,0 +1,50 @@
+/** Times in the zone that the person has chosen, by Intl. */
+import { createContext, use } from 'react'
+
+export interface Zone {
+  readonly name: string
+  readonly choose: (name: string) => void
+}
+
+export const browserZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export const ZoneContext = createContext<Zone>({ name: 'UTC', choose: () => undefined })
+
+/** Formats instants of the API in the chosen zone; null and undefined as a dash. */
+export function useTime(): (instant: string | null | undefined) => string {
+  const { name } = use(ZoneContext)
+  const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: name })
+  return (instant) => (instant === null || instant === undefined ? '–' : format.format(new Date(instant)))
+}
+
+const localTime = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?))?$/
+
+/** A date or a time without zone, as typed, as the instant that it is in `zone`; anything else, such as `2026-01-31T09:30Z`, as it is. */
+export function instantOf(typed: string, zone: string): string {
+  const [, date, time = '00:00'] = localTime.exec(typed.trim()) ?? []
+  if (date === undefined) return typed.trim()
+  const asIfUtc = Date.parse(`${date}T${time}Z`)
+  if (Number.isNaN(asIfUtc)) return typed.trim()
+  // twice, for the offset may be another one at the instant itself
+  const first = asIfUtc - offsetMs(asIfUtc, zone)
+  return new Date(asIfUtc - offsetMs(first, zone)).toISOString()
+}
+
+/** How far the clocks of a zone are ahead of UTC at an instant. */
+function offsetMs(instant: number, zone: string): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(instant)
+  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value)
+  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second')) - Math.floor(instant / 1000) * 1000
+}
+
+/** The name of the zone that the person has chosen. */
+export const useZone = (): string => use(ZoneContext).name

@@ -1,0 +1,54 @@
+/** Every text of the console, in English. No other file holds words that people read. */
+export const text = {
+  product: 'Posthorn',
+  skip: 'Skip to content',
+
+  list: {
+    newer: 'Newer',
+    older: 'Older',
+    noMatch: 'Nothing matches.',
+    clear: 'Clear filters',
+    filters: 'Filters',
+    loading: 'Loading …',
+  },
+
+  api: {
+    button: 'API',
+    title: 'The request that does the same',
+    key: 'Put an API key of this account and mode in place of $POSTHORN_KEY.',
+    copy: 'Copy',
+    copied: 'Copied',
+    reference: 'Its page in the reference',
+    close: 'Close',
+  },
+
+  secret: {
+    once: 'This is shown only now. Store it where it is safe.',
+    stored: 'I have stored it',
+    copy: 'Copy',
+  },
+
+  problem: {
+    title: 'That did not work',
+    code: (code: string) => `Code ${code}`,
+    request: (id: string) => `Request ${id}`,
+    again: 'Try again',
+    network: 'The service could not be reached. Check your connection.',
+    unexpected: 'The service answered in a way that the console does not understand.',
+    required: 'Fill this in.',
+    crashed: 'This screen has failed. Reload it; if that does not help, tell your operator what stands below.',
+  },
+
+  notFound: {
+    title: 'Not found',
+    why: 'There is no screen at this address, or nothing of yours that it names.',
+  },
+
+  dialog: { close: 'Close', cancel: 'Cancel' },
+} as const
+
+/** A word of the API, such as `provider_error`, as people read it: `Provider error`. */
+export function inWords(word: string): string {
+  const spaced = word.replaceAll('_', ' ')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}

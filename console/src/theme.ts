@@ -1,0 +1,27 @@
+/** How the console looks: Mantine's theme with colours that have enough contrast in both schemes (WCAG 2.2 AA). */
+import { createTheme, type CSSVariablesResolver } from '@mantine/core'
+
+export const theme = createTheme({
+  primaryColor: 'blue',
+  primaryShade: { light: 8, dark: 8 },
+  fontFamily: 'system-ui, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, monospace',
+  defaultRadius: 'sm',
+  cursorType: 'pointer',
+})
+
+/** Mantine's own greys and reds are too pale for text. */
+export const variables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
+    '--mantine-color-anchor': 'var(--mantine-color-blue-3)',
+  },
+})

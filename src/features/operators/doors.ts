@@ -1,0 +1,31 @@
+/** What the console is mounted with: the operations of `/v1` once more, and its own (behaviour: console 2.1). */
+import type { Door } from '../../platform/http/door.ts'
+import type { RateLimiter } from '../../platform/http/rate-limit.ts'
+import type { Route } from '../../platform/http/route.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { AccountService } from '../accounts/service.ts'
+import type { BillingService } from '../billing/service.ts'
+import { consoleDoor } from './door.ts'
+import { operatorRoutes } from './routes.ts'
+import type { OperatorService } from './service.ts'
+
+export interface ConsoleDoorsParts {
+  readonly platform: Platform
+  readonly accounts: AccountService
+  readonly billing: BillingService
+  readonly operators: OperatorService
+  readonly limiter: RateLimiter
+  /** Those of `/v1`; a process without any has no console. */
+  readonly routes: readonly Route[]
+}
+
+export function consoleDoors({ platform, accounts, billing, operators, limiter, routes }: ConsoleDoorsParts): Door[] {
+  if (routes.length === 0) return []
+  const { sessions } = operators
+  const isSuspended = async (account_id: string) => (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
+  const parts = { platform, sessions, limiter, isSuspended }
+  return [consoleDoor(parts, '/console/api', routes.filter(isReachable)), consoleDoor(parts, '', operatorRoutes({ platform, accounts, billing, sessions }))]
+}
+
+/** All that an API key may call, but what tells of the key itself. */
+const isReachable = (route: Route): boolean => route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

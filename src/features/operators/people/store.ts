@@ -1,0 +1,77 @@
+/** SQL of users, their memberships, and links of one use. */
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Role } from '../roles.ts'
+
+export interface UserRow {
+  readonly id: `usr_${string}`
+  /** Lower case. */
+  readonly email: string
+  readonly name: string
+  readonly password_hash: string | null
+  readonly admin: boolean
+  readonly created_at: string
+}
+
+export async function insertUser(sql: Db, row: UserRow): Promise<void> {
+  await sql`
+    insert into users (id, email, name, password_hash, admin, created_at)
+    values (${row.id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.admin}, ${row.created_at})`
+}
+
+export async function findUserByEmail(sql: Db, email: string): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`select id, email, name, password_hash, admin, created_at from users where email = ${email}`
+  return row ?? null
+}
+
+/** A user, with the row locked until the transaction ends. */
+export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
+  const [row] = await tx<UserRow[]>`select id, email, name, password_hash, admin, created_at from users where id = ${id} for update`
+  return row ?? null
+}
+
+export async function updateUser(sql: Db, row: UserRow): Promise<void> {
+  await sql`update users set email = ${row.email}, name = ${row.name}, password_hash = ${row.password_hash} where id = ${row.id}`
+}
+
+export async function anyUser(sql: Db): Promise<boolean> {
+  const [row] = await sql`select from users limit 1`
+  return row !== undefined
+}
+
+export interface MembershipRow {
+  readonly account_id: `acc_${string}`
+  readonly user_id: string
+  readonly role: Role
+}
+
+export async function insertMembership(sql: Db, row: MembershipRow, at: string): Promise<void> {
+  await sql`insert into memberships (account_id, user_id, role, created_at) values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
+}
+
+export async function listMemberships(sql: Db, user_id: string): Promise<MembershipRow[]> {
+  return await sql<MembershipRow[]>`select account_id, user_id, role from memberships where user_id = ${user_id} order by account_id`
+}
+
+export interface TokenRow {
+  readonly token_hash: string
+  readonly kind: 'setup' | 'reset'
+  readonly user_id: string | null
+  readonly expires_at: string
+  readonly created_at: string
+}
+
+/** Puts a link in the place of the earlier ones of its kind and user. */
+export async function replaceToken(tx: Db, row: TokenRow): Promise<void> {
+  await tx`delete from user_tokens where kind = ${row.kind} and user_id is not distinct from ${row.user_id}`
+  await tx`
+    insert into user_tokens (token_hash, kind, user_id, expires_at, created_at)
+    values (${row.token_hash}, ${row.kind}, ${row.user_id}, ${row.expires_at}, ${row.created_at})`
+}
+
+/** Uses a link up; null where it was used, has expired or was never given out. */
+export async function useToken(tx: Db, kind: TokenRow['kind'], token_hash: string, at: string): Promise<TokenRow | null> {
+  const [row] = await tx<TokenRow[]>`
+    delete from user_tokens where token_hash = ${token_hash} and kind = ${kind} and expires_at > ${at}
+    returning token_hash, kind, user_id, expires_at, created_at`
+  return row ?? null
+}

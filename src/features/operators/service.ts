@@ -1,0 +1,42 @@
+/** The console's side of the server: what people do, beside what programs do with keys (behaviour: console 2). */
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { untilDone } from '../../platform/chores.ts'
+import { limits } from '../../contract/limits.ts'
+import type { AccountService } from '../accounts/service.ts'
+import { offerSetup } from './people/setup.ts'
+import { sessions, type Sessions } from './sessions/sessions.ts'
+import { requestRing } from './requests/request-ring.ts'
+import { forgetRequests } from './requests/store.ts'
+
+const forgottenPerStep = 5_000
+
+export type OperatorService = ReturnType<typeof operatorService>
+
+/** Who is signed in, and what the console keeps for itself. */
+export function operatorService(platform: Platform, accounts: AccountService) {
+  const requests = requestRing(platform)
+  const open = sessions(platform, accounts)
+  return {
+    sessions: open,
+    /** A link for the first owner; null where somebody can sign in already. */
+    offerSetup: () => offerSetup(platform),
+    requests,
+    /** Where requests are answered. */
+    lanes: [requests.lane],
+    chores: operatorChores(platform, open),
+    stop: () => requests.flush(),
+  }
+}
+
+const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
+  { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
+  {
+    name: 'request log',
+    every_ms: 60_000,
+    run: () =>
+      untilDone(platform.clock, forgottenPerStep, () =>
+        forgetRequests(platform.pool, isoTime(platform.ageing.now() - limits.request_log_retention_ms), forgottenPerStep),
+      ),
+  },
+]

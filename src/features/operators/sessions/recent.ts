@@ -1,0 +1,9 @@
+/** What somebody may do only soon after they have shown who they are (behaviour: console 3.4). */
+import { Problem } from '../../../contract/problem.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Session } from './sessions.ts'
+
+/** Throws `reauthentication_required` where password and second factor were given too long ago. */
+export function requireRecent({ clock, settings }: Platform, { authenticated_at }: Session): void {
+  if (clock.now() - Date.parse(authenticated_at) > settings.reauthenticate_after_ms) throw new Problem('reauthentication_required')
+}

@@ -1,0 +1,73 @@
+/** Sessions of people: begun by signing in, found by their cookie, ended by hand or by themselves (behaviour: console 2.4). */
+import { isoTime } from '../../../lib/clock.ts'
+import type { Db } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { AccountService } from '../../accounts/service.ts'
+import { listMemberships, type UserRow } from '../people/store.ts'
+import type { Role } from '../roles.ts'
+import { cookieHash, newCookieValue, sessionLifetime } from './cookie.ts'
+import * as store from './store.ts'
+
+const seenEveryMs = 60_000
+const agentLengthMax = 300
+
+/** Where somebody signs in from. */
+export interface From {
+  readonly address: string
+  readonly user_agent: string
+}
+
+/** Somebody who is signed in, with the accounts that are open to them. */
+export interface Session extends store.OpenSession {
+  readonly accounts: readonly { readonly id: `acc_${string}`; readonly name: string; readonly role: Role }[]
+}
+
+export interface Sessions {
+  /** Begins one; resolves to the value of its cookie, which nobody can read back. */
+  begin(sql: Db, user: UserRow, from: From): Promise<string>
+  /** The session of a cookie; null where it has ended. */
+  find(cookie: string): Promise<Session | null>
+  list(user_id: string): Promise<store.SessionRow[]>
+  end(user_id: string, id: string): Promise<boolean>
+  endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
+  forgetEnded(): Promise<number>
+}
+
+export function sessions(platform: Platform, accounts: AccountService): Sessions {
+  const { pool, clock, ids } = platform
+  const bounds = (now: number) => [isoTime(now - sessionLifetime.idle_ms), isoTime(now - sessionLifetime.all_ms)] as const
+  return {
+    async begin(sql, user, { address, user_agent }) {
+      const cookie = newCookieValue()
+      const at = isoTime(clock.now())
+      const agent = user_agent.slice(0, agentLengthMax).toWellFormed().replaceAll('\0', '')
+      await store.insertSession(sql, {
+        id: ids('ses'),
+        user_id: user.id,
+        token_hash: cookieHash(cookie),
+        authenticated_at: at,
+        seen_at: at,
+        address,
+        user_agent: agent,
+        created_at: at,
+      })
+      return cookie
+    },
+    async find(cookie) {
+      const now = clock.now()
+      const row = await store.findSession(pool, cookieHash(cookie), ...bounds(now))
+      if (row === null) return null
+      if (now - Date.parse(row.seen_at) >= seenEveryMs) await store.touchSession(pool, row.id, isoTime(now))
+      const memberships = await listMemberships(pool, row.user_id)
+      const names = await accounts.namesOf(
+        pool,
+        memberships.map(({ account_id }) => account_id),
+      )
+      return { ...row, accounts: memberships.map(({ account_id, role }) => ({ id: account_id, name: names.get(account_id) ?? '', role })) }
+    },
+    list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
+    end: (user_id, id) => store.deleteSession(pool, user_id, id),
+    endOthers: (sql, user_id, kept_id) => store.deleteOtherSessions(sql, user_id, kept_id),
+    forgetEnded: () => store.forgetSessions(pool, ...bounds(platform.ageing.now()), isoTime(platform.ageing.now() - 24 * 3600_000)),
+  }
+}

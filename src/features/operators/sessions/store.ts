@@ -1,0 +1,91 @@
+/** SQL of sessions, and of failures to sign in. */
+import type { Db } from '../../../platform/database/sql.ts'
+
+export interface SessionRow {
+  readonly id: `ses_${string}`
+  readonly user_id: `usr_${string}`
+  readonly token_hash: string
+  readonly authenticated_at: string
+  readonly seen_at: string
+  readonly address: string
+  readonly user_agent: string
+  readonly created_at: string
+}
+
+/** A session with what a request needs of its user. */
+export interface OpenSession extends SessionRow {
+  readonly email: string
+  readonly name: string
+  readonly admin: boolean
+  readonly has_password: boolean
+}
+
+export async function insertSession(sql: Db, row: SessionRow): Promise<void> {
+  await sql`
+    insert into sessions (id, user_id, token_hash, authenticated_at, seen_at, address, user_agent, created_at)
+    values (${row.id}, ${row.user_id}, ${row.token_hash}, ${row.authenticated_at}, ${row.seen_at}, ${row.address}, ${row.user_agent}, ${row.created_at})`
+}
+
+/** The session of a cookie that was seen after the one moment and made after the other. */
+export async function findSession(sql: Db, token_hash: string, seen_after: string, created_after: string): Promise<OpenSession | null> {
+  const [row] = await sql<OpenSession[]>`
+    select s.id, s.user_id, s.token_hash, s.authenticated_at, s.seen_at, s.address, s.user_agent, s.created_at,
+           u.email, u.name, u.admin, u.password_hash is not null as has_password
+    from sessions s join users u on u.id = s.user_id
+    where s.token_hash = ${token_hash} and s.seen_at > ${seen_after} and s.created_at > ${created_after}`
+  return row ?? null
+}
+
+export async function touchSession(sql: Db, id: string, at: string): Promise<void> {
+  await sql`update sessions set seen_at = ${at} where id = ${id} and seen_at < ${at}`
+}
+
+/** A user's sessions, newest first. */
+export async function listSessions(sql: Db, user_id: string, seen_after: string, created_after: string): Promise<SessionRow[]> {
+  return await sql<SessionRow[]>`
+    select id, user_id, token_hash, authenticated_at, seen_at, address, user_agent, created_at from sessions
+    where user_id = ${user_id} and seen_at > ${seen_after} and created_at > ${created_after} order by id desc limit 100`
+}
+
+/** Ends one session of a user; false where there is none. */
+export async function deleteSession(sql: Db, user_id: string, id: string): Promise<boolean> {
+  return (await sql`delete from sessions where user_id = ${user_id} and id = ${id}`).count > 0
+}
+
+/** Ends every session of a user but one. */
+export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: string): Promise<number> {
+  return (await sql`delete from sessions where user_id = ${user_id} and id <> ${kept_id}`).count
+}
+
+/** Forgets sessions that have ended by themselves, and failures that lock nothing any more. */
+export async function forgetSessions(sql: Db, seen_before: string, created_before: string, failed_before: string): Promise<number> {
+  const { count } = await sql`delete from sessions where seen_at <= ${seen_before} or created_at <= ${created_before}`
+  const { count: failures } = await sql`delete from sign_in_failures where at <= ${failed_before}`
+  return count + failures
+}
+
+export interface FailuresRow {
+  readonly failures: number
+  readonly locked_until: string | null
+}
+
+export async function findFailures(sql: Db, email_hash: string): Promise<FailuresRow | null> {
+  const [row] = await sql<FailuresRow[]>`select failures, locked_until from sign_in_failures where email_hash = ${email_hash}`
+  return row ?? null
+}
+
+/** Counts a failure; the one that reaches the limit locks until then, and the count begins anew. */
+export async function countFailure(sql: Db, email_hash: string, failures_max: number, at: string, locked_until: string): Promise<FailuresRow> {
+  const [row] = await sql<FailuresRow[]>`
+    insert into sign_in_failures as f (email_hash, failures, locked_until, at) values (${email_hash}, 1, null, ${at})
+    on conflict (email_hash) do update set
+      failures = case when f.failures + 1 >= ${failures_max} then 0 else f.failures + 1 end,
+      locked_until = case when f.failures + 1 >= ${failures_max} then ${locked_until}::timestamptz else f.locked_until end,
+      at = excluded.at
+    returning failures, locked_until`
+  return row!
+}
+
+export async function clearFailures(sql: Db, email_hash: string): Promise<void> {
+  await sql`delete from sign_in_failures where email_hash = ${email_hash}`
+}

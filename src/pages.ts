@@ -1,0 +1,34 @@
+/** The pages that are served beside the API: the reference, this repository's documents, and the console. */
+import type { FastifyInstance } from 'fastify'
+import { join } from 'node:path'
+import type { Route } from './platform/http/route.ts'
+import { mountSinglePage } from './platform/http/single-page.ts'
+import { mountDerived } from './reference/derived-documents.ts'
+import { mountDocs } from './reference/docs-pages.ts'
+import { mountMarkdown, type MarkdownPages } from './reference/markdown-pages.ts'
+import { providerPageFile } from './reference/provider-page.ts'
+
+/** What of this repository's documents is served beside the reference. */
+const documents: MarkdownPages = {
+  root: join(import.meta.dirname, '../docs'),
+  folders: [
+    { path: '/docs/behaviour', folder: 'reference/behaviour' },
+    { path: '/docs/guides', folder: 'guides' },
+  ],
+  documents: [
+    { path: '/docs/threat-model', file: 'reference/threat-model.md' },
+    { path: '/docs/providers', file: providerPageFile },
+  ],
+  elsewhere: { 'reference/content': '/docs/content/' },
+}
+
+/** The console as it was built (`scripts/build-console.mjs`); without it the rest works. */
+const builtConsole = join(import.meta.dirname, '../console/dist')
+
+/** `base_url`: the address under which clients know the service. */
+export function mountPages(server: FastifyInstance, routes: readonly Route[], base_url: string): void {
+  mountDocs(server, routes, base_url, documents)
+  mountMarkdown(server, documents)
+  mountDerived(server, routes, base_url)
+  mountSinglePage(server, { path: '/console', folder: builtConsole, is_https: base_url.startsWith('https:') })
+}

@@ -1,0 +1,47 @@
+/** Another way to routes than with a key: the door finds out who calls, everything after that is the pipeline's (behaviour: console 2). */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Caller } from '../../contract/caller.ts'
+import { prepare, perform, type Pipeline, type PreparedRoute } from './pipeline.ts'
+import type { Route } from './route.ts'
+import { responses, routerPath } from './responses.ts'
+
+/** Who was let in. */
+export interface Entered {
+  readonly caller: Caller
+  /** What the door knows beyond that: handlers of its own routes read it as `session` of their request. */
+  readonly session: unknown
+}
+
+export interface Door {
+  /** What comes before the path of each route. */
+  readonly prefix: string
+  readonly routes: readonly Route[]
+  /** The first of the checks, up to and with whether the caller may do this. Rejects with a Problem; may set headers of the reply. */
+  enter(request: FastifyRequest, reply: FastifyReply, route: Route): Promise<Entered>
+}
+
+/** Mounts the routes once more, behind the door. Buckets of rate limits are the door's. */
+export function mountDoor(server: FastifyInstance, pipeline: Pipeline, door: Door): void {
+  for (const given of door.routes) {
+    const route = { ...given, path: `${door.prefix}${given.path}` }
+    const prepared = prepare(route, 0, 0)
+    server.route({
+      method: route.method,
+      url: routerPath(route.path),
+      onRequest: through(door, prepared),
+      handler: perform(pipeline, prepared),
+      schema: { response: responses(route) },
+    })
+  }
+}
+
+const through =
+  (door: Door, prepared: PreparedRoute) =>
+  (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    request.prepared = prepared
+    door.enter(request, reply, prepared.route).then(({ caller, session }) => {
+      request.caller = caller
+      request.session = session
+      done()
+    }, done)
+  }

@@ -1,0 +1,64 @@
+/** A single-page application as a folder of built files: one HTML page for all of its addresses, under a strict policy with a nonce, and hashed files that never change. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface SinglePage {
+  /** Where it is served, such as `/console`: its files below `assets/`, what it asks below `api/`, the page everywhere else. */
+  readonly path: string
+  /** Holds `index.html` and `assets/`, each file perhaps with its compressed forms beside it. Nothing is mounted where it is missing. */
+  readonly folder: string
+  /** Whether browsers are to come back by https alone. */
+  readonly is_https: boolean
+}
+
+/** Stands in the page wherever its nonce belongs. */
+const noncePlaceholder = /__NONCE__/g
+const yearSeconds = 31_536_000
+
+/** Mounts the application. What it asks below `api/` and nobody answers is an unknown path as any other. */
+export function mountSinglePage(server: FastifyInstance, { path, folder, is_https }: SinglePage): void {
+  const page = join(folder, 'index.html')
+  if (!existsSync(page)) return
+  const send = async (reply: FastifyReply) => {
+    const nonce = randomBytes(16).toString('base64')
+    // read each time: a newer build that takes the place of this one has other files
+    const text = (await readFile(page, 'utf8')).replaceAll(noncePlaceholder, nonce)
+    return reply.headers(pageHeaders(nonce, is_https)).type('text/html; charset=utf-8').send(text)
+  }
+  server.get(path, { exposeHeadRoute: true }, (_request, reply) => send(reply))
+  server.get(`${path}/*`, { exposeHeadRoute: true }, (request, reply) => {
+    const below = (request.params as { '*': string })['*']
+    return /^api(\/|$)/.test(below) ? reply.callNotFound() : send(reply)
+  })
+  void server.register(import('@fastify/static'), {
+    root: join(folder, 'assets'),
+    prefix: `${path}/assets/`,
+    decorateReply: false,
+    index: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: yearSeconds * 1000,
+    setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
+  })
+}
+
+/** Scripts come from here alone, styles with the nonce too; nothing else is loaded, framed or posted to. */
+const pageHeaders = (nonce: string, is_https: boolean): Record<string, string> => ({
+  'content-security-policy': [
+    "default-src 'self'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  ...(is_https ? { 'strict-transport-security': `max-age=${yearSeconds}` } : {}),
+})

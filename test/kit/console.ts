@@ -1,0 +1,102 @@
+/** The console in a real browser, on the service of a world: what is on the screen is found by role and accessible name. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import { chromium, type Browser, type Page } from 'playwright-core'
+
+const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (path) => path !== undefined && existsSync(path),
+)
+/** The option `skip` of tests that need a browser. */
+export const skipWithoutBrowser = executablePath === undefined && 'needs Chromium; name it in CHROMIUM'
+
+/** What is waited for in the browser has come within this time, or the test fails. */
+const patienceMs = 20_000
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+export const schemes = ['light', 'dark'] as const
+/** Widths in pixels: a laptop's and a phone's. */
+export const widths = [1280, 390] as const
+type Scheme = (typeof schemes)[number]
+
+export interface ConsoleOptions {
+  readonly scheme?: Scheme
+  readonly width?: number
+}
+
+export interface ConsolePage {
+  readonly page: Page
+  /** Goes to an address of the service. */
+  goto(path: string): Promise<void>
+  /** Fails where the page logged an error, broke its policy, or asked anybody but the service. */
+  assertQuiet(): void
+}
+
+/** A browser's window of its own, with nothing stored. It is closed at the end of the test. */
+export async function openConsole(t: TestContext, base_url: string, options: ConsoleOptions = {}): Promise<ConsolePage> {
+  const context = await (
+    await launched(t)
+  ).newContext({
+    colorScheme: options.scheme ?? 'light',
+    viewport: { width: options.width ?? 1280, height: 800 },
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
+    locale: 'en-GB',
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(patienceMs)
+  const [complaints, foreign]: [string[], string[]] = [[], []]
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource')) complaints.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${base_url}/`) && !/^(data|blob):/.test(request.url())) foreign.push(request.url())
+  })
+  return {
+    page,
+    goto: async (path) => void (await page.goto(base_url + path)),
+    assertQuiet: () => assert.deepEqual({ complaints, foreign }, { complaints: [], foreign: [] }),
+  }
+}
+
+const browsers = new WeakMap<TestContext, Promise<Browser>>()
+
+/** One browser a test, however many windows it opens. */
+async function launched(t: TestContext): Promise<Browser> {
+  const known = browsers.get(t)
+  if (known !== undefined) return known
+  const launching = chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'], timeout: patienceMs })
+  browsers.set(t, launching)
+  t.after(async () => (await launching).close())
+  return launching
+}
+
+/** What axe finds against WCAG 2.2 AA on what the page shows now: the rule and where, a line each. */
+export async function accessibilityBreaches(page: Page): Promise<string[]> {
+  // evaluated, not added: the page's policy lets no script in
+  await page.evaluate(axeSource)
+  return page.evaluate(async (rules) => {
+    const { axe } = globalThis as unknown as { axe: Axe }
+    const { violations } = await axe.run({ runOnly: rules })
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`))
+  }, axeRules)
+}
+
+interface Axe {
+  run(options: { runOnly: readonly string[] }): Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>
+}
+
+/** By how many pixels the page is wider than its window. */
+export const sidewaysPixels = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const { documentElement } = (globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }).document
+    return documentElement.scrollWidth - documentElement.clientWidth
+  })
+
+/** Proves what holds for every screen: nothing for axe to find and no sideways scroll. The page shows the screen, at its width and in its scheme. */
+export async function assertPresentable(page: Page): Promise<void> {
+  assert.deepEqual({ breaches: await accessibilityBreaches(page), sideways: await sidewaysPixels(page) }, { breaches: [], sideways: 0 })
+}
