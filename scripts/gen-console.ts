@@ -1,10 +1,13 @@
-/** The console's copies of what the server knows: types of both OpenAPI documents, and the statuses in which a message can be cancelled. */
+/** The console's copies of what the server knows: types of both OpenAPI documents, its lists of values, what each role may do, and the statuses in which a message can be cancelled. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { eventTypes } from '../src/contract/events.ts'
+import { scopes } from '../src/contract/scopes.ts'
 import { channelTypes, messageTypes } from '../src/contract/resources/channel.ts'
 import { messageStatuses } from '../src/contract/resources/message.ts'
 import { transitions } from '../src/features/messages/states.ts'
+import { grantsOf, roles } from '../src/features/operators/roles.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = 'console/src/api/generated'
@@ -56,6 +59,9 @@ function tables(): string {
     messageTypes,
     messageStatuses,
     cancellableStatuses: transitions.cancel.from,
+    scopes,
+    eventTypes: Object.keys(eventTypes),
+    roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
   }
   return Object.entries(constants)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const\n`)

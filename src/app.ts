@@ -66,7 +66,7 @@ import { webhookChores, webhookDeliverer } from './features/webhooks/worker.ts'
 import { idMaker, type IdMaker } from './lib/ids.ts'
 import type { Loop } from './lib/loop.ts'
 import { loopsOf, type Loops } from './loops.ts'
-import { mountPages } from './pages.ts'
+import { hasConsole, mountPages } from './pages.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
 import { platformChores, signOff } from './platform/chores.ts'
 import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
@@ -113,6 +113,8 @@ export interface App {
   /** The console's own, beside those of `/v1`. */
   readonly consoleRoutes: readonly Route[]
   readonly services: Services
+  /** The console has been built, and is served. */
+  readonly hasConsole: boolean
   /** What waits to be accepted. */
   readonly ingest: Pick<Ingest, 'load'>
   /** Every lane, also without the role `worker`: tests `tick` them by hand. */
@@ -282,6 +284,7 @@ export function buildApp(parts: AppParts): App {
     routes,
     consoleRoutes: operatorRoutes({ platform, accounts: services.accounts, billing: services.billing, sessions: services.operators.sessions }),
     services,
+    hasConsole: hasConsole(),
     ingest: features.ingest,
     lanes,
     chores,

@@ -1,5 +1,6 @@
 /** The pages that are served beside the API: the reference, this repository's documents, and the console. */
 import type { FastifyInstance } from 'fastify'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Route } from './platform/http/route.ts'
 import { mountSinglePage } from './platform/http/single-page.ts'
@@ -24,6 +25,9 @@ const documents: MarkdownPages = {
 
 /** The console as it was built (`scripts/build-console.mjs`); without it the rest works. */
 const builtConsole = join(import.meta.dirname, '../console/dist')
+
+/** Whether the console is served. */
+export const hasConsole = (): boolean => existsSync(join(builtConsole, 'index.html'))
 
 /** `base_url`: the address under which clients know the service. */
 export function mountPages(server: FastifyInstance, routes: readonly Route[], base_url: string): void {

@@ -9,3 +9,33 @@ export interface Place {
 }
 
 export const basePath = '/console'
+
+const placed = ({ account, mode }: Place, ...steps: readonly string[]): string =>
+  ['', account, mode, ...steps].map((step, at) => (at === 0 ? step : encodeURIComponent(step))).join('/')
+
+/** A screen of an account: `screen('messages', 'msg_1')` below its place. */
+export const pathTo = (place: Place, ...steps: readonly string[]): string => placed(place, ...steps)
+
+/** Outside of any account. */
+export const paths = {
+  start: '/',
+  setUp: '/setup',
+  signIn: '/sign-in',
+  reset: '/reset',
+  invitation: '/invitation',
+  profile: '/profile',
+  admin: '/admin',
+} as const
+
+/** Where signing in leads back to. Only addresses of the console are taken from outside. */
+export function ownPath(next: string | undefined): string {
+  if (next === undefined || !/^\/(?![/\\])/.test(next)) return paths.start
+  const url = new URL(next, 'http://own.invalid')
+  return url.host === 'own.invalid' ? url.pathname + url.search : paths.start
+}
+
+/** The same screen for another account or mode: its list where it shows one object, for objects belong to a mode. */
+export function pathElsewhere(here: string, place: Place): string {
+  const [, , , section] = here.split('/')
+  return section === undefined || section === '' ? placed(place) : placed(place, decodeURIComponent(section))
+}

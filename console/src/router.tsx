@@ -1,19 +1,24 @@
 /** Which address shows which screen. Screens are loaded when they are shown. */
-import { createRootRoute, createRouter, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { lazy } from 'react'
+import { Allowed, InAccount, SignedIn, Start } from './frame/guards.tsx'
+import type { ScreenRoute } from './frame/screen-route.ts'
+import { ZoneProvider } from './frame/zone-provider.tsx'
 import { Crashed } from './parts/crashed.tsx'
 import { NotFound, Waiting } from './parts/states.tsx'
-import { basePath } from './paths.ts'
+import { basePath, paths } from './paths.ts'
 import { parseQuery, queryText } from './query.ts'
+import { accountScreens } from './screens/routes.ts'
 import { text } from './text/en.ts'
 
 const root = createRootRoute({
   component: () => (
-    <>
+    <ZoneProvider>
       <a className="skip" href="#content">
         {text.skip}
       </a>
       <Outlet />
-    </>
+    </ZoneProvider>
   ),
   notFoundComponent: () => (
     <main id="content" className="card-page">
@@ -22,8 +27,39 @@ const root = createRootRoute({
   ),
 })
 
+/** For everybody, signed in or not. */
+const open = [
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.signIn,
+    component: lazyRouteComponent(() => import('./screens/people/sign-in-screen.tsx'), 'SignInScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.setUp,
+    component: lazyRouteComponent(() => import('./screens/people/set-up-screen.tsx'), 'SetUpScreen'),
+  }),
+]
+
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: () => <SignedIn /> })
+const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: Start })
+const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFound })
+
+const screenOf = ({ path, needs, load }: ScreenRoute) => {
+  const Shown = lazy(async () => ({ default: await load() }))
+  return createRoute({
+    getParentRoute: () => inAccount,
+    path,
+    component: () => (
+      <Allowed needs={needs}>
+        <Shown />
+      </Allowed>
+    ),
+  })
+}
+
 export const router = createRouter({
-  routeTree: root,
+  routeTree: root.addChildren([...open, signedIn.addChildren([start, inAccount.addChildren(accountScreens.map(screenOf))])]),
   basepath: basePath,
   parseSearch: parseQuery,
   stringifySearch: queryText,

@@ -107,8 +107,10 @@ async function run(cli: Cli, command: Command, app: App, config: Config, stop: A
   // keys that were made are told, stopping or not
   if (stop.aborted && first === undefined) return
   log.info({ base_url: config.base_url }, 'listening')
-  if (first !== undefined) cli.print(command, { json: { base_url: config.base_url, ...first }, text: welcome(config, first) })
-  else cli.print(command, { json: { base_url: config.base_url }, text: `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.` })
+  const people = await consoleLinks(app, config)
+  const json = { base_url: config.base_url, ...people, ...first }
+  const text = `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.\n${inLines(people)}`
+  cli.print(command, { json, text: first === undefined ? text.trimEnd() : `\n${text}${welcome(config, first)}` })
 }
 
 const notListening = (config: Config, error: unknown): OperatorError =>
@@ -140,9 +142,23 @@ async function firstAccount(app: App, config: Config): Promise<FirstAccount | un
   }
 }
 
-const welcome = (config: Config, first: FirstAccount): string => `
-Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.
+interface ConsoleLinks {
+  readonly console_url?: string
+  /** Where the first owner is made; only while nobody can sign in. */
+  readonly setup_url?: string
+}
 
+/** Where people go; nowhere without the console. */
+async function consoleLinks(app: App, config: Config): Promise<ConsoleLinks> {
+  if (!app.hasConsole) return {}
+  const setup_url = await app.services.operators.offerSetup()
+  return { console_url: `${config.base_url}/console`, ...(setup_url === null ? {} : { setup_url }) }
+}
+
+const inLines = ({ console_url, setup_url }: ConsoleLinks): string =>
+  [console_url === undefined ? '' : `\nConsole  ${console_url}\n`, setup_url === undefined ? '' : `Set up  ${setup_url}\n`].join('')
+
+const welcome = (config: Config, first: FirstAccount): string => `
 A first account was made. Its keys are shown this once:
 
   live  ${first.live_key}

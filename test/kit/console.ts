@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
+import { freePort } from '../../src/lib/free-port.ts'
+import { ownerPassword, signedInOwner, type ConsoleClient } from './console-api.ts'
+import { startWorld, type PlatformOptions, type TestAccount, type World } from './world.ts'
 
 const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   (path) => path !== undefined && existsSync(path),
@@ -99,4 +102,55 @@ export const sidewaysPixels = (page: Page): Promise<number> =>
 /** Proves what holds for every screen: nothing for axe to find and no sideways scroll. The page shows the screen, at its width and in its scheme. */
 export async function assertPresentable(page: Page): Promise<void> {
   assert.deepEqual({ breaches: await accessibilityBreaches(page), sideways: await sidewaysPixels(page) }, { breaches: [], sideways: 0 })
+}
+
+/** The service under the address that browsers find it at: the console's door compares origins. */
+export async function startConsoleWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
+  const port = await freePort()
+  return await startWorld(t, { ...options, port, settings: { base_url: `http://127.0.0.1:${port}`, ...options.settings } })
+}
+
+export interface OwnersConsole extends ConsolePage {
+  readonly world: World
+  /** The account of the owner, in test mode, with a key. */
+  readonly account: TestAccount
+  /** The same person without pages. */
+  readonly owner: ConsoleClient
+  /** Goes to a screen of the account, `messages` or ``, in test mode unless told otherwise. */
+  show(path: string, mode?: 'live' | 'test'): Promise<void>
+  /** Another window of the same person. */
+  window(options?: ConsoleOptions): Promise<OwnersConsole>
+}
+
+/** The console in a window of the first owner, who is signed in. */
+export async function openOwnersConsole(t: TestContext, options: ConsoleOptions & { readonly platform?: PlatformOptions } = {}): Promise<OwnersConsole> {
+  const world = await startConsoleWorld(t, options.platform)
+  const account = await world.account()
+  return await ownersWindow(t, world, account, await signedInOwner(world), options)
+}
+
+async function ownersWindow(t: TestContext, world: World, account: TestAccount, owner: ConsoleClient, options: ConsoleOptions): Promise<OwnersConsole> {
+  const opened = await openConsole(t, world.base_url, options)
+  const [name, value] = owner.cookie!.split('=') as [string, string]
+  await opened.page.context().addCookies([{ name, value, url: world.base_url, httpOnly: true, sameSite: 'Lax' }])
+  return {
+    ...opened,
+    world,
+    account,
+    owner,
+    show: (path, mode = 'test') => opened.goto(`/console/${account.id}/${mode}${path === '' ? '' : `/${path}`}`),
+    window: (other = {}) => ownersWindow(t, world, account, owner, other),
+  }
+}
+
+/** By its label, a button by its name, the h1 of the screen. */
+export const field = (within: Page | Locator, name: string): Locator => within.getByLabel(name, { exact: true })
+export const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
+export const heading = (page: Page, name: string): Locator => page.getByRole('heading', { level: 1, name, exact: true })
+
+/** Signs the first owner in on the screen that asks for it. */
+export async function signInOn(page: Page): Promise<void> {
+  await field(page, 'E-mail').fill('owner@example.com')
+  await field(page, 'Password').fill(ownerPassword)
+  await button(page, 'Sign in').click()
 }

@@ -1,6 +1,7 @@
 /** The states that a screen or a part of it can be in beside showing what there is: waiting, nothing there, not allowed, not found. */
 import { Loader, Stack, Text, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
+import type { Mode } from '../paths.ts'
 import { text } from '../text/en.ts'
 import { Screen } from './screen.tsx'
 
@@ -20,6 +21,15 @@ export function Empty({ why, action }: { why: string; action?: ReactNode }) {
       <Text>{why}</Text>
       {action}
     </Stack>
+  )
+}
+
+/** What stands at the address of a screen that the person's role does not show. */
+export function NotAllowed({ mode }: { mode: Mode }) {
+  return (
+    <Screen title={text.notAllowed.title} mode={mode}>
+      <Text>{text.notAllowed.why}</Text>
+    </Screen>
   )
 }
 

@@ -1,5 +1,14 @@
-/** Every text of the console, in English. No other file holds words that people read. */
+/** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
+import { frame, screens } from './en/frame.ts'
+import { home } from './en/home.ts'
+import { people } from './en/people.ts'
+
 export const text = {
+  frame,
+  screens,
+  home,
+  people,
+
   product: 'Posthorn',
   skip: 'Skip to content',
 
@@ -42,6 +51,12 @@ export const text = {
   notFound: {
     title: 'Not found',
     why: 'There is no screen at this address, or nothing of yours that it names.',
+  },
+
+  notAllowed: {
+    title: 'Not allowed',
+    why: 'Your role in this account does not show this. Ask an owner of it for another role.',
+    button: 'Your role does not allow this here.',
   },
 
   dialog: { close: 'Close', cancel: 'Cancel' },

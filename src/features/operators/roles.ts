@@ -49,7 +49,7 @@ const areas = {
 const scopeShape = /:/
 
 /** Everything that a role may do in a mode: scopes and permissions. */
-function grantsOf(role: Role, mode: Mode): (Scope | Permission)[] {
+export function grantsOf(role: Role, mode: Mode): (Scope | Permission)[] {
   return Object.values(areas as Readonly<Record<string, Area>>).flatMap(({ read, write, levels: { [role]: level } }) => {
     if (level === 'none') return []
     const writes = level === 'write' || (level === 'test' && mode === 'test')

@@ -1,0 +1,25 @@
+/** Of signing in, and of what is done before. */
+export const people = {
+  setUp: {
+    title: 'Set up Posthorn',
+    why: 'You will own the first account and administer this installation.',
+    create: 'Create owner',
+    noToken: 'This address has no token. Open the whole link that the service printed when it started.',
+  },
+  signIn: {
+    title: 'Sign in',
+    again: 'Sign in again',
+    againWhy: 'Your session has ended. What you have entered is kept.',
+    forgot: 'Forgot your password?',
+    with: (provider: string) => `Sign in with ${provider}`,
+    code: 'Authentication code',
+    codeWhy: 'From your authenticator app.',
+    verify: 'Verify',
+    recoveryInstead: 'Use a recovery code',
+    recovery: 'Recovery code',
+  },
+  name: 'Your name',
+  email: 'E-mail',
+  password: 'Password',
+  passwordHint: '12 characters at least.',
+} as const
