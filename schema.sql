@@ -541,12 +541,14 @@ CREATE INDEX dispatch_jobs_process ON public.dispatch_jobs USING btree (process_
 create table email_queue (
   email_id bigint not null,
   due_at timestamp with time zone not null,
+  link text,
+  until timestamp with time zone,
   constraint email_queue_pkey PRIMARY KEY (email_id)
 );
 
 create table emails (
   id bigint generated always as identity not null,
-  account_id text collate "C" not null,
+  account_id text collate "C",
   recipient text,
   subject text not null,
   body text not null,
@@ -610,6 +612,19 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (account_id, mode, operation, key)
 );
 CREATE INDEX idempotency_keys_created ON public.idempotency_keys USING btree (created_at);
+
+create table identities (
+  id text collate "C" not null,
+  user_id text collate "C" not null,
+  issuer text not null,
+  subject text not null,
+  email text,
+  created_at timestamp with time zone not null,
+  constraint identities_pkey PRIMARY KEY (id),
+  constraint identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX identities_subject ON public.identities USING btree (issuer, subject);
+CREATE INDEX identities_user ON public.identities USING btree (user_id);
 
 create table inbound_parts (
   account_id text collate "C" not null,
@@ -696,6 +711,24 @@ create table integration_sources (
 CREATE UNIQUE INDEX integration_sources_key ON public.integration_sources USING btree (key_hash) WHERE (deleted_at IS NULL);
 CREATE INDEX integration_sources_listed ON public.integration_sources USING btree (account_id, mode, id);
 CREATE UNIQUE INDEX integration_sources_of_platform ON public.integration_sources USING btree (account_id, mode, platform, external_id) WHERE (deleted_at IS NULL);
+
+create table invitations (
+  account_id text collate "C" not null,
+  id text collate "C" not null,
+  email text collate "C" not null,
+  role text not null,
+  token_hash text not null,
+  invited_by text collate "C" not null,
+  email_id bigint,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint invitations_pkey PRIMARY KEY (account_id, id),
+  constraint invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id),
+  constraint invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'marketer'::text, 'agent'::text, 'finance'::text, 'viewer'::text])))
+);
+CREATE UNIQUE INDEX invitations_email ON public.invitations USING btree (account_id, email);
+CREATE UNIQUE INDEX invitations_token ON public.invitations USING btree (token_hash);
 
 create table ledger_entries (
   account_id text collate "C" not null,
@@ -982,7 +1015,13 @@ create table sessions (
   address text not null,
   user_agent text not null,
   created_at timestamp with time zone not null,
+  pending_identity json,
+  pending_until timestamp with time zone,
+  impersonated_account_id text collate "C",
+  impersonation_reason text,
+  impersonation_until timestamp with time zone,
   constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_impersonated_account_id_fkey FOREIGN KEY (impersonated_account_id) REFERENCES accounts(id),
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
 CREATE UNIQUE INDEX sessions_token ON public.sessions USING btree (token_hash);
@@ -1059,6 +1098,11 @@ create table users (
   password_hash text,
   admin boolean default false not null,
   created_at timestamp with time zone not null,
+  second_factor text,
+  second_factor_pending text,
+  second_factor_at timestamp with time zone,
+  second_factor_step integer,
+  recovery_codes text[] default '{}'::text[] not null,
   constraint users_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX users_email ON public.users USING btree (email);

@@ -50,6 +50,17 @@ export const url =
     return given.replace(/\/+$/, '')
   }
 
+const loopback = ['127.0.0.1', '[::1]', 'localhost']
+
+/** The issuer of an OpenID Connect provider, kept to the letter: it is compared with what tokens say. */
+export const issuerUrl: Reader<string> = (given) => {
+  const parsed = URL.parse(given)
+  const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopback.includes(parsed.hostname))
+  if (parsed === null || !isSafe || parsed.search !== '' || parsed.hash !== '' || parsed.username !== '')
+    throw 'must be an https URL without a login, query or fragment, such as https://login.example.com (http on 127.0.0.1, [::1] and localhost alone)'
+  return given
+}
+
 /** The address of a bucket, whose name is its path. */
 export const bucketUrl: Reader<string> = (given) => {
   const parsed = URL.parse(given)

@@ -8,6 +8,7 @@ import {
   databaseUrl,
   duration,
   hostPort,
+  issuerUrl,
   keyword,
   listOf,
   oneOf,
@@ -169,6 +170,14 @@ export const settingsTable = {
     fallback: 'https://api.stripe.com',
     about: "The address of Stripe's API; tests point it at a simulator.",
   },
+  POSTHORN_OIDC_ISSUER: {
+    read: issuerUrl,
+    fallback: undefined,
+    about: 'An OpenID Connect provider with which people sign in to the console, beside their passwords. Its callback is `{base}/console/api/oauth/callback`.',
+  },
+  POSTHORN_OIDC_CLIENT_ID: { read: text, fallback: undefined, about: 'The id of the client there.' },
+  POSTHORN_OIDC_CLIENT_SECRET: { read: text, fallback: undefined, secret: true, about: 'The secret of the client there.' },
+  POSTHORN_OIDC_NAME: { read: text, fallback: 'single sign-on', about: 'What people know the provider as: the console says "Sign in with" it.' },
   POSTHORN_SIMULATOR: {
     read: oneOf(['true', 'false', '1', '0']),
     fallback: 'false',
@@ -209,7 +218,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...sharedKeywords(values), ...halfBucket(values), ...halfStripe(values), ...unknownVariables(env))
+  problems.push(...sharedKeywords(values), ...halfBucket(values), ...halfStripe(values), ...halfOidc(values), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   const provider_urls = Object.fromEntries(Object.keys(providerSettings).map((name) => [name, values[name] as string]))
   return configOf({ ...(values as Values), provider_urls }, simulator)
@@ -243,6 +252,22 @@ function halfStripe(values: Readonly<Record<string, unknown>>): string[] {
 
 const stripeOf = ({ POSTHORN_STRIPE_URL: url, POSTHORN_STRIPE_SECRET_KEY: secret_key, POSTHORN_STRIPE_WEBHOOK_SECRET: webhook_secret }: Values) =>
   secret_key === undefined || webhook_secret === undefined ? undefined : { url: url.replace(/\/$/, ''), secret_key, webhook_secret }
+
+/** The provider and the client there come together. */
+function halfOidc(values: Readonly<Record<string, unknown>>): string[] {
+  const names = ['POSTHORN_OIDC_ISSUER', 'POSTHORN_OIDC_CLIENT_ID', 'POSTHORN_OIDC_CLIENT_SECRET']
+  const absent = names.filter((name) => values[name] === undefined)
+  return absent.length === 0 || absent.length === names.length
+    ? []
+    : [`${absent.join(' and ')} must be set too: a provider and the client there come together.`]
+}
+
+const oidcOf = ({
+  POSTHORN_OIDC_ISSUER: issuer,
+  POSTHORN_OIDC_CLIENT_ID: client_id,
+  POSTHORN_OIDC_CLIENT_SECRET: client_secret,
+  POSTHORN_OIDC_NAME: name,
+}: Values) => (issuer === undefined || client_id === undefined || client_secret === undefined ? undefined : { issuer, client_id, client_secret, name })
 
 const bucketOf = ({
   POSTHORN_MEDIA_S3_URL: url,
@@ -287,6 +312,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     webhook_allowed_hosts: values.POSTHORN_WEBHOOK_ALLOWED_HOSTS,
     smtp_url: values.POSTHORN_SMTP_URL,
     stripe: stripeOf(values),
+    oidc: oidcOf(values),
     media_s3: bucketOf(values),
     media_retention_days: values.POSTHORN_MEDIA_RETENTION_DAYS,
     provider_urls: values.provider_urls,

@@ -40,6 +40,8 @@ export interface Settings {
   readonly provider_urls: Readonly<Record<string, string>>
   /** Where wallets are topped up; absent: nowhere but on the command line. */
   readonly stripe: StripeSettings | undefined
+  /** With which people sign in beside their passwords; absent: with passwords alone. */
+  readonly oidc: OidcSettings | undefined
   /** Where files that come in are kept; absent: in the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
@@ -63,4 +65,14 @@ export interface StripeSettings {
   readonly secret_key: string
   /** `whsec_…`: of the webhook endpoint that tells of paid checkouts. */
   readonly webhook_secret: string
+}
+
+/** A client at an OpenID Connect provider. */
+export interface OidcSettings {
+  /** As the provider writes it, with or without a slash at its end. */
+  readonly issuer: string
+  readonly client_id: string
+  readonly client_secret: string
+  /** As people know it. */
+  readonly name: string
 }

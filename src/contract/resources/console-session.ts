@@ -50,3 +50,32 @@ export const SessionSummary = Type.Object(
   { $id: 'SessionSummary', description: 'A place where somebody is signed in.' },
 )
 export type SessionSummary = Static<typeof SessionSummary>
+
+export const ConsoleSetup = Type.Object(
+  {
+    object: objectName('setup'),
+    needed: Type.Boolean({ description: 'Nobody can sign in yet: the link that `npm start` prints makes the first owner.' }),
+    mail: Type.Boolean({ description: 'The service sends e-mails: links for a new password arrive.' }),
+    oauth: Type.Union([Type.Null(), Type.Object({ name: Type.String({ description: 'What people know the provider as.' }) })], {
+      description: 'The OIDC provider with which people sign in too, or null.',
+    }),
+  },
+  { $id: 'ConsoleSetup', description: 'What signing in takes here.' },
+)
+
+export const SecondFactor = Type.Object(
+  {
+    object: objectName('two_factor'),
+    secret: Type.String({ description: 'In base 32, to type into an authenticator app.' }),
+    otpauth_url: Type.String({ description: 'The same, to show as a QR code.' }),
+  },
+  { $id: 'SecondFactor', description: 'A second factor that waits for its first code.' },
+)
+
+export const RecoveryCodes = Type.Object(
+  {
+    object: objectName('recovery_codes'),
+    recovery_codes: Type.Array(Type.String(), { description: 'Ten, each of one use, in the place of a code of the app. They are not shown again.' }),
+  },
+  { $id: 'RecoveryCodes', description: 'For whoever has lost the authenticator app.' },
+)

@@ -3,9 +3,11 @@ import type { BillingService } from '../billing/service.ts'
 import type { AccountService } from '../accounts/service.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { ConsoleRoute } from './console-route.ts'
+import { proofRoutes } from './people/proof-routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { addressLimit } from './sessions/sign-in.ts'
 import { topUpRoutes } from './top-up-routes.ts'
 
 export interface OperatorRoutesParts {
@@ -15,8 +17,8 @@ export interface OperatorRoutesParts {
   readonly sessions: Sessions
 }
 
-export const operatorRoutes = (parts: OperatorRoutesParts): ConsoleRoute[] => [
-  ...sessionRoutes(parts),
-  ...requestRoutes,
-  ...topUpRoutes(parts.platform, parts.billing),
-]
+export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
+  const { platform, billing, sessions } = parts
+  const takeTurn = addressLimit(platform.clock, platform.settings.rate_limit_sign_in)
+  return [...sessionRoutes({ ...parts, takeTurn }), ...proofRoutes({ platform, sessions, takeTurn }), ...requestRoutes, ...topUpRoutes(platform, billing)]
+}

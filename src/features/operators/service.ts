@@ -4,6 +4,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { untilDone } from '../../platform/chores.ts'
 import { limits } from '../../contract/limits.ts'
 import type { AccountService } from '../accounts/service.ts'
+import { secondFactorChores } from './people/second-factor.ts'
 import { offerSetup } from './people/setup.ts'
 import { sessions, type Sessions } from './sessions/sessions.ts'
 import { requestRing } from './requests/request-ring.ts'
@@ -30,6 +31,7 @@ export function operatorService(platform: Platform, accounts: AccountService) {
 }
 
 const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
+  ...secondFactorChores(platform),
   { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
   {
     name: 'request log',

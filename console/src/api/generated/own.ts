@@ -7,7 +7,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["setup.retrieve"];
         put?: never;
         post: operations["setup.create"];
         delete?: never;
@@ -78,6 +78,70 @@ export interface paths {
         options?: never;
         head?: never;
         patch: operations["me.update"];
+        trace?: never;
+    };
+    "/console/api/reauthenticate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["session.reauthenticate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/two_factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["two_factor.create"];
+        delete: operations["two_factor.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/two_factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["two_factor.confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["me.delete_password"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/console/api/requests": {
@@ -152,6 +216,15 @@ export interface components {
                 expires_at: string;
             };
         };
+        ConsoleSetup: {
+            /** @constant */
+            object: "setup";
+            needed: boolean;
+            mail: boolean;
+            oauth: null | {
+                name: string;
+            };
+        };
         ConsoleUser: {
             id: string;
             name: string;
@@ -187,6 +260,17 @@ export interface components {
             duration_ms: number;
             /** Format: date-time */
             created_at: string;
+        };
+        RecoveryCodes: {
+            /** @constant */
+            object: "recovery_codes";
+            recovery_codes: string[];
+        };
+        SecondFactor: {
+            /** @constant */
+            object: "two_factor";
+            secret: string;
+            otpauth_url: string;
         };
         SessionSummary: {
             /** @constant */
@@ -226,6 +310,25 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "setup.retrieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSetup"];
+                };
+            };
+        };
+    };
     "setup.create": {
         parameters: {
             query?: never;
@@ -443,6 +546,126 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleUser"];
+                };
+            };
+        };
+    };
+    "session.reauthenticate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    password: string;
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+        };
+    };
+    "two_factor.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactor"];
+                };
+            };
+        };
+    };
+    "two_factor.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @constant */
+                        object: "two_factor";
+                        /** @constant */
+                        deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    "two_factor.confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+        };
+    };
+    "me.delete_password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @constant */
+                        object: "password";
+                        /** @constant */
+                        deleted: true;
+                    };
                 };
             };
         };

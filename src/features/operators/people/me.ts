@@ -1,9 +1,12 @@
 /** What somebody changes about themselves (behaviour: console 3). */
 import { invalid, Problem } from '../../../contract/problem.ts'
-import type { Db } from '../../../platform/database/sql.ts'
+import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { hasIdentity } from '../identities/store.ts'
+import { requireRecent } from '../sessions/recent.ts'
 import type { Session, Sessions } from '../sessions/sessions.ts'
-import { hashPassword, isPassword, requirePassword } from './passwords.ts'
+import { proveAgain } from '../sessions/sign-in.ts'
+import { hashPassword, requirePassword } from './passwords.ts'
 import { requireEmail, requireName } from './setup.ts'
 import * as store from './store.ts'
 
@@ -15,42 +18,42 @@ export interface MyChanges {
 }
 
 /**
- * Changes a user in the transaction `tx`; a new password ends the other sessions. Problems: `parameter_missing` without the current password where it is asked for, 400
- * `invalid_credentials` for a wrong one, `email_taken`.
+ * Changes a user; a new password ends the other sessions. Problems: `parameter_missing` without the current password where it is asked for, 400 `invalid_credentials` for a wrong
+ * one, `reauthentication_required`, `email_taken`.
  */
-export async function updateMe(
-  _platform: Platform,
-  sessions: Sessions,
-  tx: Db,
-  session: Session,
-  changes: MyChanges,
-): Promise<{ name: string; email: string }> {
-  const user = await store.lockUser(tx, session.user_id)
-  if (user === null) throw new Problem('session_required')
-  const name = changes.name === undefined ? user.name : requireName('name', changes.name)
-  const email = changes.email === undefined ? user.email : requireEmail('email', changes.email)
+export async function updateMe(platform: Platform, sessions: Sessions, session: Session, changes: MyChanges): Promise<{ name: string; email: string }> {
+  const name = changes.name === undefined ? undefined : requireName('name', changes.name)
+  const email = changes.email === undefined ? undefined : requireEmail('email', changes.email)
   if (changes.new_password !== undefined) requirePassword('new_password', changes.new_password)
-  if (changes.new_password !== undefined || email !== user.email) await requireCurrent(user, changes.current_password)
-  if (email !== user.email && (await store.findUserByEmail(tx, email)) !== null) throw new Problem('email_taken')
-  const password_hash = changes.new_password === undefined ? user.password_hash : await hashPassword(changes.new_password)
-  await store.updateUser(tx, { ...user, name, email, password_hash })
-  if (changes.new_password !== undefined) await sessions.endOthers(tx, user.id, session.id)
-  return { name, email }
+  await requireProof(platform, session, changes, email)
+  const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
+  return await transact(platform.pool, async (tx) => {
+    const user = await store.lockUser(tx, session.user_id)
+    if (user === null) throw new Problem('session_required')
+    const next = { ...user, name: name ?? user.name, email: email ?? user.email, password_hash: password_hash ?? user.password_hash }
+    if (next.email !== user.email && (await store.findUserByEmail(tx, next.email)) !== null) throw new Problem('email_taken')
+    await store.updateUser(tx, next)
+    if (password_hash !== undefined) await sessions.endOthers(tx, user.id, session.id)
+    return { name: next.name, email: next.email }
+  })
 }
 
-async function requireCurrent(user: store.UserRow, given: string | undefined): Promise<void> {
-  if (user.password_hash === null) return
-  if (given === undefined) throw invalid('current_password', 'missing_field', 'Give your password as it is now.')
-  if (!(await isPassword(given, user.password_hash))) throw new WrongPassword()
+/** A new password takes the current one; another e-mail address, and a first password, that somebody has shown lately who they are. */
+async function requireProof(platform: Platform, session: Session, { current_password, new_password }: MyChanges, email: string | undefined): Promise<void> {
+  const moves = email !== undefined && email !== session.email
+  if (new_password === undefined && !moves) return
+  if (current_password !== undefined && session.has_password) return await proveAgain(platform, session, { password: current_password }, 'current_password')
+  if (new_password !== undefined && session.has_password) throw invalid('current_password', 'missing_field', 'Give your password as it is now.')
+  requireRecent(platform, session)
 }
 
-/** `invalid_credentials` with the status that it has of somebody who is signed in already. */
-class WrongPassword extends Problem {
-  constructor() {
-    super('invalid_credentials', 'This is not your password as it is now. Check it, or sign out and choose a new one by a link.', { param: 'current_password' })
-  }
-
-  override get status(): number {
-    return 400
-  }
+/** Leaves signing in to the OIDC provider. Throws `last_sign_in_method` where no identity is linked. */
+export async function removePassword(platform: Platform, session: Session): Promise<void> {
+  requireRecent(platform, session)
+  await transact(platform.pool, async (tx) => {
+    const user = await store.lockUser(tx, session.user_id)
+    const { oidc } = platform.settings
+    if (user === null || oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')
+    await store.updateUser(tx, { ...user, password_hash: null })
+  })
 }

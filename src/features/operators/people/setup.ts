@@ -60,7 +60,15 @@ export async function setUp(platform: Platform, accounts: AccountService, given:
   const [oldest] = await accounts.list()
   if (oldest === undefined) throw new Problem('token_invalid', 'There is no account yet. Make one with `posthorn accounts create`, then start again.')
   const at = isoTime(platform.clock.now())
-  const row: store.UserRow = { id: platform.ids('usr'), email, name, password_hash: await hashPassword(given.password), admin: true, created_at: at }
+  const row: store.UserRow = {
+    id: platform.ids('usr'),
+    email,
+    name,
+    password_hash: await hashPassword(given.password),
+    admin: true,
+    two_factor: false,
+    created_at: at,
+  }
   await transact(platform.pool, async (tx) => {
     const used = await store.useToken(tx, 'setup', tokenHash(given.token), at)
     if (used === null || (await store.anyUser(tx)))

@@ -1,5 +1,5 @@
 /** SQL of users, their memberships, and links of one use. */
-import type { Db } from '../../../platform/database/sql.ts'
+import type { Db, Fragment } from '../../../platform/database/sql.ts'
 import type { Role } from '../roles.ts'
 
 export interface UserRow {
@@ -9,8 +9,12 @@ export interface UserRow {
   readonly name: string
   readonly password_hash: string | null
   readonly admin: boolean
+  /** Gives a code when signing in. */
+  readonly two_factor: boolean
   readonly created_at: string
 }
+
+const columns = (sql: Db): Fragment => sql`id, email, name, password_hash, admin, second_factor_at is not null as two_factor, created_at`
 
 export async function insertUser(sql: Db, row: UserRow): Promise<void> {
   await sql`
@@ -19,13 +23,18 @@ export async function insertUser(sql: Db, row: UserRow): Promise<void> {
 }
 
 export async function findUserByEmail(sql: Db, email: string): Promise<UserRow | null> {
-  const [row] = await sql<UserRow[]>`select id, email, name, password_hash, admin, created_at from users where email = ${email}`
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from users where email = ${email}`
+  return row ?? null
+}
+
+export async function findUser(sql: Db, id: string): Promise<UserRow | null> {
+  const [row] = await sql<UserRow[]>`select ${columns(sql)} from users where id = ${id}`
   return row ?? null
 }
 
 /** A user, with the row locked until the transaction ends. */
 export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
-  const [row] = await tx<UserRow[]>`select id, email, name, password_hash, admin, created_at from users where id = ${id} for update`
+  const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where id = ${id} for update`
   return row ?? null
 }
 

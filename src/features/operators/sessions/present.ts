@@ -11,12 +11,18 @@ export const sessionObject = (session: Session): ConsoleSession => ({
   impersonating: null,
 })
 
-export const userObject = ({ user_id, name, email, admin }: Pick<Session, 'user_id' | 'name' | 'email' | 'admin'>): ConsoleSession['user'] => ({
+export const userObject = ({
+  user_id,
+  name,
+  email,
+  admin,
+  two_factor,
+}: Pick<Session, 'user_id' | 'name' | 'email' | 'admin' | 'two_factor'>): ConsoleSession['user'] => ({
   id: user_id,
   name,
   email,
   admin,
-  two_factor: false,
+  two_factor,
 })
 
 export const summaryObject = (row: SessionRow, current_id: string): SessionSummary => ({

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { Problem } from '../../../contract/problem.ts'
 import { ConsoleSession, ConsoleUser, SessionSummary } from '../../../contract/resources/console-session.ts'
 import { deletedOf } from '../../../contract/resources/shared-fields.ts'
-import { transact } from '../../../platform/database/sql.ts'
 import { listOf, onePage } from '../../../platform/http/paging.ts'
 import { reply, type Reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -16,12 +15,14 @@ import type { UserRow } from '../people/store.ts'
 import { clearCookie, setCookie } from './cookie.ts'
 import { sessionObject, summaryObject, userObject } from './present.ts'
 import type { From, Sessions } from './sessions.ts'
-import { addressLimit, signIn } from './sign-in.ts'
+import { signIn } from './sign-in.ts'
 
 export interface SessionRoutesParts {
   readonly platform: Platform
   readonly accounts: AccountService
   readonly sessions: Sessions
+  /** Counts a try of an address. */
+  readonly takeTurn: (address: string) => void
 }
 
 const Password = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
@@ -31,9 +32,8 @@ const Name = Type.String({ minLength: 1, maxLength: 500, description: 'As it is 
 const closed = { additionalProperties: false } as const
 const agentOf = (raw: Pick<IncomingMessage, 'headers'>): string => raw.headers['user-agent'] ?? ''
 
-export function sessionRoutes({ platform, accounts, sessions }: SessionRoutesParts): ConsoleRoute[] {
+export function sessionRoutes({ platform, accounts, sessions, takeTurn }: SessionRoutesParts): ConsoleRoute[] {
   const { pool, settings } = platform
-  const takeTurn = addressLimit(platform.clock, settings.rate_limit_sign_in)
   const begun = async (status: number, user: UserRow, from: From): Promise<Reply> => {
     const cookie = await sessions.begin(pool, user, from)
     const session = await sessions.find(cookie)
@@ -174,12 +174,12 @@ export function sessionRoutes({ platform, accounts, sessions }: SessionRoutesPar
       access: 'session',
       scope: null,
       summary: 'Change your name, e-mail address or password',
-      description: 'A new password ends your other sessions.',
+      description: 'A new password takes the current one and ends your other sessions. Another e-mail address takes a password that was given lately.',
       body: Type.Object(
         {
           name: Type.Optional(Name),
           email: Type.Optional(Email),
-          current_password: Type.Optional(Password('Required for a new password and for another e-mail address.')),
+          current_password: Type.Optional(Password('Required for a new password.')),
           new_password: Type.Optional(Password('12 to 200 characters.')),
         },
         closed,
@@ -187,7 +187,7 @@ export function sessionRoutes({ platform, accounts, sessions }: SessionRoutesPar
       replies: { 200: ConsoleUser },
       errors: ['resource_missing'],
       async handler({ session, body }) {
-        const changed = await transact(pool, (tx) => updateMe(platform, sessions, tx, session, body))
+        const changed = await updateMe(platform, sessions, session, body)
         return reply(200, userObject({ ...session, ...changed }))
       },
     }),

@@ -30,6 +30,9 @@ export interface Sessions {
   list(user_id: string): Promise<store.SessionRow[]>
   end(user_id: string, id: string): Promise<boolean>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
+  endAll(sql: Db, user_id: string): Promise<void>
+  /** Password and second factor were given just now. */
+  renew(id: string): Promise<void>
   forgetEnded(): Promise<number>
 }
 
@@ -68,6 +71,8 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
     end: (user_id, id) => store.deleteSession(pool, user_id, id),
     endOthers: (sql, user_id, kept_id) => store.deleteOtherSessions(sql, user_id, kept_id),
+    endAll: (sql, user_id) => store.deleteAllSessions(sql, user_id),
+    renew: (id) => store.renewSession(pool, id, isoTime(clock.now())),
     forgetEnded: () => store.forgetSessions(pool, ...bounds(platform.ageing.now()), isoTime(platform.ageing.now() - 24 * 3600_000)),
   }
 }

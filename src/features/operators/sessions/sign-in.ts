@@ -2,9 +2,13 @@
 import { hash } from 'node:crypto'
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime, type Clock } from '../../../lib/clock.ts'
+import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isPassword } from '../people/passwords.ts'
-import { findUserByEmail, type UserRow } from '../people/store.ts'
+import { useCode } from '../people/second-factor.ts'
+import { findUser, findUserByEmail, type UserRow } from '../people/store.ts'
+import { WrongCredentials } from '../people/wrong-credentials.ts'
+import type { Session } from './sessions.ts'
 import * as store from './store.ts'
 
 const failuresMax = 5
@@ -15,27 +19,71 @@ const addressesMax = 10_000
 export interface SignIn {
   readonly email: string
   readonly password: string
+  readonly code?: string
 }
 
 const emailHash = (email: string): string => hash('sha256', `sign-in ${email}`, 'hex')
 
-/** Whose password it is. Throws `invalid_credentials`, and `account_locked` where signing in by this e-mail address is locked. */
-export async function signIn({ pool, clock }: Platform, { email, password }: SignIn): Promise<UserRow> {
+/** Whose password and code these are. Problems: those of `prove`. */
+export async function signIn(platform: Platform, { email, password, code }: SignIn): Promise<UserRow> {
   const written = email.trim().normalize('NFC').toLowerCase()
-  const email_hash = emailHash(written)
+  return await prove(platform, written, await findUserByEmail(platform.pool, written), { password, code })
+}
+
+/**
+ * Whether somebody is who they say, by password and second factor. Problems: `invalid_credentials`, `mfa_required`, and `account_locked` where signing in by this e-mail address is
+ * locked; what is wrong counts as a failure.
+ */
+export async function prove(
+  platform: Platform,
+  email: string,
+  user: UserRow | null,
+  { password, code }: { readonly password: string; readonly code?: string | undefined },
+): Promise<UserRow> {
+  const { pool, clock } = platform
+  const email_hash = emailHash(email)
   requireUnlocked(clock, await store.findFailures(pool, email_hash))
-  const user = await findUserByEmail(pool, written)
   const right = await isPassword(password, user?.password_hash ?? null)
   if (right && user !== null) {
+    if (user.two_factor && (code === undefined || code.trim() === '')) throw new Problem('mfa_required')
     // another one may have locked it meanwhile
     requireUnlocked(clock, await store.findFailures(pool, email_hash))
-    await store.clearFailures(pool, email_hash)
-    return user
+    if (!user.two_factor || (await transact(pool, (tx) => useCode(platform, tx, user.id, code!)))) {
+      await store.clearFailures(pool, email_hash)
+      return user
+    }
   }
   const now = clock.now()
   const after = await store.countFailure(pool, email_hash, failuresMax, isoTime(now), isoTime(now + lockMs))
   requireUnlocked(clock, after)
-  throw new Problem('invalid_credentials', 'The e-mail address or the password is wrong. Check both, or choose a new password by a link.')
+  throw right
+    ? new Problem(
+        'invalid_credentials',
+        'The code is wrong or was used before. Type the one that the authenticator app shows now, or a recovery code that was not used.',
+        { param: 'code' },
+      )
+    : new Problem('invalid_credentials', 'The e-mail address or the password is wrong. Check both, or choose a new password by a link.')
+}
+
+/** As `prove`, of somebody who is signed in: what is wrong is 400, at `param`. */
+export async function proveAgain(
+  platform: Platform,
+  session: Pick<Session, 'user_id' | 'email'>,
+  given: { readonly password: string; readonly code?: string | undefined },
+  param: 'password' | 'current_password',
+): Promise<void> {
+  const user = await findUser(platform.pool, session.user_id)
+  if (user === null) throw new Problem('session_required')
+  if (user.password_hash === null)
+    throw new WrongCredentials(param, 'You have no password. Sign in once more in the way in which you signed in, or choose a password by a link.')
+  try {
+    // the session has been through the second factor
+    await prove(platform, user.email, param === 'current_password' ? { ...user, two_factor: false } : user, given)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'invalid_credentials') throw error
+    if (error.param === 'code') throw new WrongCredentials('code', error.message)
+    throw new WrongCredentials(param, 'This is not your password as it is now. Check it, or sign out and choose a new one by a link.')
+  }
 }
 
 function requireUnlocked(clock: Clock, row: store.FailuresRow | null): void {

@@ -18,6 +18,7 @@ export interface OpenSession extends SessionRow {
   readonly name: string
   readonly admin: boolean
   readonly has_password: boolean
+  readonly two_factor: boolean
 }
 
 export async function insertSession(sql: Db, row: SessionRow): Promise<void> {
@@ -30,7 +31,7 @@ export async function insertSession(sql: Db, row: SessionRow): Promise<void> {
 export async function findSession(sql: Db, token_hash: string, seen_after: string, created_after: string): Promise<OpenSession | null> {
   const [row] = await sql<OpenSession[]>`
     select s.id, s.user_id, s.token_hash, s.authenticated_at, s.seen_at, s.address, s.user_agent, s.created_at,
-           u.email, u.name, u.admin, u.password_hash is not null as has_password
+           u.email, u.name, u.admin, u.password_hash is not null as has_password, u.second_factor_at is not null as two_factor
     from sessions s join users u on u.id = s.user_id
     where s.token_hash = ${token_hash} and s.seen_at > ${seen_after} and s.created_at > ${created_after}`
   return row ?? null
@@ -38,6 +39,11 @@ export async function findSession(sql: Db, token_hash: string, seen_after: strin
 
 export async function touchSession(sql: Db, id: string, at: string): Promise<void> {
   await sql`update sessions set seen_at = ${at} where id = ${id} and seen_at < ${at}`
+}
+
+/** Password and second factor were given just now. */
+export async function renewSession(sql: Db, id: string, at: string): Promise<void> {
+  await sql`update sessions set authenticated_at = ${at} where id = ${id}`
 }
 
 /** A user's sessions, newest first. */
@@ -55,6 +61,11 @@ export async function deleteSession(sql: Db, user_id: string, id: string): Promi
 /** Ends every session of a user but one. */
 export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: string): Promise<number> {
   return (await sql`delete from sessions where user_id = ${user_id} and id <> ${kept_id}`).count
+}
+
+/** Ends every session of a user. */
+export async function deleteAllSessions(sql: Db, user_id: string): Promise<void> {
+  await sql`delete from sessions where user_id = ${user_id}`
 }
 
 /** Forgets sessions that have ended by themselves, and failures that lock nothing any more. */
