@@ -10,6 +10,7 @@ import { channels } from './channels.ts'
 import { checkOut } from './checkout.ts'
 import { compare, type Comparison } from './compare/compare.ts'
 import { comparisonText } from './compare/report.ts'
+import { consoleBudgets } from './console.ts'
 import { cycle } from './cycle.ts'
 import { drain, endpoints } from './deliveries.ts'
 import { dispatch } from './dispatch.ts'
@@ -40,6 +41,7 @@ const measurements: readonly Measurement[] = [
   imports,
   nativeWebhooks,
   footprint,
+  consoleBudgets,
 ]
 
 const options = readOptions(

@@ -33,6 +33,8 @@ export interface Service extends Running {
   readonly database_url: string
   readonly postmaster: number
   readonly account_id: string
+  /** Makes the first owner of the console. */
+  readonly setup_url: string | undefined
   /** Live keys. */
   readonly keys: readonly string[]
   /** A live channel of the simulator. */
@@ -167,6 +169,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     env,
     pool,
     account_id,
+    setup_url: line['setup_url'] as string | undefined,
     keys,
     channel,
     database_url,
