@@ -4,8 +4,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { eventTypes } from '../src/contract/events.ts'
 import { scopes } from '../src/contract/scopes.ts'
+import { transactionTypes } from '../src/contract/resources/balance-transaction.ts'
 import { channelTypes, messageTypes } from '../src/contract/resources/channel.ts'
 import { messageStatuses } from '../src/contract/resources/message.ts'
+import { operatorsOf, ruleFields } from '../src/features/contacts/segments/fields.ts'
 import { transitions } from '../src/features/messages/states.ts'
 import { grantsOf, roles } from '../src/features/operators/roles.ts'
 
@@ -60,6 +62,9 @@ function tables(): string {
     messageStatuses,
     cancellableStatuses: transitions.cancel.from,
     scopes,
+    transactionTypes,
+    ruleFields,
+    ruleOperators: operatorsOf,
     eventTypes: Object.keys(eventTypes),
     roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
   }

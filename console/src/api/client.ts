@@ -27,7 +27,7 @@ function kept<C>(clients: Map<string, C>, place: Place | undefined, make: (heade
   return client
 }
 
-interface Answer<T> {
+export interface Answer<T> {
   readonly data?: T
   readonly error?: unknown
   readonly response: Response

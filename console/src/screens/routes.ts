@@ -1,5 +1,8 @@
 /** Every screen of an account, in the order of the menu. */
 import type { ScreenRoute } from '../frame/screen-route.ts'
+import { billingScreens } from './billing/routes.ts'
+import { contactListScreens } from './contact-lists/routes.ts'
 import { homeScreens } from './home/routes.ts'
+import { segmentScreens } from './segments/routes.ts'
 
-export const accountScreens: readonly ScreenRoute[] = [...homeScreens]
+export const accountScreens: readonly ScreenRoute[] = [...homeScreens, ...contactListScreens, ...segmentScreens, ...billingScreens]

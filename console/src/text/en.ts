@@ -1,13 +1,20 @@
 /** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
+import { billing } from './en/billing.ts'
+import { contactLists } from './en/contact-lists.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
 import { people } from './en/people.ts'
+import { rules, segments } from './en/segments.ts'
 
 export const text = {
   frame,
   screens,
   home,
   people,
+  contactLists,
+  segments,
+  rules,
+  billing,
 
   product: 'Posthorn',
   skip: 'Skip to content',

@@ -80,6 +80,13 @@ const plainFields: Readonly<Record<string, FieldKind>> = {
   lists: 'lists',
 }
 
+/** Every field by its name with its kind, for whoever offers a choice of them; behind `attributes.` follows a key. */
+export const ruleFields: Readonly<Record<string, FieldKind>> = {
+  ...plainFields,
+  ...Object.fromEntries(consentTypes.flatMap((type) => [[`consent.${type}`, 'consent'] as const, [`identifiers.${type}`, 'text'] as const])),
+  'attributes.': 'value',
+}
+
 const attributeKey = /^[a-z][a-z0-9_]{0,63}$/
 
 /** The fields that rules may name. */

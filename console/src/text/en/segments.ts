@@ -1,0 +1,38 @@
+/** Of segments, and of the rules that automations have too. */
+export const segments = {
+  empty: 'There are no segments yet. A segment finds contacts by rules, each time it is used.',
+  create: 'New segment',
+  name: 'Name',
+  description: 'Description',
+  updatedAt: 'Changed',
+  save: 'Save',
+  delete: (name: string) => `Delete ${name}`,
+  remove: 'Delete',
+  deleted: (name: string) => `${name} is deleted.`,
+  confirm: 'The segment goes; its contacts stay. Campaigns that name it cannot be launched any more.',
+  matches: (count: number, shown: string) => (count === 1 ? '1 contact matches' : `${shown} contacts match`),
+  reachable: (shown: string, channel: string) => `${shown} by ${channel}`,
+  counting: 'Counting …',
+  saved: (name: string) => `${name} is saved.`,
+} as const
+
+export const rules = {
+  match: 'Match',
+  matches: { all: 'All rules', any: 'Any rule' },
+  rule: (at: number) => `Rule ${at}`,
+  field: 'Field',
+  attribute: 'Attribute …',
+  attributeKey: 'Attribute',
+  operator: 'Operator',
+  value: 'Value',
+  several: 'Several, with commas between them.',
+  days: 'Whole days.',
+  instant: 'A time such as 2026-01-31T09:30:00Z, or a date.',
+  list: 'The id of a contact list.',
+  group: 'Rules within this rule, as JSON',
+  add: 'Add rule',
+  remove: (at: number) => `Remove rule ${at}`,
+  removeShort: 'Remove',
+  yes: 'Yes',
+  no: 'No',
+} as const
