@@ -33,7 +33,8 @@ export function mountDocs(server: FastifyInstance, routes: readonly Route[], bas
   serve('/docs', html, () => overviewPage(site()))
   serve('/docs/errors', html, errorsPage)
   serve('/docs/content', html, contentPage)
-  server.get('/docs/*', pageOptions, async (request, reply) => {
+  const has_page = (path: string): boolean => pages().has(path)
+  server.get('/docs/*', { ...pageOptions, config: { has_page } }, async (request, reply) => {
     const path = `/docs/${(request.params as { '*': string })['*']}`
     const make = pages().get(path)
     if (make === undefined) throw noPage(pages(), path)

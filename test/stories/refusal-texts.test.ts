@@ -56,12 +56,22 @@ test('a known path with another method is 404 and names the methods it takes, in
 test('a page that is asked for with another method names those that it takes, in Allow as well', async (t) => {
   const world = await startWorld(t)
 
-  for (const path of ['/docs', '/docs/', '/docs/openapi.json', '/docs/api/messages', '/healthz', '/metrics', '/']) {
+  const pages = [
+    '/docs',
+    '/docs/',
+    '/docs/openapi.json',
+    '/docs/api/messages',
+    '/docs/api/messages.send',
+    '/docs/errors/resource_missing',
+    '/docs/guides/webhooks',
+  ]
+  for (const path of [...pages, '/docs/search.json', '/docs/postman.json', '/console', '/console/messages', '/healthz', '/metrics', '/']) {
     const answer = await world.api().send('POST', path)
     says(answer, 404, 'resource_missing', /This path takes GET\./)
     assert.equal(answer.headers['allow'], 'GET', path)
   }
-  for (const path of ['/v1', '/nothing', '/docs/nothing/at/all']) assert.equal((await world.api().send('POST', path)).headers['allow'], undefined)
+  for (const path of ['/v1', '/nothing', '/docs/nothing/at/all', '/docs/api/nothing', '/docs/*', '/console/api/nothing'])
+    assert.equal((await world.api().send('POST', path)).headers['allow'], undefined)
 })
 
 test('an unknown path names the one that was probably meant', async (t) => {
@@ -75,6 +85,14 @@ test('an unknown path names the one that was probably meant', async (t) => {
     ['POST', '/v1/messages/batches', /Did you mean POST \/v1\/messages\/batch\?/],
     ['GET', '/v1/v1/messages/msg_0/event', /Did you mean GET \/v1\/messages\/msg_0\/events\?/],
     ['PUT', '/v1/mesages', /Did you mean GET or POST \/v1\/messages\?/],
+    ['POST', '/v1/messages/send', /Did you mean POST \/v1\/messages\?/],
+    ['POST', '/v1/message/send_text', /Did you mean POST \/v1\/messages\?/],
+    ['POST', '/v1/contacts/create', /^There is no operation POST \/v1\/contacts\/create\. Did you mean POST \/v1\/contacts\?/],
+    ['GET', '/v1/message/msg_0/status', /Did you mean GET \/v1\/messages\/msg_0\?/],
+    ['POST', '/2010-04-01/Accounts/AC0123456789/Messages.json', /Did you mean POST \/v1\/messages\?/],
+    ['GET', '/2010-04-01/Accounts/AC0123456789/Messages.json?PageSize=50', /Did you mean GET \/v1\/messages\?/],
+    ['GET', '/2010-04-01/Accounts/AC0123456789/Messages/SM0123456789.json', /Did you mean GET \/v1\/messages\/\{id\}\?/],
+    ['POST', '/v1/send', /Did you mean POST \/v1\/messages\?/],
   ]
 
   for (const [method, path, words] of meant) says(await api.send(method, path), 404, 'resource_missing', words)

@@ -83,6 +83,11 @@ const filters = {
   updated_after: Type.Optional(DateTimeQuery),
 }
 
+const otherAccount = '/2010-04-01/Accounts/{account}'
+
+/** Where other services are asked to send. */
+const otherSendingPaths = [`${otherAccount}/Messages.json`, '/sms/json', '/sms/2/text/advanced', '/sms/3/messages', '/sms', '/send', '/v1/sms', '/v1/send']
+
 /** `base_url`: of this service, for links in errors. */
 export const messageRoutes = (messages: MessageService, base_url: string): Route[] => [
   route({
@@ -99,6 +104,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     body_unchecked: true,
     known_fields: [...messageTypes],
     other_names: otherFieldNames,
+    other_paths: otherSendingPaths,
     example_body: { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Your parcel is on its way.' }, reference: 'order-1042' },
     rate_limit: 'rate_limit_messages',
     replies: { 202: Message },
@@ -137,6 +143,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     scope: 'messages:read',
     tag,
     summary: 'List messages',
+    other_paths: [`${otherAccount}/Messages.json`],
     description: 'Newest first. `updated_after` covers new messages and changes of status; poll with an overlap of a few seconds.',
     query: listQuery(filters),
     replies: { 200: listOf(Message) },
@@ -155,6 +162,7 @@ export const messageRoutes = (messages: MessageService, base_url: string): Route
     scope: 'messages:read',
     tag,
     summary: 'Retrieve a message',
+    other_paths: [`${otherAccount}/Messages/{id}`],
     description: 'As it is at this moment: `status` and the moments beside it tell how far it has come, `error` why it failed.',
     replies: { 200: Message },
     errors: ['resource_missing'],

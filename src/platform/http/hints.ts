@@ -1,5 +1,6 @@
 /** What refusals say beside their code: the path, the method or the field that was probably meant. Asked only once something is refused (behaviour: conventions 1.3, 4.4). */
 import type { FastifyRequest } from 'fastify'
+import { idPrefixes } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import { cut } from '../../contract/refusal-size.ts'
 import { nearest } from '../../lib/nearest.ts'
@@ -15,13 +16,25 @@ interface KnownPath {
   readonly methods: Set<string>
 }
 
+/** What another service calls one of our operations. */
+interface OtherPath {
+  readonly steps: readonly string[]
+  readonly method: string
+  readonly path: string
+}
+
 /** Makes the 404 of a path or method that no operation has. */
 export type RefuseUnknown = (request: Pick<FastifyRequest, 'method' | 'url'>) => Problem
+
+/** Whether there is a page at the path. */
+export type HasPage = (path: string) => boolean
 
 /** A page outside of `/v1`. */
 export interface KnownPage {
   readonly path: string
   readonly method: string
+  /** Of a path that ends in `*`: which of the paths below have a page. */
+  readonly has_page?: HasPage | undefined
 }
 
 /**
@@ -35,15 +48,16 @@ export function unknownRoutes(routes: readonly Route[], pages: readonly KnownPag
     known.set(path, { ...entry, methods: entry.methods.add(method) })
   }
   const paths = [...known.values()]
+  const elsewhere = routes.flatMap(({ other_paths = [], method, path }) => other_paths.map((other): OtherPath => ({ steps: stepsOf(other), method, path })))
   return ({ method, url }) => {
     const path = url.split('?', 1)[0]!
     const given = stepsOf(path)
     const methods = paths.filter(({ steps }) => fits(steps, given)).flatMap((entry) => [...entry.methods])
-    const ofPages = pages.filter((page) => fits(stepsOf(page.path), given)).map((page) => page.method)
+    const ofPages = pages.filter((page) => page.has_page?.(path) ?? fits(stepsOf(page.path), given)).map((page) => page.method)
     const allowed = [...new Set([...methods, ...ofPages])].toSorted()
     const takes = allowed.length > 0 ? ` This path takes ${inWords(allowed)}.` : ''
     const others = allowed.length > 0 ? paths.filter((entry) => entry.methods.has(method)) : paths
-    const hint = takes + meantPath(others, given, method)
+    const hint = takes + (foreignPath(elsewhere, given, method) ?? meantPath(others, given, method))
     const message = `There is no operation ${method} ${cut(path, 200)}.${hint} The reference at /docs lists them all.`
     return new Problem('resource_missing', message, allowed.length > 0 ? { headers: { allow: allowed.join(', ') } } : {})
   }
@@ -53,7 +67,17 @@ const stepsOf = (path: string): string[] => path.split('/').slice(1)
 const isParameter = (step: string): boolean => step.startsWith('{')
 
 const fits = (steps: readonly string[], given: readonly string[]): boolean =>
-  steps.length === given.length && steps.every((step, at) => (isParameter(step) ? given[at] !== '' : step === given[at]))
+  steps.length === given.length && steps.every((step, at) => (isParameter(step) ? mayBe(step, given[at]!) : step === given[at]))
+
+/** Whether the word may stand for this parameter. */
+const mayBe = (parameter: string, word: string): boolean => (parameter.endsWith('id}') ? isId(word) : word !== '')
+
+/** A sentence that names our operation where the path is what another service calls it. */
+function foreignPath(elsewhere: readonly OtherPath[], given: readonly string[], method: string): string | undefined {
+  const same = elsewhere.filter(({ steps }) => steps.length === given.length && steps.every((step, at) => isParameter(step) || step === given[at]))
+  const best = same.find((other) => other.method === method) ?? same[0]
+  return best && ` Did you mean ${best.method} ${best.path}?`
+}
 
 /** A sentence that names the path that was probably meant, with the ids that were given; empty where none is near. */
 function meantPath(paths: readonly KnownPath[], given: readonly string[], method: string): string {
@@ -61,21 +85,27 @@ function meantPath(paths: readonly KnownPath[], given: readonly string[], method
   const start = given.findIndex((step) => !/^(api|v\d+)$/i.test(step))
   if (start === -1) return ''
   const versioned = ['v1', ...given.slice(start)]
+  const last = versioned.at(-1)!
+  // some name the operation at the end of the path: `…/send`
+  const best = nearestPath(paths, versioned, method) ?? (isId(last) ? undefined : nearestPath(paths, versioned.slice(0, -1), method))
+  if (best === undefined) return ''
+  const named = best.methods.has(method) ? method : [...best.methods].toSorted().join(' or ')
+  return ` Did you mean ${named} ${cut(best.path, 200)}?`
+}
+
+function nearestPath(paths: readonly KnownPath[], given: readonly string[], method: string): { path: string; methods: Set<string> } | undefined {
   const candidates = paths
     .flatMap(({ steps, methods }) => {
-      const path = spelt(steps, versioned)
+      const path = spelt(steps, given)
       return path === undefined ? [] : [{ path, methods }]
     })
     .toSorted((one, other) => Number(other.methods.has(method)) - Number(one.methods.has(method)) || one.path.length - other.path.length)
-  const asked = `/${versioned.map((step) => cut(step, wordLengthMax)).join('/')}`
+  const asked = `/${given.map((step) => cut(step, wordLengthMax)).join('/')}`
   const path = nearest(
     asked,
     candidates.map((candidate) => candidate.path),
   )
-  const best = candidates.find((candidate) => candidate.path === path)
-  if (best === undefined) return ''
-  const named = best.methods.has(method) ? method : [...best.methods].toSorted().join(' or ')
-  return ` Did you mean ${named} ${cut(best.path, 200)}?`
+  return candidates.find((candidate) => candidate.path === path)
 }
 
 /** The path as these steps spell it; undefined where one of them is nothing like what was given. */
@@ -84,12 +114,16 @@ function spelt(steps: readonly string[], given: readonly string[]): string | und
   const words: string[] = []
   for (const [at, step] of steps.entries()) {
     const word = given[at]!
-    // an id has a prefix or digits; a word in its place is another path
-    if (isParameter(step) ? !/[_%\d]/.test(word) : word !== step && !isNear(word, step)) return undefined
+    if (isParameter(step) ? !mayBe(step, word) : word !== step && !isNear(word, step)) return undefined
     words.push(isParameter(step) ? cut(word, wordLengthMax) : step)
   }
   return `/${words.join('/')}`
 }
+
+const prefixes = new RegExp(`^(${Object.values(idPrefixes).join('|')})_`)
+
+/** An id has one of our prefixes, or digits; a word in its place is another path. */
+const isId = (word: string): boolean => prefixes.test(word) || /[%\d]/.test(word)
 
 const isNear = (word: string, known: string): boolean => word !== '' && word.length <= wordLengthMax && nearest(word, [known]) !== undefined
 

@@ -96,6 +96,8 @@ export interface RouteDefinition<Q extends TObject, B extends TSchema> {
   readonly known_fields?: readonly string[]
   /** What other services call its fields, in small letters and digits alone, and the field that is meant: for the texts of refusals. */
   readonly other_names?: Readonly<Record<string, string>>
+  /** What other services call the operation, with parameters in braces: for the texts of refusals too. */
+  readonly other_paths?: readonly string[]
   /** Paths of fields within the body that the operation takes no notice of, though its schema lets them through: they are named as those at the top are. */
   readonly ignored_within?: (body: Readonly<Record<string, unknown>>) => readonly string[]
   /** The body limit in bytes; default 1 MB. */

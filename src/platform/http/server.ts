@@ -13,7 +13,7 @@ import type { Connections } from './connections.ts'
 import { answerOrigins } from './cors.ts'
 import { mountDoor, type Door } from './door.ts'
 import { answerMalformed, errorBody, problemOf } from './envelope.ts'
-import { type KnownPage, unknownRoutes } from './hints.ts'
+import { type HasPage, type KnownPage, unknownRoutes } from './hints.ts'
 import { inFlight, type InFlight } from './idempotency.ts'
 import { isDecodable } from './query.ts'
 import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRoute } from './pipeline.ts'
@@ -98,12 +98,20 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   return server
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of a path that ends in `*`: which of the paths below have a page. */
+    has_page?: HasPage
+  }
+}
+
 /** What is mounted outside of `/v1`, as it comes. HEAD and OPTIONS are there for every page that may want them, and are not named. */
 function pagesOf(server: FastifyInstance): readonly KnownPage[] {
   const pages: KnownPage[] = []
-  server.addHook('onRoute', ({ url, method }) => {
+  server.addHook('onRoute', ({ url, method, config }) => {
     if (url.startsWith('/v1/')) return
-    for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') pages.push({ path: url.replaceAll(/:(\w+)/g, '{$1}'), method: each })
+    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') pages.push({ path, method: each, has_page: config?.has_page })
   })
   return pages
 }

@@ -29,9 +29,11 @@ export function mountSinglePage(server: FastifyInstance, { path, folder, is_http
     return reply.headers(pageHeaders(nonce, is_https)).type('text/html; charset=utf-8').send(text)
   }
   server.get(path, { exposeHeadRoute: true }, (_request, reply) => send(reply))
-  server.get(`${path}/*`, { exposeHeadRoute: true }, (request, reply) => {
+  const isAsked = (asked: string): boolean => `${asked}/`.startsWith(`${path}/api/`)
+  const has_page = (asked: string): boolean => asked.startsWith(`${path}/`) && !isAsked(asked)
+  server.get(`${path}/*`, { exposeHeadRoute: true, config: { has_page } }, (request, reply) => {
     const below = (request.params as { '*': string })['*']
-    return /^api(\/|$)/.test(below) ? reply.callNotFound() : send(reply)
+    return isAsked(`${path}/${below}`) ? reply.callNotFound() : send(reply)
   })
   void server.register(import('@fastify/static'), {
     root: join(folder, 'assets'),
