@@ -6,10 +6,13 @@ import { eventTypes } from '../src/contract/events.ts'
 import { scopes } from '../src/contract/scopes.ts'
 import { transactionTypes } from '../src/contract/resources/balance-transaction.ts'
 import { channelTypes, messageTypes } from '../src/contract/resources/channel.ts'
+import { automationEventTypes } from '../src/contract/resources/automation-event.ts'
+import { campaignStatuses, recipientStatuses } from '../src/contract/resources/campaign.ts'
 import { messageStatuses } from '../src/contract/resources/message.ts'
 import { operatorsOf, ruleFields } from '../src/features/contacts/segments/fields.ts'
 import { transitions } from '../src/features/messages/states.ts'
 import { grantsOf, roles } from '../src/features/operators/roles.ts'
+import { contentExamples, providerFields } from './console-tables.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = 'console/src/api/generated'
@@ -23,7 +26,12 @@ interface Generator {
 /** Paths with their texts, from the documents that have been generated; nothing where there is no console. */
 export async function consoleFiles(documents: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   if (!existsSync(join(root, 'console/package.json'))) return {}
-  const files: Record<string, string> = { [`${folder}/tables.ts`]: firstLine + tables() }
+  const files: Record<string, string> = {
+    [`${folder}/tables.ts`]: firstLine + tables(),
+    // apart, for they are large and few screens need them
+    [`${folder}/providers.ts`]: firstLine + asConstants({ providers: providerFields() }),
+    [`${folder}/contents.ts`]: firstLine + asConstants({ contentExamples: contentExamples() }),
+  }
   for (const [document, name] of Object.entries({ 'openapi.json': 'v1', 'console-openapi.json': 'own' })) {
     const text = documents[document]
     if (text !== undefined) files[`${folder}/${name}.ts`] = firstLine + (await typesOf(withoutProse(JSON.parse(text)) as Document))
@@ -56,7 +64,7 @@ async function typesOf(document: Document): Promise<string> {
 
 /** Lists of values and of what is allowed in which state, as constants. */
 function tables(): string {
-  const constants = {
+  return asConstants({
     channelTypes,
     messageTypes,
     messageStatuses,
@@ -67,8 +75,13 @@ function tables(): string {
     ruleOperators: operatorsOf,
     eventTypes: Object.keys(eventTypes),
     roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
-  }
-  return Object.entries(constants)
+    campaignStatuses,
+    recipientStatuses,
+    automationEventTypes,
+  })
+}
+
+const asConstants = (constants: Readonly<Record<string, unknown>>): string =>
+  Object.entries(constants)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)} as const\n`)
     .join('')
-}

@@ -104,6 +104,26 @@ export async function assertPresentable(page: Page): Promise<void> {
   assert.deepEqual({ breaches: await accessibilityBreaches(page), sideways: await sidewaysPixels(page) }, { breaches: [], sideways: 0 })
 }
 
+/** The same of a screen in either scheme and width, each in a window of its own. `shown` waits until it is there. With CONSOLE_SHOTS a picture of each is put into that folder. */
+export async function assertPresentableEverywhere(
+  opened: OwnersConsole,
+  path: string,
+  shown: (page: Page) => Promise<unknown>,
+  mode?: 'live' | 'test',
+): Promise<void> {
+  const shots = process.env['CONSOLE_SHOTS']
+  for (const scheme of schemes)
+    for (const width of widths) {
+      const { page, show, assertQuiet } = await opened.window({ scheme, width })
+      await show(path, mode)
+      await shown(page)
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/${path.replaceAll(/\W+/g, '-')}-${scheme}-${width}.png`, fullPage: true })
+      await assertPresentable(page)
+      assertQuiet()
+      await page.context().close()
+    }
+}
+
 /** The service under the address that browsers find it at: the console's door compares origins. */
 export async function startConsoleWorld(t: TestContext, options: PlatformOptions = {}): Promise<World> {
   const port = await freePort()

@@ -3,16 +3,18 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { problemOf, type Problem } from './problem.ts'
 
-export interface Action<I> {
+export interface Action<I, R = unknown> {
   /** Does it, unless it is being done. */
   readonly run: (input: I) => void
   readonly isRunning: boolean
   readonly problem: Problem | undefined
+  /** What was answered when it was done last. */
+  readonly result: R | undefined
   readonly reset: () => void
 }
 
 /** `perform` gets the input and the key; the key stays for as long as the same input has not succeeded. */
-export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, onDone: (result: R, input: I) => unknown = () => undefined): Action<I> {
+export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, onDone: (result: R, input: I) => unknown = () => undefined): Action<I, R> {
   const attempt = useRef<{ input: string; key: string } | undefined>(undefined)
   const running = useRef(false)
   const mutation = useMutation({
@@ -37,6 +39,7 @@ export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, 
     },
     isRunning: mutation.isPending,
     problem: mutation.error === null ? undefined : problemOf(mutation.error),
+    result: mutation.data,
     reset: mutation.reset,
   }
 }

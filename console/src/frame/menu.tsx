@@ -18,7 +18,12 @@ export function Menu({ place, onGone }: { place: Place; onGone?: () => void }) {
             const step = path === '/' ? '' : path
             return (
               <li key={path}>
-                <Link to={step === '' ? pathTo(place) : pathTo(place, step)} aria-current={section === step ? 'page' : undefined} onClick={onGone}>
+                <Link
+                  to={step === '' ? pathTo(place) : pathTo(place, step)}
+                  activeOptions={{ exact: step === '' }}
+                  aria-current={section === step ? 'page' : undefined}
+                  onClick={onGone}
+                >
                   {text.screens[menu!]}
                 </Link>
               </li>

@@ -2,7 +2,8 @@
 import type { ScreenRoute } from '../frame/screen-route.ts'
 import { billingScreens } from './billing/routes.ts'
 import { contactListScreens } from './contact-lists/routes.ts'
+import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
 import { segmentScreens } from './segments/routes.ts'
 
-export const accountScreens: readonly ScreenRoute[] = [...homeScreens, ...contactListScreens, ...segmentScreens, ...billingScreens]
+export const accountScreens: readonly ScreenRoute[] = [...homeScreens, ...contactListScreens, ...segmentScreens, ...channelScreens, ...billingScreens]

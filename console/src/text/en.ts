@@ -1,6 +1,7 @@
 /** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
 import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
+import { channels } from './en/channels.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
 import { people } from './en/people.ts'
@@ -15,6 +16,7 @@ export const text = {
   segments,
   rules,
   billing,
+  channels,
 
   product: 'Posthorn',
   skip: 'Skip to content',
