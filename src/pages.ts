@@ -13,8 +13,8 @@ import { providerPageFile } from './reference/provider-page.ts'
 const documents: MarkdownPages = {
   root: join(import.meta.dirname, '../docs'),
   folders: [
-    { path: '/docs/behaviour', folder: 'reference/behaviour' },
     { path: '/docs/guides', folder: 'guides' },
+    { path: '/docs/behaviour', folder: 'reference/behaviour' },
   ],
   documents: [
     { path: '/docs/threat-model', file: 'reference/threat-model.md' },

@@ -56,7 +56,7 @@ function curlOf({ site, route, path, query, body, upload }: Sample): string {
     `curl ${route.method === 'GET' || route.method === 'POST' ? '' : `-X ${route.method} `}${query.size === 0 ? url : `'${url}?${route.example_query!}'`}`,
     route.take === undefined ? `-H "Authorization: Bearer $${variableOf(route)}"` : `-H 'Service-Signature: t=…,v1=…'`,
   ]
-  if (body !== undefined) lines.push(`-H 'Content-Type: application/json'`, `-d '${jsonOf(body).replaceAll("'", `'\\''`)}'`)
+  if (body !== undefined) lines.push(`-H 'Content-Type: application/json'`, `-d '${jsonOf(body).replaceAll("'", `'\\''`).replaceAll('\n', '\n  ')}'`)
   else if (upload !== undefined) lines.push(`-H 'Content-Type: ${upload}'`, route.take === undefined ? '--data-binary @file.csv' : '--data-binary @event.json')
   else if (route.method === 'POST') lines.push('-X POST')
   return lines.join(' \\\n  ')

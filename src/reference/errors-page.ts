@@ -11,18 +11,20 @@ export const errorCodes = Object.keys(errorCatalogue) as ErrorCode[]
 /** The page of a code: `/docs/errors/resource_missing`. */
 export const errorPath = (code: ErrorCode): string => `/docs/errors/${code}`
 
+const byStatus = [...Map.groupBy(errorCodes, (code) => errorCatalogue[code].status)].toSorted(([one], [other]) => one - other)
+
 export function errorsPage(): string {
-  const main = `<h1>Error codes</h1>${prose('Every response other than 2xx and 304 has an `error` object with one of these codes. `type` follows from the status; new codes may be added to a type, so treat an unknown code as its type.')}<p><a href="/docs/guides/errors">Errors and retries, step by step</a></p>${errorCodes.map(entry).join('')}`
+  const main = `<h1>Error codes</h1>${prose('Every response other than 2xx and 304 has an `error` object with one of these codes. `type` follows from the status; new codes may be added to a type, so treat an unknown code as its type.')}<p><a href="/docs/guides/errors">Errors and retries, step by step</a></p>${byStatus.map(([status, own]) => `<h2 id="status-${status}">${status} <code>${errorType(status)}</code></h2>${own.map(entry).join('')}`).join('')}`
   return page('Error codes · Posthorn', navigation('/docs/errors'), main)
 }
 
 function entry(code: ErrorCode): string {
-  const { status, title, fix } = errorCatalogue[code]
-  return `<h3 id="${code}"><a class="anchor" href="${errorPath(code)}"><code>${code}</code></a></h3><p class="soft">${status} · <code>${errorType(status)}</code></p><p>${inline(title)} ${inline(fix)}</p>`
+  const { title, fix } = errorCatalogue[code]
+  return `<h3 id="${code}"><a class="anchor" href="${errorPath(code)}"><code>${code}</code></a></h3><p>${inline(title)} ${inline(fix)}</p>`
 }
 
 function navigation(here: string): string {
-  const sections = [...Map.groupBy(errorCodes, (code) => errorCatalogue[code].status)].map(([status, own]) =>
+  const sections = byStatus.map(([status, own]) =>
     navSection(
       String(status),
       own.map((code) => navEntry(errorPath(code), code, errorPath(code) === here)),

@@ -78,9 +78,10 @@ export interface Outline {
   /** The title of its folder's index, or its own. */
   readonly within: string
   readonly sections: readonly Section[]
+  readonly html: string
 }
 
-/** What can be found in the documents: each with its sections. */
+/** What can be found in the documents: each with its sections and its text. */
 export async function outlines(pages: MarkdownPages): Promise<Outline[]> {
   const { renderMarkdown } = await import('./markdown.ts')
   const nowhere = (): undefined => undefined
@@ -88,14 +89,14 @@ export async function outlines(pages: MarkdownPages): Promise<Outline[]> {
     const { title: within, names } = await indexOf(pages, folder)
     return Promise.all(
       ['README', ...names].map(async (name) => {
-        const { title, sections } = renderMarkdown(await read(pages, folder, name), nowhere)
-        return { path: name === 'README' ? folder.path : `${folder.path}/${name}`, title, within, sections }
+        const { title, sections, html: rendered } = renderMarkdown(await read(pages, folder, name), nowhere)
+        return { path: name === 'README' ? folder.path : `${folder.path}/${name}`, title, within, sections, html: rendered }
       }),
     )
   })
   const alone = pages.documents.map(async ({ path, file }) => {
-    const { title, sections } = renderMarkdown(await readFile(join(pages.root, file), 'utf8'), nowhere)
-    return [{ path, title, within: title, sections }]
+    const { title, sections, html: rendered } = renderMarkdown(await readFile(join(pages.root, file), 'utf8'), nowhere)
+    return [{ path, title, within: title, sections, html: rendered }]
   })
   return (await Promise.all([...inFolders, ...alone])).flat()
 }

@@ -30,7 +30,6 @@ export function renderMarkdown(markdown: string, linkTo: LinkTo): Rendered {
 }
 
 function rendererOf(linkTo: LinkTo, sections: Section[]): Renderer {
-  const plain = new Renderer()
   const renderer = new Renderer()
   renderer.html = ({ text }) => escape(text.replaceAll(/<!--[^]*?-->\n*/g, ''))
   renderer.image = ({ text }) => escape(text)
@@ -48,9 +47,13 @@ function rendererOf(linkTo: LinkTo, sections: Section[]): Renderer {
     const id = String(first['text'])
     return `<p id="${id}"><a class="number" href="#${id}">${id}</a>${this.parser.parseInline(rest)}</p>\n`
   }
-  renderer.table = function (table: Tokens.Table) {
-    plain.parser = this.parser
-    return `<div class="scroll">${plain.table(table)}</div>\n`
+  renderer.table = function ({ header, rows }: Tokens.Table) {
+    const heads = header.map(({ tokens, text }) => (text === '' ? '<td></td>' : `<th scope="col">${this.parser.parseInline(tokens)}</th>`))
+    const lines = rows.map(
+      (cells) => `<tr>${cells.map(({ tokens }, at) => `<td${labelOf(header[at]!, at)}>${this.parser.parseInline(tokens)}</td>`).join('')}</tr>`,
+    )
+    const kind = header.length > 2 ? ' class="wide"' : ''
+    return `<div class="scroll"><table${kind}><thead><tr>${heads.join('')}</tr></thead><tbody>${lines.join('\n')}</tbody></table></div>\n`
   }
   renderer.link = function ({ href, tokens }: Tokens.Link) {
     const [inner, to] = [this.parser.parseInline(tokens), linkTo(href)]
@@ -58,6 +61,9 @@ function rendererOf(linkTo: LinkTo, sections: Section[]): Renderer {
   }
   return renderer
 }
+
+/** On a phone cells stand below each other: all but the first say what of. */
+const labelOf = ({ text }: Tokens.TableCell, at: number): string => (at === 0 || text === '' ? '' : ` data-label="${escape(text.replaceAll('`', ''))}"`)
 
 const slug = (text: string): string =>
   text

@@ -22,7 +22,7 @@ const page = (listed: readonly Provider[]): string =>
     'Who delivers: each is connected by `POST /v1/channels` with its name as `provider`, or by `posthorn channels connect`, which asks for the fields below. Credentials are encrypted at rest and never shown again.',
     'Every channel has the settings `max_messages_per_second` and, on sms, `mms` ([channels 5](behaviour/channels.md#5-send-rate)) besides those listed here.',
     '',
-    '| `provider` | | Channel types |',
+    '| `provider` | What it is | Channel types |',
     '|---|---|---|',
     ...listed.map(({ name, about, types }) => `| \`${name}\` | ${cell(about)} | ${codes(types)} |`),
     ...listed.flatMap(section),
@@ -66,7 +66,7 @@ const codes = (words: readonly string[]): string => words.map((word) => `\`${wor
 const fieldTable = (fields: TObject): string[] => {
   const required = new Set(fields.required)
   return [
-    '| Field | | Where to find it | It holds |',
+    '| Field | Label | Where to find it | It holds |',
     '|---|---|---|---|',
     ...Object.entries(fields.properties).map(([name, schema]) => {
       const shown = required.has(name) ? `\`${name}\`` : `[\`${name}\`]`
@@ -78,7 +78,7 @@ const fieldTable = (fields: TObject): string[] => {
 }
 
 const settingTable = (fields: TObject): string[] => [
-  '| Setting | | What it does | It holds | Default |',
+  '| Setting | Label | What it does | It holds | Default |',
   '|---|---|---|---|---|',
   ...Object.entries(fields.properties).map(([name, schema]) => {
     const { default: fallback } = schema as { default?: unknown }

@@ -69,9 +69,28 @@ test('a live key is not taken on a page, and an id of dots leads nowhere else', 
   await page.click('#try .main')
   const live = await page.textContent('#try [role=alert]')
   await page.fill('#try-key', 'svc_test_0123456789')
-  await page.fill('[data-path=id]', '..')
-  await page.click('#try .main')
-  await page.waitForSelector('#try-answer:not([hidden]), #try [role=alert]:not([hidden])')
+  for (const id of ['.', '..', ' .. ', '%2e%2E', '.%2e', ' ']) {
+    await page.fill('[data-path=id]', id)
+    await page.click('#try .main')
+    await page.waitForSelector('#try [role=alert]:has-text("dots alone")')
+  }
+  await page.fill('[data-path=id]', 'msg_01')
+  for (const odd of ['svc_test_ä', 'svc_test_a b', 'svc_test_']) {
+    await page.fill('#try-key', odd)
+    await page.click('#try .main')
+    await page.waitForSelector('#try [role=alert]:has-text("letters and digits")')
+  }
+  assert.deepEqual(
+    asked.filter((url) => new URL(url).pathname.startsWith('/v1')),
+    [],
+  )
+  await page.fill('#try-key', 'svc_test_0123456789')
+  for (const id of ['a/../../healthz', '<b>?x=1#y', '%', '🦄']) {
+    await page.fill('[data-path=id]', id)
+    const answered = page.waitForResponse((response) => new URL(response.url()).pathname.startsWith('/v1/messages/'))
+    await page.click('#try .main')
+    assert.equal(new URL((await answered).url()).pathname, `/v1/messages/${encodeURIComponent(id)}`)
+  }
 
   assert.match(live!, /live key/)
   assert.deepEqual(
@@ -89,13 +108,77 @@ test('the search finds operations, error codes and sections of guides by their w
   await page.waitForSelector('#search li a[href="/docs/api/webhook_endpoints.roll_secret"]')
   await page.fill('#search input', 'idempotency_key_reused')
   await page.waitForSelector('#search li:first-child a[href="/docs/errors/idempotency_key_reused"]')
-  await page.fill('#search input', 'no such thing at all')
+  await page.fill('#search input', 'qqqq zzzz')
   await page.waitForSelector('#search [role=status]')
   await page.fill('#search input', 'send a message')
   await page.waitForSelector('#search li:first-child a[href="/docs/api/messages.send"]')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL(`${world.base_url}/docs/api/messages.send`)
+
+  assert.deepEqual(complaints, [])
+})
+
+test('the search looks through the text of guides and knows what others call things', { skip }, async (t) => {
+  const { page, complaints } = await open(t, '/docs')
+  const firstOnes = async (typed: string): Promise<string[]> => {
+    await page.fill('#search input', '')
+    await page.waitForSelector('#search ul[hidden]', { state: 'attached' })
+    await page.fill('#search input', typed)
+    await page.waitForSelector('#search li')
+    return page.locator('#search li a').evaluateAll((links) => links.slice(0, 5).map((link) => link.getAttribute('href')!))
+  }
+  const found: Record<string, string> = {
+    otp: '/docs/guides/templates',
+    '2fa': '/docs/guides/templates',
+    unsubscribe: '/docs/guides/consent',
+    'opt-out': '/docs/guides/consent',
+    optout: '/docs/guides/consent',
+    stop: '/docs/guides/consent#stop',
+    pagination: '/docs/guides/lists',
+    'webhook signature': '/docs/guides/webhooks#receiving',
+    sandbox: '/docs/guides/test-mode',
+    sender: '/docs/api/channels',
+    broadcast: '/docs/guides/campaigns',
+    ngrok: '/docs/guides/webhooks#on-a-laptop',
+    sdk: '/docs/guides/typescript',
+    'rate limit': '/docs/guides/limits',
+    'how do I unsubscribe a contact?': '/docs/guides/consent#stop',
+    'Messages.json': '/docs/api/messages.send',
+    timingSafeEqual: '/docs/guides/webhooks#receiving',
+    'GET /v1/messages/{id}': '/docs/api/messages.retrieve',
+    'message.delivered': '/docs#events',
+  }
+
+  for (const [typed, href] of Object.entries(found)) {
+    const first = await firstOnes(typed)
+    assert.ok(first.includes(href), `${typed}: ${first.join(' ')}`)
+  }
+  assert.deepEqual(complaints, [])
+})
+
+test('odd things typed into the search, and a search that cannot be loaded, break nothing', { skip }, async (t) => {
+  const { world, page, complaints } = await open(t, '/docs')
+  const odd = ['<img src=x onerror=alert(1)>', '\\', '(', '[a', '*', '%00', '"\'`', '🦄', '…', 'a'.repeat(5_000), '__proto__', 'constructor', '</script>']
+
+  for (const typed of odd) {
+    await page.fill('#search input', typed)
+    await page.waitForSelector('#search li')
+    assert.equal(await page.locator('#search ul img').count(), 0)
+  }
+  // Enter leads where all letters lead, and not where the first of them did
+  await page.fill('#search input', 'send a message')
+  await page.waitForSelector('#search li a[href="/docs/api/messages.send"]')
+  await page.fill('#search input', 'roll secret')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${world.base_url}/docs/api/webhook_endpoints.roll_secret`)
+  await page.route('**/search.json', (route) => route.abort())
+  await page.reload()
+  await page.fill('#search input', 'anything')
+  await page.waitForSelector('#search [role=status]:has-text("could not be loaded")')
+  await page.unroute('**/search.json')
+  await page.fill('#search input', 'messages')
+  await page.waitForSelector('#search li a')
 
   assert.deepEqual(complaints, [])
 })
