@@ -43,6 +43,11 @@ const open = [
 
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: () => <SignedIn /> })
 const start = createRoute({ getParentRoute: () => signedIn, path: '/', component: Start })
+const profile = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.profile,
+  component: lazyRouteComponent(() => import('./screens/profile/profile-screen.tsx'), 'ProfileScreen'),
+})
 const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFound })
 
 const screenOf = ({ path, needs, load }: ScreenRoute) => {
@@ -59,7 +64,7 @@ const screenOf = ({ path, needs, load }: ScreenRoute) => {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([...open, signedIn.addChildren([start, inAccount.addChildren(accountScreens.map(screenOf))])]),
+  routeTree: root.addChildren([...open, signedIn.addChildren([start, profile, inAccount.addChildren(accountScreens.map(screenOf))])]),
   basepath: basePath,
   parseSearch: parseQuery,
   stringifySearch: queryText,

@@ -308,7 +308,7 @@ async function serve(t: TestContext, env: Record<string, string>) {
     child.kill('SIGTERM')
     return await within('the service to end', ended)
   }
-  return { stop, said: JSON.parse(line) as { base_url: string; account?: { id: string }; live_key?: string; test_key?: string } }
+  return { stop, said: JSON.parse(line) as { base_url: string; setup_url?: string; account?: { id: string }; live_key?: string; test_key?: string } }
 }
 
 test('the first account waits for a start that can tell its keys', { timeout: 60_000 }, async (t) => {
@@ -355,7 +355,9 @@ test('serve makes the first account once, hears commands beside it, and ends in 
   assert.deepEqual([revoked.status, revoked.body.error.code], [401, 'api_key_revoked'])
   assert.ok(took_ms < 5_000, `the key was refused ${took_ms} ms after the command`)
   assert.equal(code, 0)
-  assert.deepEqual(Object.keys(second.said), ['base_url'])
+  // nobody can sign in to the console yet: each start has a link of its own
+  assert.deepEqual(Object.keys(second.said), ['base_url', 'console_url', 'setup_url'])
+  assert.notEqual(second.said.setup_url, first.said.setup_url)
 })
 
 test('on localhost there is one listener, whatever addresses that has: no connection is beside the bounds', { timeout: 60_000 }, async (t) => {

@@ -77,7 +77,7 @@ test('an address that no screen has says so, in either scheme and width, and ask
   for (const scheme of schemes)
     for (const width of widths) {
       const { page, goto, assertQuiet } = await openConsole(t, base_url, { scheme, width })
-      await goto('/console/no/such/screen/at/all')
+      await goto('/console/nowhere')
       await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
 
       assert.equal(await page.title(), 'Not found · Posthorn')

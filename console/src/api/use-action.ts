@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { problemOf, type Problem } from './problem.ts'
+import { reauthentication } from './reauthentication.ts'
 
 export interface Action<I, R = unknown> {
   /** Does it, unless it is being done. */
@@ -21,7 +22,7 @@ export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, 
     mutationFn: (input: I) => {
       const asText = JSON.stringify(input) ?? ''
       if (attempt.current?.input !== asText) attempt.current = { input: asText, key: crypto.randomUUID() }
-      return perform(input, attempt.current.key)
+      return performed(() => perform(input, attempt.current!.key))
     },
     onSuccess: (result, input) => {
       attempt.current = undefined
@@ -41,5 +42,15 @@ export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, 
     problem: mutation.error === null ? undefined : problemOf(mutation.error),
     result: mutation.data,
     reset: mutation.reset,
+  }
+}
+
+/** Does it again where the person has given the password that it asked for; nothing was done before. */
+async function performed<R>(perform: () => Promise<R>): Promise<R> {
+  try {
+    return await perform()
+  } catch (error) {
+    if (problemOf(error).code !== 'reauthentication_required' || !(await reauthentication.ask())) throw error
+    return await perform()
   }
 }

@@ -9,6 +9,7 @@ import { NotAllowed, NotFound, Waiting } from '../parts/states.tsx'
 import { usePlace } from '../parts/use-place.ts'
 import { paths, pathTo } from '../paths.ts'
 import { Frame } from './frame.tsx'
+import { ReauthenticationDialog } from './reauthentication-dialog.tsx'
 import { SessionEndDialog } from './session-end-dialog.tsx'
 
 const Alone = ({ children }: { children: ReactNode }) => (
@@ -39,6 +40,7 @@ export function SignedIn({ children }: { children?: ReactNode }) {
     <>
       {children ?? <Outlet />}
       <SessionEndDialog />
+      <ReauthenticationDialog />
     </>
   )
 }

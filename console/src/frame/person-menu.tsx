@@ -13,10 +13,11 @@ export function PersonMenu() {
   const navigate = useNavigate()
   const signOut = useAction(
     () => answered(own().DELETE('/console/api/session')),
-    () => {
+    async () => {
       forgetDrafts()
+      // first away from what only stands where somebody is signed in: that would lead to signing in too, and back here
+      await navigate({ to: paths.signIn })
       setSession(null)
-      return navigate({ to: paths.signIn })
     },
   )
   const { frame } = text

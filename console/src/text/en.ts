@@ -5,6 +5,7 @@ import { channels } from './en/channels.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
 import { people } from './en/people.ts'
+import { profile } from './en/profile.ts'
 import { rules, segments } from './en/segments.ts'
 
 export const text = {
@@ -12,6 +13,7 @@ export const text = {
   screens,
   home,
   people,
+  profile,
   contactLists,
   segments,
   rules,

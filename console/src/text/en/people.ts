@@ -18,6 +18,11 @@ export const people = {
     recoveryInstead: 'Use a recovery code',
     recovery: 'Recovery code',
   },
+  again: {
+    title: 'Confirm that it is you',
+    why: 'This is done only by who has just given the password.',
+    confirm: 'Confirm',
+  },
   name: 'Your name',
   email: 'E-mail',
   password: 'Password',
