@@ -542,7 +542,7 @@ create table email_queue (
   email_id bigint not null,
   due_at timestamp with time zone not null,
   link text,
-  until timestamp with time zone,
+  until timestamp with time zone not null,
   constraint email_queue_pkey PRIMARY KEY (email_id)
 );
 

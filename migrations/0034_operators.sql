@@ -54,3 +54,5 @@ alter table email_queue
   add column link text,
   -- when nobody tries any longer
   add column until timestamptz;
+update email_queue set until = due_at + interval '1 day';
+alter table email_queue alter column until set not null;

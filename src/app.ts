@@ -41,6 +41,7 @@ import { integrationChores } from './features/integrations/worker.ts'
 import { operatorRoutes } from './features/operators/routes.ts'
 import { consoleDoors } from './features/operators/doors.ts'
 import { operatorService } from './features/operators/service.ts'
+import { mailChores } from './features/mail/service.ts'
 import { mediaService } from './features/media/service.ts'
 import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
@@ -241,6 +242,7 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports, campa
   ...media.chores,
   ...contacts.chores,
   ...imports.chores,
+  ...mailChores(platform),
   ...webhookChores(platform),
   ...campaigns.chores,
   ...integrationChores(platform, contacts),

@@ -5,7 +5,20 @@ import test from 'node:test'
 import { productSources, type Source } from './sources.ts'
 
 const layers = ['lib', 'contract', 'platform', 'features', 'app', 'main']
-const features = ['accounts', 'billing', 'channels', 'media', 'contacts', 'messages', 'webhooks', 'campaigns', 'integrations', 'automations', 'operators']
+const features = [
+  'accounts',
+  'mail',
+  'billing',
+  'channels',
+  'media',
+  'contacts',
+  'messages',
+  'webhooks',
+  'campaigns',
+  'integrations',
+  'automations',
+  'operators',
+]
 /** Files of the root by layer; `cli` and `reference` stand with `app`. */
 const rootFiles: Record<string, string> = { app: 'app', loops: 'app', main: 'main', config: 'app', 'config-readers': 'app', openapi: 'app', pages: 'app' }
 /** Through which files a feature may be reached: its service, and the shape that providers have. */

@@ -19,7 +19,8 @@ const owners: Readonly<Record<string, string>> = {
   messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_status_counts message_transitions messages provider_callbacks provider_references
     provider_reports`,
   operators: 'audit_entries identities invitations memberships request_log sessions sign_in_failures user_tokens users',
-  webhooks: `email_queue emails webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoffs webhook_leases webhook_queue webhook_retries
+  mail: 'email_queue emails',
+  webhooks: `webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoffs webhook_leases webhook_queue webhook_retries
     webhook_subscriptions`,
 }
 

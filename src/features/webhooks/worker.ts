@@ -7,7 +7,6 @@ import { resealAll } from '../../platform/resealing.ts'
 import { Deliverer } from './dispatch/deliverer.ts'
 import { expireDeliveries } from './deliveries/store.ts'
 import { queueDepths } from './dispatch/queue-store.ts'
-import { noticeChores } from './notices/notices.ts'
 import type { WebhookService } from './service.ts'
 import { listSealed, reseal } from './endpoints/store.ts'
 
@@ -37,7 +36,6 @@ export const webhookChores = (platform: Platform): Chore[] => [
   { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
   { name: 'webhook queue depths', every_ms: 5_000, run: () => measure(platform) },
   { name: 'webhook secrets', every_ms: 3600_000, run: () => resealAll(platform, { what: 'webhook endpoint', list: listSealed, reseal }) },
-  ...noticeChores(platform),
 ]
 
 /** Deliveries outside of weekly partitions, and the index of failures. */
