@@ -284,7 +284,7 @@ export function buildApp(parts: AppParts): App {
     platform,
     server,
     routes,
-    consoleRoutes: operatorRoutes({ platform, accounts: services.accounts, billing: services.billing, sessions: services.operators.sessions }),
+    consoleRoutes: operatorRoutes({ platform, ...services, ...services.operators }),
     services,
     hasConsole: hasConsole(),
     ingest: features.ingest,

@@ -25,6 +25,8 @@ export const idPrefixes = {
   top_up: 'top',
   user: 'usr',
   session: 'ses',
+  invitation: 'inv',
+  identity: 'idn',
   audit_entry: 'aud',
   request: 'req',
   consent_change: 'cns',

@@ -76,6 +76,8 @@ const exempt: Record<string, string> = {
   'src/features/integrations/runs/store.ts listRunsOfEvents': 'by receipts that were found to be of the tenant',
   'src/features/contacts/imports/store.ts': 'the imports lane and its chores work for every account, by the ids of jobs',
   'src/features/mail/store.ts': 'e-mails to people of all accounts, and of none',
+  'src/features/operators/team/store.ts findInvitation': 'a link tells which account it opens',
+  'src/features/operators/team/store.ts forgetInvitations': 'a chore',
   'src/features/accounts/store.ts countUnrevokedKeys': 'the limit of keys is of both modes',
   'src/platform/database/migrate.ts keepInstallation': 'the order of the feed is one for all',
   'src/platform/http/idempotency-store.ts expireKeys': 'a chore',

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { NullableString, Timestamp } from './nullable.ts'
 import { objectName } from './shared-fields.ts'
 
-const roleNames = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']
+export const roleNames = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']
 
 export const ConsoleUser = Type.Object(
   {

@@ -21,10 +21,13 @@ export interface ConsoleDoorsParts {
 
 export function consoleDoors({ platform, accounts, billing, operators, limiter, routes }: ConsoleDoorsParts): Door[] {
   if (routes.length === 0) return []
-  const { sessions } = operators
+  const { sessions, resets } = operators
   const isSuspended = async (account_id: string) => (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
   const parts = { platform, sessions, limiter, isSuspended }
-  return [consoleDoor(parts, '/console/api', routes.filter(isReachable)), consoleDoor(parts, '', operatorRoutes({ platform, accounts, billing, sessions }))]
+  return [
+    consoleDoor(parts, '/console/api', routes.filter(isReachable)),
+    consoleDoor(parts, '', operatorRoutes({ platform, accounts, billing, sessions, resets })),
+  ]
 }
 
 /** All that an API key may call, but what tells of the key itself. */

@@ -4,10 +4,13 @@ import type { AccountService } from '../accounts/service.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { ConsoleRoute } from './console-route.ts'
 import { proofRoutes } from './people/proof-routes.ts'
+import { linkRoutes } from './people/link-routes.ts'
+import type { Resets } from './people/resets.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { addressLimit } from './sessions/sign-in.ts'
+import { teamRoutes } from './team/routes.ts'
 import { topUpRoutes } from './top-up-routes.ts'
 
 export interface OperatorRoutesParts {
@@ -15,10 +18,18 @@ export interface OperatorRoutesParts {
   readonly accounts: AccountService
   readonly billing: BillingService
   readonly sessions: Sessions
+  readonly resets: Resets
 }
 
 export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   const { platform, billing, sessions } = parts
   const takeTurn = addressLimit(platform.clock, platform.settings.rate_limit_sign_in)
-  return [...sessionRoutes({ ...parts, takeTurn }), ...proofRoutes({ platform, sessions, takeTurn }), ...requestRoutes, ...topUpRoutes(platform, billing)]
+  return [
+    ...sessionRoutes({ ...parts, takeTurn }),
+    ...proofRoutes({ platform, sessions, takeTurn }),
+    ...linkRoutes({ ...parts, takeTurn }),
+    ...teamRoutes(platform),
+    ...requestRoutes,
+    ...topUpRoutes(platform, billing),
+  ]
 }

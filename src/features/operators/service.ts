@@ -6,7 +6,9 @@ import { limits } from '../../contract/limits.ts'
 import type { AccountService } from '../accounts/service.ts'
 import { secondFactorChores } from './people/second-factor.ts'
 import { offerSetup } from './people/setup.ts'
+import { passwordResets } from './people/resets.ts'
 import { sessions, type Sessions } from './sessions/sessions.ts'
+import { invitationChores } from './team/invitations.ts'
 import { requestRing } from './requests/request-ring.ts'
 import { forgetRequests } from './requests/store.ts'
 
@@ -18,20 +20,26 @@ export type OperatorService = ReturnType<typeof operatorService>
 export function operatorService(platform: Platform, accounts: AccountService) {
   const requests = requestRing(platform)
   const open = sessions(platform, accounts)
+  const resets = passwordResets(platform, open)
   return {
     sessions: open,
+    resets,
     /** A link for the first owner; null where somebody can sign in already. */
     offerSetup: () => offerSetup(platform),
     requests,
     /** Where requests are answered. */
     lanes: [requests.lane],
     chores: operatorChores(platform, open),
-    stop: () => requests.flush(),
+    async stop() {
+      await resets.flush()
+      await requests.flush()
+    },
   }
 }
 
 const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
   ...secondFactorChores(platform),
+  ...invitationChores(platform),
   { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
   {
     name: 'request log',

@@ -1,22 +1,17 @@
 /** The first owner of an installation: a link that `npm start` prints while nobody can sign in, and what it makes (behaviour: console 1.5). */
-import { randomBytes, hash } from 'node:crypto'
 import { invalid, Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import { insertAudit } from '../audit/store.ts'
+import { newLink, tokenHash } from './links.ts'
 import { hashPassword, requirePassword } from './passwords.ts'
 import * as store from './store.ts'
 
 const validForMs = 24 * 3600_000
 const nameLengthMax = 120
 const emailLengthMax = 254
-
-const tokenHash = (token: string): string => hash('sha256', token, 'hex')
-
-/** A link's secret: 256 random bits. */
-const newToken = (): string => randomBytes(32).toString('base64url')
 
 /** The e-mail address as it is kept. Throws `parameter_invalid` for what is none. */
 export function requireEmail(param: string, given: string): string {
@@ -38,10 +33,10 @@ export function requireName(param: string, given: string): string {
 export async function offerSetup({ pool, clock, settings }: Platform): Promise<string | null> {
   return await transact(pool, async (tx) => {
     if (await store.anyUser(tx)) return null
-    const token = newToken()
+    const { token_hash, url } = newLink(settings.base_url, 'setup')
     const at = clock.now()
-    await store.replaceToken(tx, { token_hash: tokenHash(token), kind: 'setup', user_id: null, expires_at: isoTime(at + validForMs), created_at: isoTime(at) })
-    return `${settings.base_url}/console/setup#${token}`
+    await store.replaceToken(tx, { token_hash, kind: 'setup', user_id: null, expires_at: isoTime(at + validForMs), created_at: isoTime(at) })
+    return url
   })
 }
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime, type Clock } from '../../../lib/clock.ts'
-import { transact } from '../../../platform/database/sql.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { isPassword } from '../people/passwords.ts'
 import { useCode } from '../people/second-factor.ts'
@@ -85,6 +85,9 @@ export async function proveAgain(
     throw new WrongCredentials(param, 'This is not your password as it is now. Check it, or sign out and choose a new one by a link.')
   }
 }
+
+/** A new password by a link shows who it is: signing in is open again. */
+export const unlock = async (sql: Db, email: string): Promise<void> => await store.clearFailures(sql, emailHash(email))
 
 function requireUnlocked(clock: Clock, row: store.FailuresRow | null): void {
   if (row === null || row.locked_until === null) return
