@@ -14,6 +14,7 @@ import { registerPrices } from './prices.ts'
 import type { Register } from './program.ts'
 import { registerServe } from './serve.ts'
 import { registerTrigger } from './trigger.ts'
+import { registerUsers } from './users.ts'
 import { registerWallet } from './wallet.ts'
 import { registerWebhooks } from './webhooks.ts'
 
@@ -22,6 +23,7 @@ export const groups: readonly Register[] = [
   registerDatabase,
   registerAccounts,
   registerKeys,
+  registerUsers,
   registerChannels,
   registerCampaigns,
   registerWallet,

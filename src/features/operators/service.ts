@@ -6,6 +6,7 @@ import { limits } from '../../contract/limits.ts'
 import type { AccountService } from '../accounts/service.ts'
 import { secondFactorChores } from './people/second-factor.ts'
 import { offerSetup } from './people/setup.ts'
+import { peopleCommands } from './people/commands.ts'
 import { passwordResets } from './people/resets.ts'
 import { sessions, type Sessions } from './sessions/sessions.ts'
 import { invitationChores } from './team/invitations.ts'
@@ -24,6 +25,8 @@ export function operatorService(platform: Platform, accounts: AccountService) {
   return {
     sessions: open,
     resets,
+    /** For the command line. */
+    people: peopleCommands(platform, open),
     /** A link for the first owner; null where somebody can sign in already. */
     offerSetup: () => offerSetup(platform),
     requests,

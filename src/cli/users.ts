@@ -1,0 +1,68 @@
+/** `posthorn users …`: people who sign in to the console. A password is never typed here: a link chooses it. */
+import type { Command } from 'commander'
+import type { App } from '../app.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import { printable } from '../lib/printable.ts'
+import { accountOf } from './account-of.ts'
+import { oneOfWords } from './arguments.ts'
+import type { Register } from './program.ts'
+
+type Linked = Awaited<ReturnType<App['services']['operators']['people']['create']>>
+type Role = NonNullable<Parameters<App['services']['operators']['people']['create']>[0]['membership']>['role']
+
+const roleNames: readonly Role[] = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']
+
+interface CreateOptions {
+  email: string
+  name: string
+  account?: string
+  role?: Role
+  admin?: boolean
+}
+
+const printed = ({ user, link }: Linked, before: string) => ({
+  json: { id: user.id, object: 'user', email: user.email, name: user.name, admin: user.admin, two_factor: user.two_factor, link },
+  text: `${user.id}  ${printable(user.email)}  ${printable(user.name)}\n\n${before}\n\n  ${link}\n\nThe link is good for an hour and is used once.`,
+})
+
+export const registerUsers: Register = (program, cli) => {
+  const users = program.command('users').description('people who sign in to the console')
+
+  users
+    .command('create')
+    .description('make somebody, and print a link that chooses their password')
+    .requiredOption('--email <email>', 'with which they sign in')
+    .requiredOption('--name <name>', 'as it is shown to others')
+    .option('--account <account>', 'the id of the account that they work in')
+    .option('--role <role>', `what they may do there: ${roleNames.join(', ')}`, oneOfWords(roleNames))
+    .option('--admin', 'they administer the platform')
+    .action(async ({ email, name, account, role, admin }: CreateOptions, command: Command) => {
+      if (account !== undefined && role === undefined) throw new OperatorError('Say with --role what they may do in the account.')
+      const made = await cli.withApp(async (app) =>
+        app.services.operators.people.create({
+          email,
+          name,
+          admin: admin === true,
+          membership: role === undefined ? null : { account_id: await accountOf(app, account), role },
+        }),
+      )
+      cli.print(command, printed(made, 'They choose a password here:'))
+    })
+
+  users
+    .command('reset-password')
+    .description('print a link that chooses a new password')
+    .requiredOption('--email <email>', 'with which they sign in')
+    .action(async ({ email }: { email: string }, command: Command) => {
+      cli.print(command, printed(await cli.withApp((app) => app.services.operators.people.resetPassword(email)), 'They choose a new password here:'))
+    })
+
+  users
+    .command('reset-two-factor')
+    .description('take away the second factor of somebody who has lost it, end their sessions, and print a link that chooses a new password')
+    .requiredOption('--email <email>', 'with which they sign in')
+    .action(async ({ email }: { email: string }, command: Command) => {
+      const made = await cli.withApp((app) => app.services.operators.people.resetTwoFactor(email))
+      cli.print(command, printed(made, 'They sign in without a second factor from now on. They choose a new password here:'))
+    })
+}

@@ -1,0 +1,85 @@
+/** What an operator does about people on the command line: a link is printed, no password is (behaviour: command-line 3.4). */
+import { Problem } from '../../../contract/problem.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { transact } from '../../../platform/database/sql.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { insertAudit } from '../audit/store.ts'
+import type { Role } from '../roles.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { resetLink } from './resets.ts'
+import { deleteSecondFactor } from './second-factor-store.ts'
+import { requireEmail, requireName } from './setup.ts'
+import * as store from './store.ts'
+
+export interface NewUser {
+  readonly email: string
+  readonly name: string
+  readonly admin: boolean
+  /** Where they work; null: nowhere yet. */
+  readonly membership: { readonly account_id: `acc_${string}`; readonly role: Role } | null
+}
+
+/** Somebody, with the link with which they choose a password. */
+export interface Linked {
+  readonly user: store.UserRow
+  readonly link: string
+}
+
+export interface PeopleCommands {
+  /** Problems: `parameter_invalid`, `email_taken`. */
+  create(given: NewUser): Promise<Linked>
+  /** Problems: `resource_missing`. */
+  resetPassword(email: string): Promise<Linked>
+  /** Takes the second factor away, and ends the sessions. Problems: `resource_missing`. */
+  resetTwoFactor(email: string): Promise<Linked>
+}
+
+export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCommands => ({
+  create: (given) => createUser(platform, given),
+  resetPassword: (email) =>
+    transact(platform.pool, async (tx) => {
+      const user = await knownBy(tx, email)
+      return { user, link: await resetLink(platform, tx, user.id) }
+    }),
+  resetTwoFactor: (email) =>
+    transact(platform.pool, async (tx) => {
+      const user = await knownBy(tx, email)
+      await deleteSecondFactor(tx, user.id)
+      await sessions.endAll(tx, user.id)
+      return { user: { ...user, two_factor: false }, link: await resetLink(platform, tx, user.id) }
+    }),
+})
+
+async function createUser(platform: Platform, { admin, membership, ...given }: NewUser): Promise<Linked> {
+  const at = isoTime(platform.clock.now())
+  const named = { email: requireEmail('email', given.email), name: requireName('name', given.name) }
+  const user: store.UserRow = { id: platform.ids('usr'), ...named, password_hash: null, admin, two_factor: false, created_at: at }
+  return await transact(platform.pool, async (tx) => {
+    if ((await store.findUserByEmail(tx, user.email)) !== null) throw new Problem('email_taken')
+    await store.insertUser(tx, user)
+    if (membership !== null) {
+      await store.insertMembership(tx, { ...membership, user_id: user.id }, at)
+      await insertAudit(tx, {
+        account_id: membership.account_id,
+        id: platform.ids('aud'),
+        actor_type: 'command',
+        actor_id: 'users create',
+        impersonator_id: null,
+        action: 'members.create',
+        object_id: user.id,
+        changes: { ...named, role: membership.role },
+        address: null,
+        request_id: null,
+        created_at: at,
+      })
+    }
+    return { user, link: await resetLink(platform, tx, user.id) }
+  })
+}
+
+async function knownBy(tx: Parameters<typeof store.findUserByEmail>[0], given: string): Promise<store.UserRow> {
+  const user = await store.findUserByEmail(tx, requireEmail('email', given))
+  if (user === null)
+    throw new Problem('resource_missing', `Nobody has the e-mail address ${JSON.stringify(given.slice(0, 80))}. \`posthorn users create\` makes somebody.`)
+  return user
+}
