@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Event } from '../contract/resources/event.ts'
 import { systemClock } from '../lib/clock.ts'
-import { printable } from '../lib/printable.ts'
+import { printable, printableJson } from '../lib/printable.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { accessOf, asksService, type AccessOptions } from './access.ts'
 import { positiveNumber, words } from './arguments.ts'
@@ -22,7 +22,7 @@ interface TailOptions extends AccessOptions {
 export function eventLine({ created_at, type, id, data }: Event): string {
   const { id: object_id, status, name } = data.object as Readonly<Record<string, unknown>>
   const about = [object_id, status, name].filter((value) => typeof value === 'string').map(printable)
-  return [created_at, type.padEnd(20), id, ...about].join('  ')
+  return [...[created_at, type.padEnd(20), id].map(printable), ...about].join('  ')
 }
 
 export const registerEvents: Register = (program, cli) => {
@@ -44,12 +44,12 @@ export const registerEvents: Register = (program, cli) => {
       const access = await accessOf(options, env)
       const json = command.optsWithGlobals()['json'] === true
       const show = (event: Event, n: number) => {
-        if (json) return out(`${n === 1 ? '[' : ','}\n${JSON.stringify(event)}`)
-        return out(`${options.full === true ? JSON.stringify(event) : eventLine(event)}\n`)
+        if (json) return out(`${n === 1 ? '[' : ','}\n${printableJson(event)}`)
+        return out(`${options.full === true ? printableJson(event) : eventLine(event)}\n`)
       }
       const shown = await untilStopped((signal) =>
         tail(
-          { ...access, clock: systemClock(), tell: (line) => err(`${line}\n`), signal },
+          { ...access, clock: systemClock(), tell: (line) => err(`${printable(line)}\n`), signal },
           { types, after: options.startingAfter, count: options.count, show },
         ),
       )

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
+import { printable } from '../lib/printable.ts'
 import { hostPort } from '../lib/public-address.ts'
 import { accessOf, apiKey } from './access.ts'
 import { httpUrl, words } from './arguments.ts'
@@ -50,7 +51,7 @@ export const registerListen: Register = (program, cli) => {
             clock,
             poster,
             // with --json standard output holds one value and nothing else
-            tell: (line) => (json ? err : out)(`${line}\n`),
+            tell: (line) => (json ? err : out)(`${printable(line)}\n`),
             signal,
           })
           cli.print(command, {

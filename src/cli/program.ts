@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import posthorn from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { Problem } from '../contract/problem.ts'
-import { printableLines } from '../lib/printable.ts'
+import { printableJson, printableLines } from '../lib/printable.ts'
 import { isUnreachable } from '../platform/database/failures.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import { ReaderGone } from './standard-streams.ts'
@@ -55,7 +55,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, groups
   const cli: Cli = {
     terminal,
     print(command, { json, text }) {
-      terminal.out(command.optsWithGlobals()['json'] === true ? `${JSON.stringify(json)}\n` : `${printableLines(text)}\n`)
+      terminal.out(command.optsWithGlobals()['json'] === true ? `${printableJson(json)}\n` : `${printableLines(text)}\n`)
     },
     withApp: async (work) => await (await import('./opening.ts')).withApp(terminal.env, work),
     examine: async (work, behind) => await (await import('./opening.ts')).withApp(terminal.env, work, behind),

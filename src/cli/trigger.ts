@@ -1,8 +1,9 @@
 /** `posthorn trigger EVENT`: makes a real event happen in test mode, and waits for it (behaviour: command-line 10). */
-import { Argument, type Command } from 'commander'
+import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { eventTypes, type EventType } from '../contract/events.ts'
 import type { Event } from '../contract/resources/event.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { nearest } from '../lib/nearest.ts'
 import { OperatorError, UsageError } from '../platform/operator-error.ts'
 import { asksService, serviceOf, type AccessOptions } from './access.ts'
 import { eventLine } from './events.ts'
@@ -14,6 +15,9 @@ interface TriggerOptions extends AccessOptions {
   endpoint?: string
 }
 
+const types = Object.keys(eventTypes) as EventType[]
+const known = `There are ${types.join(', ')}.`
+
 const waitMs = 20_000
 const betweenLooksMs = 250
 
@@ -22,9 +26,12 @@ export const registerTrigger: Register = (program, cli) => {
     'trigger message.delivered',
     'trigger webhook.test --endpoint we_…',
   ])
-    .addArgument(new Argument('<event>', 'its type').choices(Object.keys(eventTypes)))
+    // the choices are for the completion of shells
+    .addArgument(new Argument('[event]', 'its type').choices(types).argParser(eventType))
     .option('--endpoint <endpoint>', 'the webhook endpoint that webhook.test is for; default: the only one')
-    .action(async (type: EventType, options: TriggerOptions, command: Command) => {
+    .addHelpText('after', ['', 'Events:', ...types.map((type) => `  ${type.padEnd(22)}${eventTypes[type].when}`)].join('\n'))
+    .action(async (type: EventType | undefined, options: TriggerOptions, command: Command) => {
+      if (type === undefined) command.error(`error: name the event that is to happen. ${known}`)
       const { triggers } = await import('./triggers.ts')
       const trigger = triggers[type]
       if (typeof trigger === 'string') throw new OperatorError(`${type} cannot be triggered: ${trigger}.`)
@@ -37,6 +44,13 @@ export const registerTrigger: Register = (program, cli) => {
       const event = await eventOf(api, clock, type, triggered)
       cli.print(command, { json: event, text: `${triggered.told}\n${eventLine(event)}` })
     })
+}
+
+function eventType(text: string): EventType {
+  const type = types.find((one) => one === text)
+  if (type !== undefined) return type
+  const meant = nearest(text.slice(0, 64), types)
+  throw new InvalidArgumentError(`${meant === undefined ? '' : `Did you mean ${meant}? `}${known}`)
 }
 
 /** Rejects with an OperatorError where the event does not happen in time. */

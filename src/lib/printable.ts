@@ -7,3 +7,6 @@ export const printable = (text: string): string =>
 
 /** As `printable`, of each line: those stay. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
+
+/** JSON on one line: the same value, for what is written out stands in its texts alone and is an escape there too. */
+export const printableJson = (value: unknown): string => printable(JSON.stringify(value))

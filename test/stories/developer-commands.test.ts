@@ -180,3 +180,37 @@ test('webhook endpoints are listed, without their secrets', async (t) => {
   assert.deepEqual(json.json, (await account.api.get('/v1/webhook_endpoints')).body.data)
   assert.equal(json.out.includes('whsec_'), false)
 })
+
+test('names and texts of others move no cursor, as text and as JSON', async (t) => {
+  const { world, account, run } = await start(t, { name: 'Ada\u001B[2J \u009B1m\u202Egbh' })
+  const reference = 'order\u001B]0;owned\u0007\u202E'
+  const { body } = await account.api.post('/v1/messages', {
+    channel: 'ch_test_sms',
+    to: '+15005550006',
+    type: 'text',
+    text: { body: 'Hi\u001B[31m' },
+    reference,
+  })
+  assert.equal(body.reference, reference)
+  await account.api.post('/v1/test/inbound_messages', { channel: 'ch_test_sms', from: '+4915112345678\u001B[1m', text: { body: '\u009B' } })
+  await world.settle()
+  const { id: before } = (await account.api.get('/v1/events')).body.data.at(-1)
+  const tail = ['events', 'tail', '--starting-after', before, '--count', '1']
+
+  const printed = [
+    await run('messages', 'list'),
+    await run('messages', 'list', '--json'),
+    await run('messages', 'get', body.id),
+    await run('messages', 'get', body.id, '--json'),
+    await run(...tail),
+    await run(...tail, '--full'),
+    await run(...tail, '--json'),
+    await run('login', '--api-key', account.key),
+    await run('send', '--channel', 'ch_\u001B[1m', '--to', '+15005550006', '--text', 'Hi'),
+  ]
+
+  // oxlint-disable-next-line no-control-regex
+  for (const { out, err } of printed) assert.doesNotMatch(out + err, /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E]/)
+  assert.deepEqual(printed[3]!.json, (await account.api.get(`/v1/messages/${body.id}`)).body)
+  assert.match(printed[2]!.out, /order\\u001b\]0;owned\\u0007\\u202e/)
+})

@@ -85,19 +85,30 @@ test('a place in the feed that there is not, an unknown type and a key that may 
 
   const nowhere = await run('events', 'tail', '--starting-after', 'evt_nowhere', '--json')
   const unknown = await run('events', 'tail', '--events', 'message.lost')
+  const near = await run('events', 'tail', '--events', 'mesage.*')
   const misspelt = await run('trigger', 'message.recieved')
+  const [short, far, none] = [await run('trigger', 'delivered'), await run('trigger', 'x'.repeat(5_000)), await run('trigger')]
+  const help = await run('trigger', '--help')
   const wrong = await run('events', 'tail', '--api-key', 'svc_test_wrong')
 
   assert.deepEqual([nowhere.code, nowhere.out, nowhere.err], [1, '', 'There is no event "evt_nowhere" to begin behind.\n'])
-  assert.deepEqual([unknown.code, misspelt.code], [2, 2])
-  assert.match(misspelt.err, /message\.received/)
+  assert.deepEqual(
+    [unknown, near, misspelt, short, far, none].map(({ code }) => code),
+    [2, 2, 2, 2, 2, 2],
+  )
+  assert.match(near.err, /Did you mean message\.\*\?/)
+  assert.match(misspelt.err, /Did you mean message\.received\? There are message\.sent, .*webhook\.test\./)
+  assert.match(short.err, /Did you mean message\.delivered\?/)
+  assert.doesNotMatch(far.err, /Did you mean/)
+  for (const type of Object.keys(eventTypes)) for (const text of [far.err, none.err, help.out]) assert.ok(text.includes(type), type)
   assert.deepEqual([wrong.code, wrong.err.includes('(401)')], [1, true])
 })
 
 test('a command whose output nobody reads any more ends quietly', async (t) => {
-  const { api, env, run } = await start(t)
+  const { receiver, api, env, run } = await start(t)
   const send = () => api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
-  const first = (await run('trigger', 'message.sent', '--json')).json.id
+  const { id: first, data } = (await run('trigger', 'message.sent', '--json')).json
+  const message: string = data.object.id
   const begin = (...argv: string[]) => {
     const child = spawn(process.execPath, [...nodeFlags, join(import.meta.dirname, '../../src/main.ts'), ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     closing(t, () => void child.kill('SIGKILL'))
@@ -108,7 +119,17 @@ test('a command whose output nobody reads any more ends quietly', async (t) => {
   assert.equal((await send()).status, 202)
   await within('an event to be shown', once(tail.child.stdout, 'data'))
   tail.child.stdout.destroy()
-  const others = [begin('events', 'tail', '--help'), begin('accounts', 'list', '--json'), begin('messages', 'list')]
+  const listen = begin('listen', '--forward-to', `http://${receiver.host}/in`, '--events', 'message.sent')
+  await within('its place in the feed to be told', once(listen.child.stdout, 'data'))
+  listen.child.stdout.destroy()
+  const others = [
+    listen,
+    begin('events', 'tail', '--help'),
+    begin('accounts', 'list', '--json'),
+    begin('messages', 'list'),
+    begin('messages', 'get', message),
+    begin('trigger', 'message.read'),
+  ]
   for (const { child } of others) child.stdout.destroy()
   assert.equal((await send()).status, 202)
 
