@@ -1,5 +1,5 @@
 /** A list of the API as a table: its states, its rows, and the way to newer and older ones by the cursor in the address. */
-import { Button, Group, Table } from '@mantine/core'
+import { Box, Button, Group, Table } from '@mantine/core'
 import { createColumnHelper, tableFeatures, useTable, type ColumnDef, type RowData } from '@tanstack/react-table'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -79,7 +79,7 @@ export function RowsTable<R extends RowData & { readonly id: string }>({
 }) {
   const table = useTable({ features, columns: definitionsOf(columns), data: rows as R[], getRowId: (row) => row.id })
   return (
-    <section className="scroll-x" aria-label={name}>
+    <Box component="section" className="scroll-x" aria-label={name} tabIndex={0}>
       <Table aria-label={name} verticalSpacing="xs">
         <Table.Thead>
           {table.getHeaderGroups().map((group) => (
@@ -96,7 +96,7 @@ export function RowsTable<R extends RowData & { readonly id: string }>({
           {table.getRowModel().rows.map((row) => (
             <Table.Tr key={row.id}>
               {row.getAllCells().map((cell) => (
-                <Table.Td key={cell.id}>
+                <Table.Td key={cell.id} data-label={cell.column.columnDef.header || undefined}>
                   <table.FlexRender cell={cell} />
                 </Table.Td>
               ))}
@@ -104,7 +104,7 @@ export function RowsTable<R extends RowData & { readonly id: string }>({
           ))}
         </Table.Tbody>
       </Table>
-    </section>
+    </Box>
   )
 }
 

@@ -4,6 +4,14 @@ import { billingScreens } from './billing/routes.ts'
 import { contactListScreens } from './contact-lists/routes.ts'
 import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
+import { messageScreens } from './messages/routes.ts'
 import { segmentScreens } from './segments/routes.ts'
 
-export const accountScreens: readonly ScreenRoute[] = [...homeScreens, ...contactListScreens, ...segmentScreens, ...channelScreens, ...billingScreens]
+export const accountScreens: readonly ScreenRoute[] = [
+  ...homeScreens,
+  ...messageScreens,
+  ...contactListScreens,
+  ...segmentScreens,
+  ...channelScreens,
+  ...billingScreens,
+]

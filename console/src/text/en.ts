@@ -2,8 +2,10 @@
 import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
 import { channels } from './en/channels.ts'
+import { content } from './en/content.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
+import { messages } from './en/messages.ts'
 import { people } from './en/people.ts'
 import { profile } from './en/profile.ts'
 import { rules, segments } from './en/segments.ts'
@@ -19,6 +21,8 @@ export const text = {
   rules,
   billing,
   channels,
+  content,
+  messages,
 
   product: 'Posthorn',
   skip: 'Skip to content',
@@ -73,8 +77,14 @@ export const text = {
   dialog: { close: 'Close', cancel: 'Cancel' },
 } as const
 
+/** Names and initials as they are written. */
+const spellings: Readonly<Record<string, string>> = { sms: 'SMS', whatsapp: 'WhatsApp', api: 'API', smpp: 'SMPP', rcs: 'RCS', id: 'ID', url: 'URL', sid: 'SID' }
+
 /** A word of the API, such as `provider_error`, as people read it: `Provider error`. */
 export function inWords(word: string): string {
-  const spaced = word.replaceAll('_', ' ')
+  const spaced = word
+    .split('_')
+    .map((part) => spellings[part] ?? part)
+    .join(' ')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }

@@ -1,0 +1,108 @@
+/** The fields of what a message says: its type, then a text, a template with its blanks, or JSON. */
+import { Stack, Text } from '@mantine/core'
+import { v1 } from '../api/client.ts'
+import type { Problem } from '../api/problem.ts'
+import { useRead } from '../api/use-read.ts'
+import type { Place } from '../paths.ts'
+import { inWords, text } from '../text/en.ts'
+import { Bubble } from './bubble.tsx'
+import { blanksOf, canBeSent, contentOf, withType, wordsOf, type ContentDraft, type Template } from './content.ts'
+import { ChoiceField, LongTextField, TextField } from './fields.tsx'
+
+const templatesMax = 100
+
+/** The templates of a channel that can be sent; none where none is chosen or it has no templates. */
+export function useTemplates(place: Place, channel: string, type: string): { readonly templates: readonly Template[]; readonly isPending: boolean } {
+  const isAsked = channel !== '' && type === 'template'
+  const read = useRead(
+    place,
+    ['channels.list_templates', channel],
+    () => v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel }, query: { limit: templatesMax } } }),
+    isAsked,
+  )
+  return { templates: isAsked ? (read.data?.data ?? []).filter(canBeSent) : [], isPending: isAsked && read.isPending }
+}
+
+export interface ContentFieldsProps<D extends ContentDraft> {
+  readonly draft: D
+  readonly onChange: (draft: D) => void
+  readonly problem: Problem | undefined
+  /** What the channel can send. */
+  readonly types: readonly string[]
+  readonly templates: readonly Template[]
+  /** Where the API has the content: `message.` in a campaign. */
+  readonly within?: string
+}
+
+export function ContentFields<D extends ContentDraft>({ draft, onChange, problem, types, templates, within = '' }: ContentFieldsProps<D>) {
+  const words = text.content
+  const choices = types.map((value) => ({ value, label: inWords(value) }))
+  return (
+    <Stack>
+      <ChoiceField
+        label={words.type}
+        choices={choices}
+        value={draft.type}
+        onChange={(type) => onChange({ ...draft, ...withType(draft, type) })}
+        param={`${within}type`}
+        problem={problem}
+      />
+      {draft.type === 'template' && templates.length > 0 ? (
+        <TemplateFields draft={draft} onChange={onChange} problem={problem} templates={templates} param={`${within}template`} />
+      ) : (
+        <LongTextField
+          label={words.message}
+          value={draft.message}
+          onChange={(message) => onChange({ ...draft, message })}
+          hint={draft.type === 'text' ? undefined : words.asJson}
+          isCode={draft.type !== 'text'}
+          param={`${within}${draft.type}`}
+          problem={problem}
+          error={contentOf(draft, templates) === undefined ? words.notJson : undefined}
+        />
+      )}
+    </Stack>
+  )
+}
+
+interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & ContentDraft>, 'templates' | 'problem'> {
+  readonly draft: D
+  readonly onChange: (draft: D) => void
+  readonly param: string
+}
+
+function TemplateFields<D extends ContentDraft>({ draft, onChange, problem, templates, param }: TemplateFieldsProps<D>) {
+  const words = text.content
+  const chosen = templates.find(({ id }) => id === draft.template)
+  return (
+    <>
+      <ChoiceField
+        label={words.template}
+        any={words.choose}
+        choices={templates.map(({ id, name, language }) => ({ value: id, label: `${name} (${language})` }))}
+        value={draft.template}
+        onChange={(template) => onChange({ ...draft, template, blanks: {} })}
+        param={param}
+        problem={problem}
+      />
+      {chosen !== undefined &&
+        blanksOf(chosen).map(({ name, holds }) => (
+          <TextField
+            key={name}
+            label={name}
+            hint={holds === 'text' ? undefined : words.fileAddress(holds)}
+            value={draft.blanks[name] ?? ''}
+            onChange={(value) => onChange({ ...draft, blanks: { ...draft.blanks, [name]: value } })}
+          />
+        ))}
+    </>
+  )
+}
+
+/** The draft as a phone would show it. */
+export function ContentPreview({ draft, templates }: { draft: ContentDraft; templates: readonly Template[] }) {
+  const chosen = draft.type === 'template' ? templates.find(({ id }) => id === draft.template) : undefined
+  if (chosen !== undefined) return <Bubble type="text" content={{ text: { body: wordsOf(chosen, draft.blanks) } }} />
+  if (draft.type === 'text' && draft.message === '') return <Text c="dimmed">{text.content.nothing}</Text>
+  return <Bubble type={draft.type} content={{ [draft.type]: contentOf(draft, templates) ?? draft.message }} />
+}

@@ -1,0 +1,104 @@
+/** What a message says, as a person enters it: a text, a template with its blanks filled, or the content of any other type as JSON. */
+import { contentExamples } from '../api/generated/contents.ts'
+import type { components } from '../api/generated/v1.ts'
+
+export type Template = components['schemas']['Template']
+
+export interface ContentDraft {
+  /** Of the API: `text`, `template` … */
+  readonly type: string
+  readonly message: string
+  /** The id of a template of the channel. */
+  readonly template: string
+  /** What fills the blanks of the template, by the blank's name. */
+  readonly blanks: Readonly<Record<string, string>>
+}
+
+export const firstContent: ContentDraft = { type: 'text', message: '', template: '', blanks: {} }
+
+/** The draft with another type, which begins with a sample of it. */
+export const withType = (draft: ContentDraft, type: string): ContentDraft => ({ ...draft, type, message: type === 'text' ? '' : sampleOf(type) })
+
+const sampleOf = (type: string): string => JSON.stringify((contentExamples as Readonly<Record<string, unknown>>)[type] ?? {}, null, 2)
+
+export const canBeSent = ({ status }: Template): boolean => status.toUpperCase() === 'APPROVED'
+
+/** A place in a template that is filled: in its header, its body or one of its buttons. */
+export interface Blank {
+  /** Of the field: `Body 1`, `Header`, `Button 1`. */
+  readonly name: string
+  readonly kind: 'header' | 'body' | 'button'
+  /** Of the parameter: `text`, or the kind of file that the header shows. */
+  readonly holds: string
+  /** Where blanks have names, this one's. */
+  readonly named: string | undefined
+  readonly index: number
+}
+
+const tag = /\{\{\s*([^{}\s]+)\s*\}\}/g
+const blanksIn = (words: unknown): string[] => (typeof words === 'string' ? [...new Set([...words.matchAll(tag)].map(([, name]) => name!))] : [])
+const files = new Set(['IMAGE', 'VIDEO', 'DOCUMENT'])
+
+type Part = Readonly<Record<string, unknown>>
+const kindOf = (part: Part): string => String(part['type']).toUpperCase()
+
+/** In the order of the template. */
+export function blanksOf({ components: parts, parameter_format }: Template): Blank[] {
+  const isNamed = parameter_format.toUpperCase() === 'NAMED'
+  return parts.flatMap((part) => {
+    if (kindOf(part) === 'BUTTONS') return buttonBlanks(part)
+    const kind = kindOf(part) === 'HEADER' ? 'header' : 'body'
+    const format = String(part['format']).toUpperCase()
+    if (kind === 'header' && files.has(format)) return [{ name: 'Header', kind, holds: format.toLowerCase(), named: undefined, index: 0 } as const]
+    return blanksIn(part['text']).map((name, index): Blank => {
+      const label = kind === 'header' ? 'Header' : 'Body'
+      return { name: `${label} ${name}`, kind, holds: 'text', named: isNamed ? name : undefined, index }
+    })
+  })
+}
+
+const buttonBlanks = (part: Part): Blank[] =>
+  (Array.isArray(part['buttons']) ? (part['buttons'] as Part[]) : []).flatMap((button, index): Blank[] =>
+    blanksIn(button['url']).length === 0 ? [] : [{ name: `Button ${index + 1}`, kind: 'button', holds: 'text', named: undefined, index }],
+  )
+
+/** The content object of the API; undefined where the JSON that was entered is none. */
+export function contentOf({ type, message, template, blanks }: ContentDraft, templates: readonly Template[]): unknown {
+  if (type === 'text') return { body: message }
+  if (type === 'template' && templates.length > 0 && template === '') return {}
+  const chosen = type === 'template' ? templates.find(({ id }) => id === template) : undefined
+  if (chosen !== undefined) return templateContent(chosen, blanks)
+  try {
+    return JSON.parse(message) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function templateContent(template: Template, filled: Readonly<Record<string, string>>): object {
+  const all = blanksOf(template)
+  const parameterOf = ({ name, holds, named }: Blank) => {
+    const value = filled[name] ?? ''
+    const what = holds === 'text' ? { text: value } : { [holds]: { link: value } }
+    return { type: holds, ...(named === undefined ? {} : { parameter_name: named }), ...what }
+  }
+  const parts = (['header', 'body'] as const).flatMap((kind) => {
+    const own = all.filter((blank) => blank.kind === kind)
+    return own.length === 0 ? [] : [{ type: kind, parameters: own.map(parameterOf) }]
+  })
+  const buttons = all
+    .filter(({ kind }) => kind === 'button')
+    .map((blank) => ({ type: 'button', sub_type: 'url', index: String(blank.index), parameters: [parameterOf(blank)] }))
+  return { name: template.name, language: { code: template.language }, components: [...parts, ...buttons] }
+}
+
+/** The words of a template with its blanks filled, as far as they are: header, body, footer. */
+export function wordsOf({ components: parts }: Template, filled: Readonly<Record<string, string>>): string {
+  const lines = parts.flatMap((part) => {
+    const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
+    const words = part['text']
+    if (typeof words !== 'string') return []
+    return [words.replaceAll(tag, (whole, name: string) => filled[`${label} ${name}`] || whole)]
+  })
+  return lines.join('\n')
+}
