@@ -2,7 +2,7 @@
 import { contentPages } from '../src/contract/content/reference.ts'
 import { routeDocuments } from '../src/openapi.ts'
 import { providerPages } from '../src/reference/provider-page.ts'
-import { clientFiles, type Document } from './gen-client.ts'
+import { clientFiles, type Document } from './gen-typescript-client.ts'
 import { consoleFiles } from './gen-console.ts'
 
 /** Paths from the root of the checkout, with their texts. */

@@ -1,4 +1,5 @@
 /** The same request in curl, TypeScript and Python. */
+import { camelCase } from './client-names.ts'
 import type { Route } from '../platform/http/route.ts'
 import { requestExample } from './openapi.ts'
 import { escape } from './page.ts'
@@ -68,8 +69,6 @@ const jsonOf = (value: unknown): string => {
   return line.length <= 72 ? line : JSON.stringify(value, null, 2)
 }
 
-const camel = (text: string): string => text.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
-
 function typescriptOf({ site, route, path, query, body, upload }: Sample): string {
   const [resource, action] = route.operation.split('.') as [string, string]
   const ids = path.split('/').filter((segment, index) => route.path.split('/')[index] !== segment || segment.startsWith('{'))
@@ -79,7 +78,7 @@ function typescriptOf({ site, route, path, query, body, upload }: Sample): strin
     ...(upload === undefined ? [] : [`await readFile('file.csv')`]),
     ...(query.size === 0 ? [] : [literal(typed(query), typescript)]),
   ]
-  const call = `posthorn.${camel(resource)}.${camel(action)}(${given.join(', ')})`
+  const call = `posthorn.${camelCase(resource)}.${camelCase(action)}(${given.join(', ')})`
   const answers = Object.values(route.replies)[0] !== ''
   return [
     `import { Posthorn } from '@posthorn/client'`,

@@ -1,21 +1,6 @@
 /** An example value of a schema: what the schema names as one, else the plainest value that fits. */
 import { Message } from '../contract/resources/message.ts'
-
-interface Schema {
-  readonly type?: string | readonly string[]
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly default?: unknown
-  readonly examples?: readonly unknown[]
-  readonly format?: string
-  readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly minimum?: number
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-}
+import type { Schema } from './schema.ts'
 
 const tail = '01m7z10y8texgrjk0p9bvk2cq6'
 /** An id with this prefix, of nothing. */

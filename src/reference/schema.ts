@@ -7,6 +7,9 @@ export interface Schema {
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly examples?: readonly unknown[]
+  readonly format?: string
   readonly description?: string
   readonly enum?: readonly unknown[]
   readonly const?: unknown

@@ -36,7 +36,7 @@ test('all of it is under 15 KB gzipped, even before anything makes it smaller, a
   assert.doesNotMatch(texts.join(''), /\b(?:process|Buffer|require|__dirname)\b[.(]/)
 })
 
-const opening = `import { Posthorn, PosthornError, verifyWebhook, type Event, type Message, type SendMessage } from '@posthorn/client'
+const opening = `import { Posthorn, PosthornError, isUnknownEvent, verifyWebhook, type ErrorCode, type Event, type Message, type MessageStatus, type SendMessage } from '@posthorn/client'
 const posthorn = new Posthorn({ apiKey: 'svc_test_x', baseUrl: 'http://127.0.0.1:1' })
 const to = { channel: 'ch_test_whatsapp', to: '+15005550006' }
 `
@@ -49,6 +49,8 @@ test('what is right compiles: events and messages narrow by their type, and unkn
     export const event: Event | null = await verifyWebhook('', {}, 'whsec_x')
     if (event?.type === 'message.failed') { const code: string | undefined = event.data.object.error?.code; console.log(code) }
     if (event?.type === 'channel.connected') console.log(event.data.object.name)
+    if (event !== null && isUnknownEvent(event)) { const type: string = event.type; console.log(type, event.id) } else if (event?.type === 'message.sent') console.log(event.data.object.to)
+    const status: MessageStatus = sent.status; const code: ErrorCode = 'comes-later'; console.log(status, code)
     if (sent.type === 'text') console.log(sent.content.text)
     const failed = new PosthornError({ message: 'x', code: 'insufficient_balance' })
     switch (failed.code) { case 'insufficient_balance': case 'connection_failed': case 'http_502': case 'comes-later': break; default: console.log(failed.code) }

@@ -116,3 +116,16 @@ test('without WebCrypto nothing is called a forgery: it is thrown', async (t) =>
 
   await assert.rejects(verifyWebhook(body, service(now, secret), secret), { name: 'TypeError', message: /WebCrypto/ })
 })
+
+test('an event of a type that came later than the client is an event, and known as such', async (t) => {
+  standStill(t)
+  const later = body.replace('message.sent', 'message.archived')
+  const signed = { 'service-signature': `t=${now},v1=${createHmac('sha256', secret).update(`${now}.${later}`).digest('hex')}` }
+
+  const [known, unknown] = [await verifyWebhook(body, service(now, secret), secret), await verifyWebhook(later, signed, secret)]
+
+  assert.deepEqual(
+    [known, unknown].map((event) => client.isUnknownEvent(event!)),
+    [false, true],
+  )
+})

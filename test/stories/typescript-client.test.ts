@@ -178,6 +178,7 @@ test('errors have a class, the code, the field, all failures and the request id'
   assert.deepEqual([invalid.status, invalid.code, invalid.param, invalid.name], [400, 'parameter_invalid', 'text.body', 'InvalidRequestError'])
   assert.equal(invalid.details[0]?.param, 'text.body')
   assert.match(invalid.requestId!, /^req_/)
+  assert.match(invalid.docUrl!, /\/docs\/errors#\w+$/)
   assert.ok(unknown instanceof client.NotFoundError)
   assert.ok(unauthenticated instanceof client.AuthenticationError && unauthenticated.status === 401)
 })

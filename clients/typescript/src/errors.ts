@@ -12,6 +12,7 @@ export interface Failure {
   readonly status?: number | undefined
   readonly param?: string | undefined
   readonly details?: ErrorBody['details']
+  readonly docUrl?: string | undefined
   readonly requestId?: string | undefined
   readonly retryAfterSeconds?: number | undefined
   readonly idempotencyKey?: string | undefined
@@ -30,6 +31,8 @@ export class PosthornError extends Error {
   readonly param: string | undefined
   /** Every failure of a validation round. */
   readonly details: NonNullable<ErrorBody['details']>
+  /** The page that explains the code; undefined where the service did not answer itself. */
+  readonly docUrl: string | undefined
   /** For questions to whoever runs the service. */
   readonly requestId: string | undefined
   /** How long the service asks to wait, as beside 429 and 503. */
@@ -43,6 +46,7 @@ export class PosthornError extends Error {
     this.status = failure.status
     this.param = failure.param
     this.details = failure.details ?? []
+    this.docUrl = failure.docUrl
     this.requestId = failure.requestId
     this.retryAfterSeconds = failure.retryAfterSeconds
     this.idempotencyKey = failure.idempotencyKey
@@ -120,6 +124,7 @@ export function errorOf(
     status,
     param: textOf(told['param']),
     details: Array.isArray(told['details']) ? told['details'].filter((each) => typeof each === 'object' && each !== null) : [],
+    docUrl: textOf(told['doc_url']),
     requestId: textOf(told['request_id']) ?? headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1000,
     idempotencyKey,

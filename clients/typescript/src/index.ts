@@ -16,9 +16,11 @@ export class Posthorn extends Resources {
 }
 
 export * from './errors.js'
+export { isUnknownEvent, type UnknownEvent } from './events.js'
 export type { FollowQuery } from './feed.js'
 export type * from './generated/resources.js'
 export type * from './generated/types.js'
+export type * from './values.js'
 export type { List, Page } from './list.js'
 export type { ClientOptions, RequestOptions } from './transport.js'
 export { verifyWebhook, type ReceivedHeaders, type VerifyOptions } from './webhooks.js'

@@ -1,5 +1,6 @@
 /** The generated half of the TypeScript client: its types and its operations, from the OpenAPI document. */
-import { comment, declaration, type Schema, typeOf } from './gen-client-types.ts'
+import { camelCase, pascalCase } from '../src/reference/client-names.ts'
+import { comment, declaration, type Schema, typeOf } from './gen-typescript-types.ts'
 
 interface Parameter {
   readonly name: string
@@ -20,6 +21,9 @@ interface Operation {
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
+
+/** As the union of events tells them apart. */
+const eventTypesOf = ({ components }: Document): string[] => Object.keys(components.schemas['Event']?.discriminator?.mapping ?? {})
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -61,29 +65,34 @@ export function clientFiles(document: Document): Record<string, string> {
   }
   const classes = resources.map((resource) => {
     const methods = calls.filter((call) => call.resource === resource).map((call) => methodOf(call, declare))
-    return `export class ${pascal(resource)}Resource extends Resource {\n${methods.join('\n')}}\n`
+    return `export class ${pascalCase(resource)}Resource extends Resource {\n${methods.join('\n')}}\n`
   })
   const used = schemas
     .map(([name]) => name)
     .filter((name) => new RegExp(`\\b${name}\\b`).test([...declared, ...classes].join('').replaceAll(/\/\*\*.*\*\//g, '')))
   return {
     [`${folder}/types.ts`]: [opening('The objects of the API.'), ...schemas.map(([name, schema]) => declaration(name, schema))].join('\n'),
+    [`${folder}/event-types.ts`]: `${opening('The types of events that this version knows.')}export const eventTypes: readonly string[] = [${eventTypesOf(
+      document,
+    )
+      .map((type) => `\n  '${type}',`)
+      .join('')}\n]\n`,
     [`${folder}/resources.ts`]: [
       opening('The operations of the API.') +
         `import type { List } from '../list.js'\nimport { Resource } from '../resource.js'\nimport type { RequestOptions, Transport } from '../transport.js'\nimport type {\n${used.map((name) => `  ${name},\n`).join('')}} from './types.js'\n`,
       ...declared,
       ...classes,
-      `/** All of them, as the fields of the client. */\nexport class Resources {\n${resources.map((each) => `  readonly ${camel(each)}: ${pascal(each)}Resource\n`).join('')}\n  constructor(transport: Transport) {\n${resources.map((each) => `    this.${camel(each)} = new ${pascal(each)}Resource(transport)\n`).join('')}  }\n}\n`,
+      `/** All of them, as the fields of the client. */\nexport class Resources {\n${resources.map((each) => `  readonly ${camelCase(each)}: ${pascalCase(each)}Resource\n`).join('')}\n  constructor(transport: Transport) {\n${resources.map((each) => `    this.${camelCase(each)} = new ${pascalCase(each)}Resource(transport)\n`).join('')}  }\n}\n`,
     ].join('\n'),
   }
 }
 
 function methodOf(call: Call, declare: (name: string, schema: Schema) => string): string {
-  const name = pascal(call.resource) + pascal(call.action)
+  const name = pascalCase(call.resource) + pascalCase(call.action)
   const named = (schema: Schema, kind: string) => (schema.$ref === undefined && schema.type === 'object' ? declare(name + kind, schema) : typeOf(schema))
   const ids = (call.parameters ?? []).filter((each) => each.in === 'path')
   const queries = (call.parameters ?? []).filter((each) => each.in === 'query')
-  const parameters = ids.map((each) => `${camel(each.name)}: string`)
+  const parameters = ids.map((each) => `${camelCase(each.name)}: string`)
   const request = [`method: '${call.method}'`, `path: ${pathOf(call.path)}`]
   const body = call.requestBody
   const json = body?.content['application/json']
@@ -100,7 +109,7 @@ function methodOf(call: Call, declare: (name: string, schema: Schema) => string)
     request.push('query')
   }
   parameters.push('options?: RequestOptions')
-  const head = `${comment([call.summary, call.description].filter(Boolean).join('. '), '  ')}  ${camel(call.action)}(${parameters.join(', ')})`
+  const head = `${comment([call.summary, call.description].filter(Boolean).join('. '), '  ')}  ${camelCase(call.action)}(${parameters.join(', ')})`
   const answer = Object.entries(call.responses)
     .filter(([status]) => status.startsWith('2'))
     .map(([, { content }]) => content)
@@ -110,7 +119,7 @@ function methodOf(call: Call, declare: (name: string, schema: Schema) => string)
     return `${head}: List<${named(items, 'Item')}> {\n    return this.page(${pathOf(call.path)}, query, options)\n  }\n`
   if (json200.length === 0) request.push('text: true')
   const gone = call.method === 'DELETE' ? json200[0]?.properties : undefined
-  if (gone !== undefined) request.push(`deleted: { id: ${camel(ids.at(-1)!.name)}, object: ${typeOf(gone['object']!)}, deleted: true }`)
+  if (gone !== undefined) request.push(`deleted: { id: ${camelCase(ids.at(-1)!.name)}, object: ${typeOf(gone['object']!)}, deleted: true }`)
   const type = json200.length === 0 ? 'string' : [...new Set(json200.map((schema) => named(schema, 'Response')))].join(' | ')
   return `${head}: Promise<${type}> {\n    return this.call({ ${request.join(', ')} }, options)\n  }\n`
 }
@@ -130,7 +139,5 @@ const pathOf = (path: string): string =>
   `[${path
     .slice(1)
     .split('/')
-    .map((each) => (each.startsWith('{') ? camel(each.slice(1, -1)) : `'${each}'`))
+    .map((each) => (each.startsWith('{') ? camelCase(each.slice(1, -1)) : `'${each}'`))
     .join(', ')}]`
-const camel = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-const pascal = (name: string): string => camel(`_${name}`)

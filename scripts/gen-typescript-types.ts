@@ -16,6 +16,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | Schema
+  readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> }
 }
 
 /** The expression of its type. `indent` is that of the line on which it stands. */
