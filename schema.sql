@@ -47,6 +47,9 @@ create table audit_entries (
   constraint audit_entries_pkey PRIMARY KEY (account_id, id),
   constraint audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'command'::text])))
 );
+CREATE INDEX audit_entries_actor ON public.audit_entries USING btree (account_id, actor_id, id);
+CREATE INDEX audit_entries_age ON public.audit_entries USING btree (created_at);
+CREATE INDEX audit_entries_impersonator ON public.audit_entries USING btree (account_id, impersonator_id, id) WHERE (impersonator_id IS NOT NULL);
 CREATE INDEX audit_entries_object ON public.audit_entries USING btree (account_id, object_id, id);
 
 create table automation_events (

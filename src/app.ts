@@ -68,8 +68,9 @@ import { idMaker, type IdMaker } from './lib/ids.ts'
 import type { Loop } from './lib/loop.ts'
 import { loopsOf, type Loops } from './loops.ts'
 import { hasConsole, mountPages } from './pages.ts'
+import { working } from './working.ts'
 import { notifier, type Notifier } from './platform/notifier.ts'
-import { platformChores, signOff } from './platform/chores.ts'
+import { platformChores } from './platform/chores.ts'
 import { makePlatform, type PlatformParts } from './platform/make-platform.ts'
 import { bodyRoom } from './platform/http/body-room.ts'
 import { inFlight } from './platform/http/idempotency.ts'
@@ -194,8 +195,6 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
     ],
   }
 }
-
-type Features = ReturnType<typeof compose>
 
 /** What one feature does about facts of another, in the order in which it is done. */
 function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOptOut>[0], 'platform'>): void {
@@ -324,7 +323,18 @@ function serverOf(
   const { accounts, integrations } = services
   const findKey = (text: string) => (isSourceKeyText(text) ? integrations.findKey(text) : accounts.findKey(text))
   const doors = consoleDoors({ platform, accounts, billing: services.billing, operators: services.operators, limiter, routes })
-  const server = makeServer({ platform, findKey, limiter, routes, doors, running: inFlight(), bodies, connections, note: services.operators.requests.note })
+  const server = makeServer({
+    platform,
+    findKey,
+    limiter,
+    routes,
+    doors,
+    running: inFlight(),
+    bodies,
+    connections,
+    note: services.operators.requests.note,
+    recorderOf: services.operators.recorderOf,
+  })
   if (routes.length > 0) {
     mountPages(server, routes, platform.settings.base_url)
     mountFiles(server, '/media/:id', services.media.open)
@@ -349,49 +359,4 @@ function listenTo(notifications: Notifier, { accounts, channels, integrations }:
     channels.forget()
     for (const lane of workers) lane.wake()
   })
-}
-
-/** The life of the lanes between `start` and `stop`. */
-function working(
-  { services, ingest, dispatch, sessions, deliver }: Features,
-  loops: Loops,
-  wanted: readonly Role[],
-  notifications: Notifier,
-  present: Presence,
-) {
-  const ended = new AbortController()
-  let running: Promise<void>[] = []
-  return {
-    async start(): Promise<void> {
-      await notifications.open()
-      await present.open()
-      await loops.everywhere[0]!.tick()
-      await dispatch.takeOver()
-      const started = wanted.includes('worker') ? [...loops.everywhere, ...loops.workers] : loops.everywhere
-      running = started.map((lane) => lane.run(ended.signal))
-    },
-    async stop(platform: Platform, closeRequests: () => Promise<void>): Promise<void> {
-      await Promise.all([closeRequests(), dispatch.stop(), deliver.stop()])
-      await services.integrations.reporting.stop()
-      await ingest.stop()
-      // what was being accepted for the memory of this process meanwhile is given back too
-      await dispatch.stop()
-      await sessions.stop()
-      await services.contacts.flushActivity()
-      await services.operators.stop()
-      ended.abort()
-      await Promise.all(running)
-      await services.webhooks.close()
-      await services.media.close()
-      await services.channels.close()
-      await services.billing.topUps.close()
-      present.close()
-      if (running.length > 0) await signOff(platform).catch(() => undefined) // a silent process is taken for dead anyway
-      await notifications.close()
-    },
-    async giveUp(): Promise<void> {
-      ended.abort()
-      await Promise.all(running)
-    },
-  }
 }

@@ -36,6 +36,7 @@ export const limits = {
   keys_per_account_max: 50,
   event_retention_ms: 30 * 24 * 3600_000,
   request_log_retention_ms: 7 * 24 * 3600_000,
+  audit_retention_ms: 365 * 24 * 3600_000,
   /** How long an authentication or channel look-up may be served from memory (behaviour: authentication 5.1). */
   cache_ms: 4_000,
   /** Requests that one group commit takes (docs/decisions/group-commit.md). */

@@ -20,7 +20,16 @@ const features = [
   'operators',
 ]
 /** Files of the root by layer; `cli` and `reference` stand with `app`. */
-const rootFiles: Record<string, string> = { app: 'app', loops: 'app', main: 'main', config: 'app', 'config-readers': 'app', openapi: 'app', pages: 'app' }
+const rootFiles: Record<string, string> = {
+  app: 'app',
+  loops: 'app',
+  main: 'main',
+  config: 'app',
+  'config-readers': 'app',
+  openapi: 'app',
+  pages: 'app',
+  working: 'app',
+}
 /** Through which files a feature may be reached: its service, and the shape that providers have. */
 const entrances = ['service.ts', 'adapter.ts']
 /** contract is data: it imports these packages and nothing else. `ajv` judges the schemas of reply samples. */

@@ -2,7 +2,7 @@
 import type { Caller, Mode } from '../../contract/caller.ts'
 import { isId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
-import { Problem, invalid } from '../../contract/problem.ts'
+import { Problem, invalid, missing } from '../../contract/problem.ts'
 import type { Account } from '../../contract/resources/account.ts'
 import { scopes, type Scope } from '../../contract/scopes.ts'
 import { isTimezone } from '../../contract/validation.ts'
@@ -11,6 +11,7 @@ import { isCountry } from '../../lib/phone.ts'
 import { transact, type Db } from '../../platform/database/sql.ts'
 import type { FindKey, KeyFacts } from '../../platform/http/auth.ts'
 import { addressList, isAddressRange } from '../../platform/http/client-address.ts'
+import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { keyCache } from './key-cache.ts'
 import { isKeyText, keyHash, newKey } from './keys.ts'
@@ -21,7 +22,7 @@ import type { AccountRow, KeyRow, KeyWithAccount } from './store.ts'
 export { keyCache } from './key-cache.ts'
 export { isKeyText, isSourceKeyText, keyHash, newKey } from './keys.ts'
 export { defaultCountryOf, meantPhone, withMeantPhone } from './phone-hint.ts'
-export { ownerEmailOf, suspensions } from './store.ts'
+export { ownerEmailOf, suspensions, type AccountRow, type KeyRow } from './store.ts'
 
 export interface NewKey {
   readonly account_id: string
@@ -50,6 +51,8 @@ export interface AccountService {
   readonly findKey: FindKey
   /** Forgets the keys held in memory: at a change, and whenever one may have been missed. */
   forgetKeys(): void
+  /** As `forgetKeys`, in every process: after the transaction of a change. */
+  publishKeys(): void
   me(caller: Caller): Account
   /** What every key of an account is held to; null for one that is gone. */
   stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
@@ -60,19 +63,25 @@ export interface AccountService {
   /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and a country that there is not. */
   create(account: NewAccount): Promise<AccountRow>
   list(): Promise<AccountRow[]>
-  update(id: string, changes: AccountChanges): Promise<AccountRow>
+  /** Throws `resource_missing` for one that is not there. */
+  find(sql: Db, id: string): Promise<AccountRow>
+  /** `on`, here and below: the transaction that it is a part of. */
+  update(id: string, changes: AccountChanges, on?: Db): Promise<AccountRow>
   /** Refuses the account's keys from now on and publishes `account_suspended`. A second time changes nothing. */
-  suspend(id: string): Promise<AccountRow>
-  reinstate(id: string): Promise<AccountRow>
+  suspend(id: string, on?: Db): Promise<AccountRow>
+  reinstate(id: string, on?: Db): Promise<AccountRow>
   /** Keeps the account from being suspended until the transaction ends. Throws 403 `account_suspended` where it is. */
   requireUnsuspended(tx: Db, id: string): Promise<void>
-  /** Problems: resource_missing; parameter_invalid for an expiry that has passed, and beyond 50 unrevoked keys of the account. */
-  createKey(key: NewKey): Promise<CreatedKey>
+  /** Problems: resource_missing; parameter_invalid for an expiry that has passed; `api_key_limit` beyond 50 unrevoked keys of the account. */
+  createKey(key: NewKey, on?: Db): Promise<CreatedKey>
   /** Keys of both modes, newest first, without their texts. */
   listKeys(account_id: string): Promise<KeyRow[]>
-  revokeKey(id: string): Promise<KeyRow>
+  /** Those after `starting_after`, one more than the page holds. */
+  pageOfKeys(sql: Db, account_id: string, page: Page): Promise<KeyRow[]>
+  /** `owner`: the account whose key it must be. */
+  revokeKey(id: string, on?: Db, owner?: string): Promise<KeyRow>
   /** Replaces the addresses from which a key may be used; none: from everywhere. */
-  setAllowlist(id: string, ip_allowlist: readonly string[]): Promise<KeyRow>
+  setAllowlist(id: string, ip_allowlist: readonly string[], on?: Db): Promise<KeyRow>
 }
 
 const nameLengthMax = 120
@@ -90,47 +99,64 @@ export function accountService(platform: Platform): AccountService {
   return {
     findKey: (text) => cache.find(text),
     forgetKeys: () => cache.forget(),
+    publishKeys: changed,
     me: accountObject,
     stateOf,
     namesOf: async (sql, ids) => new Map((await store.listNames(sql, ids)).map(({ id, name }) => [id, name])),
     timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
     create: (account) => create(platform, account),
     list: () => store.listAccounts(pool),
-    async update(id, changes) {
-      const row = await update(platform, id, changes)
+    find: (sql, id) => accountOf(sql, id),
+    async update(id, changes, on = pool) {
+      const row = await update(on, id, changes)
       changed()
       return row
     },
-    async suspend(id) {
-      const row = await setSuspended(platform, id, true)
+    async suspend(id, on = pool) {
+      const row = await setSuspended(platform, on, id, true)
       changed()
       return row
     },
-    async reinstate(id) {
-      const row = await setSuspended(platform, id, false)
+    async reinstate(id, on = pool) {
+      const row = await setSuspended(platform, on, id, false)
       changed()
       return row
     },
     async requireUnsuspended(tx, id) {
       if (await store.isSuspended(tx, id)) throw new Problem('account_suspended')
     },
-    async createKey(key) {
-      const created = await createKey(platform, key)
+    ...keysOf(platform, changed),
+  }
+}
+
+type KeyMethods = Pick<AccountService, 'createKey' | 'listKeys' | 'pageOfKeys' | 'revokeKey' | 'setAllowlist'>
+
+/** What is done with API keys; `changed` is called after each change. */
+function keysOf(platform: Platform, changed: () => void): KeyMethods {
+  const { pool, clock } = platform
+  return {
+    async createKey(key, on = pool) {
+      const created = await createKey(platform, on, key)
       changed()
       return created
     },
     async listKeys(account_id) {
-      await accountOf(platform, account_id)
+      await accountOf(pool, account_id)
       return await store.listKeys(pool, account_id)
     },
-    async revokeKey(id) {
-      const row = await store.revokeKey(pool, id, isoTime(clock.now()))
-      if (row === null) throw noKey(id)
+    async pageOfKeys(sql, account_id, page) {
+      const exists = async (id: string) => isId('key', id) && (await store.findKey(sql, id))?.account_id === account_id
+      await requireCursor(page.starting_after, 'No API key has the id', exists)
+      return await store.pageOfKeys(sql, account_id, page)
+    },
+    async revokeKey(id, on = pool, owner) {
+      const row = await transact(on, (tx) => store.revokeKey(tx, id, owner ?? null, isoTime(clock.now())))
+      if (row === null) throw owner === undefined ? noKey(id) : missing('API key', id)
       changed()
       return row
     },
-    async setAllowlist(id, ip_allowlist) {
-      const row = await store.setAllowlist(pool, id, checkedAllowlist(ip_allowlist))
+    async setAllowlist(id, ip_allowlist, on = pool) {
+      const row = await store.setAllowlist(on, id, checkedAllowlist(ip_allowlist))
       if (row === null) throw noKey(id)
       changed()
       return row
@@ -171,8 +197,8 @@ async function create(platform: Platform, account: NewAccount): Promise<AccountR
   return row
 }
 
-async function accountOf(platform: Platform, id: string): Promise<AccountRow> {
-  const row = isId('acc', id) ? await store.findAccount(platform.pool, id) : null
+async function accountOf(sql: Db, id: string): Promise<AccountRow> {
+  const row = isId('acc', id) ? await store.findAccount(sql, id) : null
   if (row === null) throw noAccount(id)
   return row
 }
@@ -182,8 +208,8 @@ export const noAccount = (id: string): Problem => new Problem('resource_missing'
 const noKey = (id: string): Problem =>
   new Problem('resource_missing', `There is no API key ${id}. \`posthorn keys list --account A\` shows those of an account.`)
 
-async function update(platform: Platform, id: string, changes: AccountChanges): Promise<AccountRow> {
-  return await transact(platform.pool, async (sql) => {
+async function update(on: Db, id: string, changes: AccountChanges): Promise<AccountRow> {
+  return await transact(on, async (sql) => {
     const row = await store.lockAccount(sql, id)
     if (row === null) throw noAccount(id)
     const next: AccountRow = {
@@ -198,8 +224,8 @@ async function update(platform: Platform, id: string, changes: AccountChanges): 
   })
 }
 
-async function setSuspended(platform: Platform, id: string, suspended: boolean): Promise<AccountRow> {
-  return await transact(platform.pool, async (sql) => {
+async function setSuspended(platform: Platform, on: Db, id: string, suspended: boolean): Promise<AccountRow> {
+  return await transact(on, async (sql) => {
     const row = await store.lockAccount(sql, id)
     if (row === null) throw noAccount(id)
     if ((row.suspended_at !== null) === suspended) return row
@@ -212,14 +238,17 @@ async function setSuspended(platform: Platform, id: string, suspended: boolean):
   })
 }
 
-async function createKey(platform: Platform, wanted: NewKey): Promise<CreatedKey> {
+async function createKey(platform: Platform, on: Db, wanted: NewKey): Promise<CreatedKey> {
   const text = newKey(wanted.mode)
-  return await transact(platform.pool, async (sql) => {
+  return await transact(on, async (sql) => {
     // the lock makes the cap hold when several keys are made at once
     const account = isId('acc', wanted.account_id) ? await store.lockAccount(sql, wanted.account_id) : null
     if (account === null) throw noAccount(wanted.account_id)
     if ((await store.countUnrevokedKeys(sql, account.id)) >= limits.keys_per_account_max) {
-      throw invalid('account_id', 'too_many', `The account already has ${limits.keys_per_account_max} unrevoked keys. Revoke one that is no longer used.`)
+      throw new Problem(
+        'api_key_limit',
+        `The account has ${limits.keys_per_account_max} keys that are not revoked, which is the limit. Revoke one that is no longer used.`,
+      )
     }
     const row: KeyRow = {
       id: platform.ids('key'),

@@ -1,6 +1,7 @@
 /** SQL of accounts and API keys. */
 import type { Mode } from '../../contract/caller.ts'
 import type { Db, Fragment } from '../../platform/database/sql.ts'
+import type { Page } from '../../platform/http/paging.ts'
 
 export interface AccountRow {
   readonly id: `acc_${string}`
@@ -117,15 +118,23 @@ export async function listKeys(sql: Db, account_id: string): Promise<KeyRow[]> {
     from api_keys where account_id = ${account_id} order by id desc`
 }
 
+/** As `listKeys`, one more than the page holds. */
+export async function pageOfKeys(sql: Db, account_id: string, { limit, starting_after }: Page): Promise<KeyRow[]> {
+  return await sql<KeyRow[]>`
+    select id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at
+    from api_keys where account_id = ${account_id} ${starting_after === undefined ? sql`` : sql`and id < ${starting_after}`}
+    order by id desc limit ${limit + 1}`
+}
+
 export async function countUnrevokedKeys(sql: Db, account_id: string): Promise<number> {
   const [row] = await sql<{ keys: number }[]>`select count(*)::int as keys from api_keys where account_id = ${account_id} and revoked_at is null`
   return row!.keys
 }
 
-/** Revokes a key; a second time changes nothing. Resolves to the row, or null where there is none. */
-export async function revokeKey(sql: Db, id: string, at: string): Promise<KeyRow | null> {
+/** Revokes a key; a second time changes nothing. Resolves to the row, or null where there is none, or none of this account. */
+export async function revokeKey(sql: Db, id: string, account_id: string | null, at: string): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    update api_keys set revoked_at = coalesce(revoked_at, ${at}) where id = ${id}
+    update api_keys set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} and account_id = coalesce(${account_id}::text, account_id)
     returning id, account_id, mode, name, last_four, scopes, ip_allowlist, expires_at, revoked_at, created_at`
   return row ?? null
 }

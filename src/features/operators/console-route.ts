@@ -20,6 +20,8 @@ export interface ConsoleFacts {
   readonly permission?: Permission
   /** Its objects have a mode: `Service-Mode` is required. */
   readonly moded?: boolean
+  /** It changes nothing that the audit log tells of, or writes its entries itself. */
+  readonly unaudited?: boolean
 }
 
 export type ConsoleRoute = Route & ConsoleFacts

@@ -7,6 +7,7 @@ import { Problem } from '../../contract/problem.ts'
 import type { Door, Entered } from '../../platform/http/door.ts'
 import { addressList, clientAddress } from '../../platform/http/client-address.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
+import type { RecorderOf } from '../../platform/http/recording.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Access, ConsoleFacts, Entrant } from './console-route.ts'
@@ -20,6 +21,8 @@ export interface DoorParts {
   readonly limiter: RateLimiter
   /** Whether the account's keys are refused. */
   readonly isSuspended: (account_id: string) => Promise<boolean>
+  /** Writes the audit log. */
+  readonly recorderOf: RecorderOf
 }
 
 /** The door before these routes; `prefix` comes before their paths. */
@@ -28,6 +31,7 @@ export function consoleDoor(parts: DoorParts, prefix: string, routes: readonly R
   return {
     prefix,
     routes,
+    recorderOf: parts.recorderOf,
     async enter(request, reply, route) {
       reply.header('cache-control', 'no-store')
       const { settings } = parts.platform

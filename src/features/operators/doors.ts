@@ -5,6 +5,7 @@ import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
 import type { BillingService } from '../billing/service.ts'
+import { consoleRecorder } from './audit/recording.ts'
 import { consoleDoor } from './door.ts'
 import { operatorRoutes } from './routes.ts'
 import type { OperatorService } from './service.ts'
@@ -23,7 +24,7 @@ export function consoleDoors({ platform, accounts, billing, operators, limiter, 
   if (routes.length === 0) return []
   const { sessions, resets } = operators
   const isSuspended = async (account_id: string) => (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
-  const parts = { platform, sessions, limiter, isSuspended }
+  const parts = { platform, sessions, limiter, isSuspended, recorderOf: consoleRecorder(platform) }
   return [
     consoleDoor(parts, '/console/api', routes.filter(isReachable)),
     consoleDoor(parts, '', operatorRoutes({ platform, accounts, billing, sessions, resets })),

@@ -2,10 +2,13 @@
 import type { BillingService } from '../billing/service.ts'
 import type { AccountService } from '../accounts/service.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { accountRoutes } from './account/routes.ts'
+import { auditRoutes } from './audit/routes.ts'
 import type { ConsoleRoute } from './console-route.ts'
 import { proofRoutes } from './people/proof-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
+import { keyRoutes } from './keys/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import type { Sessions } from './sessions/sessions.ts'
@@ -29,6 +32,9 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...proofRoutes({ platform, sessions, takeTurn }),
     ...linkRoutes({ ...parts, takeTurn }),
     ...teamRoutes(platform),
+    ...accountRoutes(parts),
+    ...keyRoutes(platform, parts.accounts),
+    ...auditRoutes,
     ...requestRoutes,
     ...topUpRoutes(platform, billing),
   ]

@@ -12,6 +12,8 @@ import { sessions, type Sessions } from './sessions/sessions.ts'
 import { invitationChores } from './team/invitations.ts'
 import { requestRing } from './requests/request-ring.ts'
 import { forgetRequests } from './requests/store.ts'
+import { keyRecorder } from './audit/recording.ts'
+import { forgetAudit } from './audit/store.ts'
 
 const forgottenPerStep = 5_000
 
@@ -30,6 +32,8 @@ export function operatorService(platform: Platform, accounts: AccountService) {
     /** A link for the first owner; null where somebody can sign in already. */
     offerSetup: () => offerSetup(platform),
     requests,
+    /** What the audit log keeps of changes with API keys. */
+    recorderOf: keyRecorder(platform),
     /** Where requests are answered. */
     lanes: [requests.lane],
     chores: operatorChores(platform, open),
@@ -44,6 +48,14 @@ const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
   ...secondFactorChores(platform),
   ...invitationChores(platform),
   { name: 'ended sessions', every_ms: 60_000, run: () => open.forgetEnded() },
+  {
+    name: 'audit log',
+    every_ms: 3600_000,
+    run: () =>
+      untilDone(platform.clock, forgottenPerStep, () =>
+        forgetAudit(platform.pool, isoTime(platform.ageing.now() - limits.audit_retention_ms), forgottenPerStep),
+      ),
+  },
   {
     name: 'request log',
     every_ms: 60_000,

@@ -35,6 +35,7 @@ export const topUpRoutes = (platform: Platform, { topUps }: BillingService): Con
     scope: null,
     permission: 'top_up',
     idempotent: 'lease',
+    unaudited: true,
     summary: 'Top the wallet up',
     description: 'Answers where it is paid. The wallet has the money once the payment provider says that it is paid. Live mode only.',
     body: Type.Object(

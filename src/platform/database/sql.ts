@@ -20,6 +20,15 @@ export async function transact<T>(sql: Db, work: (sql: Transaction) => Promise<T
   return (await (sql as Pool).begin(work)) as T
 }
 
+/** False inside of an open transaction. */
+export const isPool = (sql: Db): sql is Pool => !isTransaction(sql)
+
+/** Whether the transaction has written or locked anything so far. */
+export async function hasWritten(tx: Transaction): Promise<boolean> {
+  const [row] = await tx<{ written: boolean }[]>`select pg_current_xact_id_if_assigned() is not null as written`
+  return row!.written
+}
+
 function isTransaction(sql: Db): sql is Transaction {
   return 'savepoint' in sql
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Caller } from '../../contract/caller.ts'
 import { prepare, perform, type Pipeline, type PreparedRoute } from './pipeline.ts'
+import type { RecorderOf } from './recording.ts'
 import type { Route } from './route.ts'
 import { responses, routerPath } from './responses.ts'
 
@@ -18,13 +19,15 @@ export interface Door {
   readonly routes: readonly Route[]
   /** The first of the checks, up to and with whether the caller may do this. Rejects with a Problem; may set headers of the reply. */
   enter(request: FastifyRequest, reply: FastifyReply, route: Route): Promise<Entered>
+  /** What is kept of changes that come through it. */
+  readonly recorderOf?: RecorderOf
 }
 
 /** Mounts the routes once more, behind the door. Buckets of rate limits are the door's. */
 export function mountDoor(server: FastifyInstance, pipeline: Pipeline, door: Door): void {
   for (const given of door.routes) {
     const route = { ...given, path: `${door.prefix}${given.path}` }
-    const prepared = prepare(route, 0, 0)
+    const prepared = prepare(route, 0, 0, door.recorderOf?.(route))
     server.route({
       method: route.method,
       url: routerPath(route.path),

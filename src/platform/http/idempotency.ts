@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Caller } from '../../contract/caller.ts'
+import { consoleErrorCatalogue } from '../../contract/console-errors.ts'
 import { errorCatalogue, type Detail, type ErrorCode } from '../../contract/errors.ts'
 import { limits } from '../../contract/limits.ts'
 import { Problem, invalid } from '../../contract/problem.ts'
@@ -101,7 +102,7 @@ export function replayedRefusal(stored: unknown): Problem {
   const more: { param?: string; details?: readonly Detail[]; headers: Record<string, string> } = { headers: replayedHeaders }
   if (error.param !== undefined) more.param = error.param
   if (error.details !== undefined) more.details = error.details
-  return new Problem(error.code in errorCatalogue ? error.code : 'internal_error', error.message, more)
+  return new Problem(error.code in errorCatalogue || error.code in consoleErrorCatalogue ? error.code : 'internal_error', error.message, more)
 }
 
 /** Throws `idempotency_key_reused` unless the row is of the same request. */

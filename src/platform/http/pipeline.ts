@@ -21,6 +21,7 @@ import { namingUnknown, type RefuseUnknown } from './hints.ts'
 import { canonicalFingerprint, checkIdempotencyKey, inTransaction, keepNothing, keyedRequest, refuseReused, underLease, type InFlight } from './idempotency.ts'
 import { queryReader, type QueryReader, type RawQuery } from './query.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
+import { recorded, type Call, type Change, type Recorder } from './recording.ts'
 import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
 
 declare module 'fastify' {
@@ -59,9 +60,11 @@ export interface PreparedRoute {
   readonly open: boolean
   /** How long its requests took, by status. */
   readonly times: Map<number, Series>
+  /** Of changes of which something is kept. */
+  readonly record: Recorder | undefined
 }
 
-export function prepare(route: Route, index: number, rate_limit: number): PreparedRoute {
+export function prepare(route: Route, index: number, rate_limit: number, record?: Recorder): PreparedRoute {
   const schema = route.body as (TObject & { required?: string[]; additionalProperties?: unknown }) | undefined
   const open = schema?.additionalProperties === true
   return {
@@ -78,6 +81,7 @@ export function prepare(route: Route, index: number, rate_limit: number): Prepar
     known: open && route.known_fields === undefined ? undefined : new Set([...Object.keys(schema?.properties ?? {}), ...(route.known_fields ?? [])]),
     open,
     times: new Map(),
+    record,
   }
 }
 
@@ -227,7 +231,7 @@ export function perform(pipeline: Pipeline, prepared: PreparedRoute) {
     }
     const body = given === undefined ? undefined : ignoreUnknown(prepared, given, reply)
     try {
-      send(route, reply, await operate(pipeline, route, request, reply, query, given, body, key))
+      send(route, reply, await operate(pipeline, prepared, request, reply, query, given, body, key))
     } catch (error) {
       throw given === undefined ? error : namingUnknown(error, given, prepared.known, route.other_names)
     }
@@ -262,7 +266,7 @@ function failuresOf(found: Detail[], given: Record<string, unknown>, { inspect }
 
 function operate(
   pipeline: Pipeline,
-  route: Route,
+  { route, record }: PreparedRoute,
   request: FastifyRequest,
   reply: FastifyReply,
   query: unknown,
@@ -279,16 +283,27 @@ function operate(
     const { narrow } = route.expensive!
     return platform.reads.run({ account_id: caller.account_id, gone: signal, narrow }, (sql) => handler(new Context(request, reply, query, body, sql, key)))
   }
-  if (key === undefined || route.idempotent === 'own') return handler(new Context(request, reply, query, body, platform.pool, key))
+  const plain: Call = (sql, keep) => handler(new Context(request, reply, query, body, sql, key, keep))
+  const call = record === undefined ? plain : recorded(route, (tx, outcome) => record(tx, { route, request: changeOf(request, body), outcome }), plain)
+  if (key === undefined || route.idempotent === 'own') return call(platform.pool, keepNothing)
   const fingerprint = route.streamed === true ? streamFingerprint(request, query) : canonicalFingerprint(given, query as object)
   const operation = {
     request: keyedRequest(request.caller!, operationOf(route, request), key, fingerprint),
     secret: route.secret_reply === true,
-    handler: (sql: Db, keep: KeepReply) => handler(new Context(request, reply, query, body, sql, key, keep)),
+    handler: call,
     ...(route.digestOf === undefined ? {} : { digest: () => route.digestOf!({ query: query as never, raw: request.raw }) }),
   }
   return route.idempotent === 'lease' || route.streamed === true ? underLease(platform, running, operation) : inTransaction(platform, running, operation)
 }
+
+/** What a record is made of. */
+const changeOf = ({ caller, params, raw, session }: FastifyRequest, body: unknown): Change['request'] => ({
+  caller: caller!,
+  params: params as Record<string, string>,
+  body,
+  raw,
+  session,
+})
 
 /** Method and path with its ids, in one way of escaping whichever the client chose. */
 const operationOf = (route: Route, request: FastifyRequest): string =>

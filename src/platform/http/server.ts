@@ -21,6 +21,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import { requestLog, type NoteAnswer } from './request-log.ts'
 import { responses, routerPath } from './responses.ts'
+import type { Recorder, RecorderOf } from './recording.ts'
 import type { Route } from './route.ts'
 import { unreadAnswers } from './unread-answers.ts'
 
@@ -37,6 +38,8 @@ export interface ServerParts {
   readonly doors?: readonly Door[]
   /** Is told of every answer. */
   readonly note?: NoteAnswer
+  /** What is kept of changes that come with a key. */
+  readonly recorderOf?: RecorderOf
 }
 
 export function makeServer(parts: ServerParts): FastifyInstance {
@@ -93,7 +96,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   const pipeline = pipelineOf(parts, pagesOf(server))
   const unknown = unknownPath(pipeline)
   server.setNotFoundHandler(unknown)
-  routes.forEach((route, index) => mount(server, pipeline, route, index + 1))
+  routes.forEach((route, index) => mount(server, pipeline, route, index + 1, parts.recorderOf?.(route)))
   for (const door of parts.doors ?? []) mountDoor(server, pipeline, door)
   return server
 }
@@ -154,9 +157,9 @@ function settleType({ raw }: FastifyRequest): void {
   if (!/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(;|$)/.test(type)) raw.headers['content-type'] = 'application/octet-stream'
 }
 
-function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number): void {
+function mount(server: FastifyInstance, pipeline: Pipeline, route: Route, index: number, record: Recorder | undefined): void {
   const { settings } = pipeline.platform
-  const prepared = prepare(route, index, settings[route.rate_limit ?? 'rate_limit_default'])
+  const prepared = prepare(route, index, settings[route.rate_limit ?? 'rate_limit_default'], record)
   server.route({
     method: route.method,
     url: routerPath(route.path),

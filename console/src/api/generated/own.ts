@@ -272,6 +272,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["account.retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch: operations["account.update"];
+        trace?: never;
+    };
+    "/console/api/api_keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["api_keys.list"];
+        put?: never;
+        post: operations["api_keys.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/api_keys/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["api_keys.revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/audit_entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["audit_entries.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/requests": {
         parameters: {
             query?: never;
@@ -324,8 +388,71 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AccountSettings: {
+            /** @constant */
+            object: "account";
+            id: string;
+            name: string;
+            timezone: string;
+            default_country: string | null;
+            low_balance_micros: number;
+            /** Format: date-time */
+            created_at: string;
+        };
         ApiError: {
             error: components["schemas"]["ErrorBody"];
+        };
+        ApiKey: {
+            /** @constant */
+            object: "api_key";
+            id: string;
+            mode: string;
+            name: string;
+            last_four: string;
+            scopes: string[];
+            ip_allowlist: string[];
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        ApiKeyWithText: {
+            /** @constant */
+            object: "api_key";
+            id: string;
+            mode: string;
+            name: string;
+            last_four: string;
+            scopes: string[];
+            ip_allowlist: string[];
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            key: string;
+        };
+        AuditEntry: {
+            /** @constant */
+            object: "audit_entry";
+            id: string;
+            actor: {
+                type: string;
+                id: string;
+            };
+            impersonator_id: string | null;
+            action: string;
+            object_id: string | null;
+            changes: {
+                [key: string]: unknown;
+            };
+            address: string | null;
+            request_id: string | null;
+            /** Format: date-time */
+            created_at: string;
         };
         ConsoleSession: {
             /** @constant */
@@ -1098,6 +1225,164 @@ export interface operations {
                         object: "invitation";
                         /** @constant */
                         deleted: true;
+                    };
+                };
+            };
+        };
+    };
+    "account.retrieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "account.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    timezone?: string;
+                    low_balance_micros?: number;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "api_keys.list": {
+        parameters: {
+            query?: {
+                limit?: number;
+                starting_after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["ApiKey"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "api_keys.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @enum {string} */
+                    mode: "live" | "test";
+                    scopes?: ("messages:read" | "messages:write" | "channels:read" | "channels:write" | "webhooks:read" | "webhooks:write" | "contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "integrations:read" | "integrations:write" | "automation_events:read" | "automation_events:write" | "events:read" | "billing:read")[];
+                    /** Format: date-time */
+                    expires_at?: string | null;
+                    ip_allowlist?: string[];
+                };
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyWithText"];
+                };
+            };
+        };
+    };
+    "api_keys.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    "audit_entries.list": {
+        parameters: {
+            query?: {
+                actor?: string;
+                object_id?: string;
+                created_after?: string;
+                created_before?: string;
+                limit?: number;
+                starting_after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["AuditEntry"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
                     };
                 };
             };

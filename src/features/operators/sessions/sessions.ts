@@ -76,3 +76,6 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
     forgetEnded: () => store.forgetSessions(pool, ...bounds(platform.ageing.now()), isoTime(platform.ageing.now() - 24 * 3600_000)),
   }
 }
+
+/** The role of somebody whom the door let into an account. */
+export const roleIn = ({ accounts }: Session, account_id: string): Role => accounts.find(({ id }) => id === account_id)!.role

@@ -44,7 +44,7 @@ export class EndpointService {
     const { webhook_endpoint_limit } = this.#platform.settings
     const secret = newSecret()
     const row = newRow(this.#platform, caller, input, secret)
-    await transact(sql, async (tx) => {
+    return await transact(sql, async (tx) => {
       await store.lockEndpoints(tx, caller)
       if ((await store.countEndpoints(tx, caller)) >= webhook_endpoint_limit) {
         throw new Problem(
@@ -54,8 +54,8 @@ export class EndpointService {
       }
       await store.insertEndpoint(tx, row)
       await store.writeSubscriptions(tx, row, true)
+      return { ...endpointObject(row), secret }
     })
-    return { ...endpointObject(row), secret }
   }
 
   async get(sql: Db, tenant: Tenant, id: string): Promise<WebhookEndpoint> {

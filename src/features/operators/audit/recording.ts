@@ -1,0 +1,67 @@
+/** Entries of the audit log, written by themselves for every change that is asked for over HTTP (behaviour: console-records 1). */
+import { actorOf } from '../../../contract/caller.ts'
+import { isoTime } from '../../../lib/clock.ts'
+import { addressList, clientAddress } from '../../../platform/http/client-address.ts'
+import type { Change, RecorderOf } from '../../../platform/http/recording.ts'
+import type { Route } from '../../../platform/http/route.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ConsoleFacts, Entrant } from '../console-route.ts'
+import { maskedChanges } from './masking.ts'
+import { insertAudit } from './store.ts'
+
+/** Single contacts and messages, and what sources report: they have a history of their own. */
+const single: ReadonlySet<string> = new Set([
+  'messages.send',
+  'messages.cancel',
+  'test.create_inbound_message',
+  'contacts.create',
+  'contacts.upsert',
+  'contacts.update',
+  'contacts.delete',
+  'automation_events.create',
+])
+
+/** Accepting with a key takes no statement more than it needs. */
+const acceptedWithKeys: ReadonlySet<string> = new Set(['messages.send_batch'])
+
+const isChange = ({ method, scope, operation, source_key, take }: Route): boolean =>
+  method !== 'GET' && scope?.endsWith(':read') !== true && source_key !== true && take === undefined && !single.has(operation)
+
+/** For requests with an API key. */
+export const keyRecorder =
+  (platform: Platform): RecorderOf =>
+  (route) => {
+    if (!isChange(route) || acceptedWithKeys.has(route.operation)) return undefined
+    const isTrusted = addressList(platform.settings.trusted_proxies)
+    return (tx, change) => insertAudit(tx, { ...entryOf(platform, change), address: clientAddress(change.request.raw, isTrusted) })
+  }
+
+/** For requests through the console's door. Of its own operations those of accounts, but for those that write their entries themselves. */
+export const consoleRecorder =
+  (platform: Platform): RecorderOf =>
+  (route: Route & Partial<ConsoleFacts>) => {
+    if (!isChange(route) || (route.access !== undefined && route.access !== 'account') || route.unaudited === true) return undefined
+    return (tx, change) => {
+      const { address } = change.request.session as Entrant
+      return insertAudit(tx, { ...entryOf(platform, change), address })
+    }
+  }
+
+function entryOf({ ids, clock }: Platform, { route, request: { caller, params, body }, outcome }: Change) {
+  const { type, id } = actorOf(caller)
+  return {
+    account_id: caller.account_id,
+    id: ids('aud'),
+    actor_type: type,
+    actor_id: id,
+    impersonator_id: null,
+    action: route.operation,
+    object_id: Object.values(params).at(-1) ?? idIn(outcome),
+    changes: maskedChanges(body),
+    request_id: caller.request_id,
+    created_at: isoTime(clock.now()),
+  }
+}
+
+const idIn = (outcome: unknown): string | null =>
+  typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string' ? outcome.id : null
