@@ -110,15 +110,17 @@ function operation(route: Route, components: Components): Json {
   }
 }
 
+type PathParameter = Json & { readonly name: string; readonly description: string; readonly example: string }
+
 /** What stands in a path: the id of what the segment before it lists, where the name says no more. */
-function pathParameters(route: Route): Json[] {
+export function pathParameters(route: Pick<Route, 'path'>): PathParameter[] {
   return [...route.path.matchAll(/(?<=(\w+)\}?\/)\{(\w+)\}/g)].map(([, before, name]) => {
     if (name === 'platform')
-      return { name, in: 'path', required: true, description: 'The slug of the platform that sends it.', schema: { type: 'string' }, example: 'shopify' }
+      return { name: name!, in: 'path', required: true, description: 'The slug of the platform that sends it.', schema: { type: 'string' }, example: 'shopify' }
     const object = namedIds[name!] ?? before!.replace(/s$/, '')
     const prefix = idPrefixes[object as keyof typeof idPrefixes]
     const description = `The id of the ${object.replaceAll('_', ' ')} (\`${prefix}_\`).`
-    return { name, in: 'path', required: true, description, schema: { type: 'string' }, example: exampleId(prefix) }
+    return { name: name!, in: 'path', required: true, description, schema: { type: 'string' }, example: exampleId(prefix) }
   })
 }
 

@@ -1,6 +1,6 @@
 /** The Postman collection of the API (https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html), derived from the routes: a folder for each resource, a request with its example for each operation. */
 import type { Route } from '../platform/http/route.ts'
-import { requestExample } from './openapi.ts'
+import { pathParameters, requestExample } from './openapi.ts'
 
 type Json = Record<string, unknown>
 
@@ -42,10 +42,10 @@ function item(route: Route): Json {
   }
 }
 
-function headersOf({ method, take, uploads }: Route): Json[] {
-  const upload = Object.keys(uploads ?? {})[0]
+function headersOf({ method, take, uploads, body }: Route): Json[] {
+  const type = Object.keys(uploads ?? {})[0] ?? (body === undefined ? undefined : 'application/json')
   return [
-    ...(upload === undefined ? [] : [{ key: 'Content-Type', value: upload }]),
+    ...(type === undefined ? [] : [{ key: 'Content-Type', value: type }]),
     ...(method === 'POST' && take === undefined
       ? [{ key: 'Idempotency-Key', value: '{{$guid}}', description: 'Makes the request safe to repeat for 24 hours.', disabled: true }]
       : []),
@@ -61,7 +61,8 @@ function urlOf({ path, query, example_query }: Route): Json {
     description: (schema as { description?: string }).description ?? '',
     disabled: !given.has(key),
   }))
-  const variables = segments.flatMap((segment) => (segment.startsWith('{') ? [{ key: segment.slice(1, -1), value: '' }] : []))
+  // an empty one would name the list
+  const variables = pathParameters({ path }).map(({ name, description, example }) => ({ key: name, value: example, description }))
   const named = segments.map((segment) => segment.replace(/^\{(\w+)\}$/, ':$1'))
   const asked = example_query === undefined ? '' : `?${example_query}`
   return {
