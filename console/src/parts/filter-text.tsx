@@ -9,11 +9,19 @@ export interface FilterTextProps {
   readonly label: string
   readonly value: string
   readonly onApply: (value: string) => void
+  readonly type?: 'text' | 'search'
+  /** Applied with Enter or on leaving alone: what is half typed, such as a time, means something else. */
+  readonly isWhole?: boolean
 }
 
-/** Give it a `key` that changes when its value is changed from elsewhere. */
-export function FilterText({ label, value, onApply }: FilterTextProps) {
+export function FilterText({ label, value, onApply, type = 'text', isWhole = false }: FilterTextProps) {
   const [typed, setTyped] = useState(value)
+  const [seen, setSeen] = useState(value)
+  // changed from elsewhere, as by `Clear filters`
+  if (value !== seen) {
+    setSeen(value)
+    if (value !== typed.trim()) setTyped(value)
+  }
   const later = useDebouncedCallback(onApply, pauseMs)
   const now = () => {
     later.cancel()
@@ -23,10 +31,11 @@ export function FilterText({ label, value, onApply }: FilterTextProps) {
     <TextInput
       label={label}
       value={typed}
+      type={type}
       dir="auto"
       onChange={(event) => {
         setTyped(event.currentTarget.value)
-        later(event.currentTarget.value.trim())
+        if (!isWhole) later(event.currentTarget.value.trim())
       }}
       onBlur={now}
       onKeyDown={(event) => event.key === 'Enter' && now()}

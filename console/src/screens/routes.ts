@@ -1,6 +1,7 @@
 /** Every screen of an account, in the order of the menu. */
 import type { ScreenRoute } from '../frame/screen-route.ts'
 import { billingScreens } from './billing/routes.ts'
+import { contactScreens } from './contacts/routes.ts'
 import { contactListScreens } from './contact-lists/routes.ts'
 import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
@@ -10,6 +11,7 @@ import { segmentScreens } from './segments/routes.ts'
 export const accountScreens: readonly ScreenRoute[] = [
   ...homeScreens,
   ...messageScreens,
+  ...contactScreens,
   ...contactListScreens,
   ...segmentScreens,
   ...channelScreens,

@@ -2,6 +2,7 @@
 import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
 import { channels } from './en/channels.ts'
+import { contacts } from './en/contacts.ts'
 import { content } from './en/content.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
@@ -21,6 +22,7 @@ export const text = {
   rules,
   billing,
   channels,
+  contacts,
   content,
   messages,
 

@@ -70,16 +70,16 @@ function MessageFilters({ filters: { query, set } }: { filters: Filters }) {
   const directions = (['outbound', 'inbound'] as const).map((value) => ({ value, label: text.messages.directions[value] }))
   const statuses = messageStatuses.map((value) => ({ value, label: inWords(value) }))
   const choice = (name: string) => ({ value: query[name] ?? '', onChange: (value: string) => set(name, value) })
-  const typed = (name: string) => ({ key: `${name} ${query[name] ?? ''}`, value: query[name] ?? '' })
+  const typed = (name: string) => query[name] ?? ''
   return (
     <search aria-label={text.list.filters} className="filters">
       <ChoiceField label={words.channel} any={words.anyChannel} choices={channels.choices} {...choice('channel')} />
       <ChoiceField label={words.direction} any={words.anyDirection} choices={directions} {...choice('direction')} />
       <ChoiceField label={words.status} any={words.anyStatus} choices={statuses} {...choice('status')} />
-      <FilterText label={words.to} {...typed('to')} onApply={(value) => set('to', value)} />
-      <FilterText label={words.reference} {...typed('reference')} onApply={(value) => set('reference', value)} />
-      <FilterText label={words.createdAfter} {...typed('created_after')} onApply={(value) => set('created_after', instantOf(value, zone))} />
-      <FilterText label={words.createdBefore} {...typed('created_before')} onApply={(value) => set('created_before', instantOf(value, zone))} />
+      <FilterText label={words.to} value={typed('to')} onApply={(value) => set('to', value)} />
+      <FilterText label={words.reference} value={typed('reference')} onApply={(value) => set('reference', value)} />
+      <FilterText isWhole label={words.createdAfter} value={typed('created_after')} onApply={(value) => set('created_after', instantOf(value, zone))} />
+      <FilterText isWhole label={words.createdBefore} value={typed('created_before')} onApply={(value) => set('created_before', instantOf(value, zone))} />
     </search>
   )
 }

@@ -1,0 +1,82 @@
+/** A contact as it is entered, and the request that saves it. */
+import { channelTypes } from '../../api/generated/tables.ts'
+import type { components } from '../../api/generated/v1.ts'
+import type { Contact } from './contact.ts'
+
+type Body = components['schemas']['ContactUpdate']
+
+export interface ContactDraft {
+  readonly phone: string
+  readonly email: string
+  readonly first_name: string
+  readonly last_name: string
+  readonly locale: string
+  readonly timezone: string
+  readonly external_id: string
+  readonly tags: string
+  /** By channel type; empty: as it is. */
+  readonly consent: Readonly<Record<string, string>>
+  readonly identifiers: string
+  readonly attributes: string
+  readonly metadata: string
+}
+
+const texts = ['phone', 'email', 'first_name', 'last_name', 'locale', 'timezone', 'external_id'] as const
+const objects = ['identifiers', 'attributes', 'metadata'] as const
+export type TextName = (typeof texts)[number]
+export type ObjectName = (typeof objects)[number]
+export const draftNames: readonly string[] = [...texts, ...objects, 'tags', 'consent']
+
+const asJson = (value: object | undefined): string => (value === undefined || Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2))
+
+/** Of a stored contact, or empty. */
+export function draftOf(contact: Contact | undefined): ContactDraft {
+  const of = (name: TextName) => contact?.[name] ?? ''
+  return {
+    phone: of('phone'),
+    email: of('email'),
+    first_name: of('first_name'),
+    last_name: of('last_name'),
+    locale: of('locale'),
+    timezone: of('timezone'),
+    external_id: of('external_id'),
+    tags: contact?.tags.join(', ') ?? '',
+    consent: {},
+    identifiers: asJson(contact?.identifiers),
+    attributes: asJson(contact?.attributes),
+    metadata: asJson(contact?.metadata),
+  }
+}
+
+/** Undefined for what is no JSON; nothing is an empty object. */
+export function objectIn(written: string): object | undefined {
+  if (written.trim() === '') return {}
+  try {
+    return JSON.parse(written) as object
+  } catch {
+    return undefined
+  }
+}
+
+/** What differs between the drafts, as a change; undefined while some JSON is none. What has gone from an object that is merged by key is null. */
+export function changeOf(before: ContactDraft, after: ContactDraft): Body | undefined {
+  const change: Record<string, unknown> = {}
+  for (const name of texts) if (after[name].trim() !== before[name]) change[name] = after[name].trim() === '' ? null : after[name].trim()
+  if (after.tags !== before.tags) change['tags'] = splitTags(after.tags)
+  for (const name of objects) {
+    if (after[name] === before[name]) continue
+    const written = objectIn(after[name])
+    if (written === undefined) return undefined
+    const gone = name === 'metadata' ? [] : Object.keys(objectIn(before[name]) ?? {}).filter((key) => !(key in written))
+    change[name] = { ...written, ...Object.fromEntries(gone.map((key) => [key, null])) }
+  }
+  const consent = Object.entries(after.consent).filter(([type, status]) => status !== '' && (channelTypes as readonly string[]).includes(type))
+  if (consent.length > 0) change['consent'] = Object.fromEntries(consent)
+  return change as Body
+}
+
+export const splitTags = (written: string): string[] =>
+  written
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')
