@@ -5,6 +5,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { accountRoutes } from './account/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ConsoleRoute } from './console-route.ts'
+import { identityRoutes } from './identities/routes.ts'
 import { proofRoutes } from './people/proof-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
@@ -31,6 +32,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...sessionRoutes({ ...parts, takeTurn }),
     ...proofRoutes({ platform, sessions, takeTurn }),
     ...linkRoutes({ ...parts, takeTurn }),
+    ...identityRoutes({ platform, sessions, takeTurn }),
     ...teamRoutes(platform),
     ...accountRoutes(parts),
     ...keyRoutes(platform, parts.accounts),

@@ -22,11 +22,13 @@ export function queryReader(schema: TObject | undefined): QueryReader {
   const required = (schema as { required?: readonly string[] } | undefined)?.required ?? []
   const validate = schema === undefined ? undefined : validator(schema)
   const names = [...fields.keys()]
+  // what belongs to another service passes: nobody here can refuse it
+  const open = (schema as { additionalProperties?: unknown } | undefined)?.additionalProperties === true
   return (raw, url, details) => {
     const given = Object.keys(raw)
     if (given.length === 0 && required.length === 0) return none
     const values: Record<string, unknown> = {}
-    for (const name of given) readParameter(name, raw[name]!, fields.get(name), names, values, details)
+    for (const name of given) if (!open || fields.has(name)) readParameter(name, raw[name]!, fields.get(name), names, values, details)
     for (const param of new Set(undecodable(url))) {
       const message = `The query parameter \`${param}\` is not percent-encoded UTF-8. Encode its value, a percent sign as %25.`
       if (fields.has(param)) details.push({ param, code: 'invalid_format', message })

@@ -1,0 +1,37 @@
+/** The cookie of one way to the OIDC provider and back: sealed, for ten minutes, of the browser that began it. */
+import type { IncomingMessage } from 'node:http'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Way } from './provider.ts'
+
+const validForMs = 10 * 60_000
+
+export interface BegunWay extends Way {
+  /** Where to go then: a path of ours. */
+  readonly next: string
+  /** The session that links an identity; null: somebody signs in. */
+  readonly link: string | null
+}
+
+const isSecure = ({ settings }: Platform): boolean => settings.base_url.startsWith('https:')
+const nameOf = (platform: Platform): string => (isSecure(platform) ? '__Secure-posthorn_oauth' : 'posthorn_oauth')
+const attributes = (platform: Platform): string => `Path=/console/api/oauth; HttpOnly; SameSite=Lax${isSecure(platform) ? '; Secure' : ''}`
+
+export function wayCookie(platform: Platform, way: BegunWay): string {
+  const sealed = platform.secrets.seal(JSON.stringify({ ...way, until: platform.clock.now() + validForMs }))
+  return `${nameOf(platform)}=${encodeURIComponent(sealed)}; ${attributes(platform)}; Max-Age=${validForMs / 1000}`
+}
+
+export const noWayCookie = (platform: Platform): string => `${nameOf(platform)}=; ${attributes(platform)}; Max-Age=0`
+
+/** The way that a browser is on; null where it is on none, or has taken too long. */
+export function wayOf(platform: Platform, { headers }: Pick<IncomingMessage, 'headers'>): BegunWay | null {
+  const begins = `${nameOf(platform)}=`
+  const pair = (headers.cookie ?? '').split(';').find((part) => part.trim().startsWith(begins))
+  if (pair === undefined) return null
+  try {
+    const way = JSON.parse(platform.secrets.open(decodeURIComponent(pair.trim().slice(begins.length)))) as BegunWay & { readonly until: number }
+    return way.until > platform.clock.now() ? way : null
+  } catch {
+    return null
+  }
+}
