@@ -1021,6 +1021,7 @@ create table sessions (
   pending_identity json,
   pending_until timestamp with time zone,
   impersonated_account_id text collate "C",
+  impersonated_user_id text collate "C",
   impersonation_reason text,
   impersonation_until timestamp with time zone,
   constraint sessions_pkey PRIMARY KEY (id),

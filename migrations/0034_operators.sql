@@ -15,6 +15,8 @@ alter table sessions
   add column pending_until timestamptz,
   -- for which account an administrator of the platform acts
   add column impersonated_account_id text collate "C" references accounts (id),
+  -- in whose place: who has owned it longest
+  add column impersonated_user_id text collate "C",
   add column impersonation_reason text,
   add column impersonation_until timestamptz;
 

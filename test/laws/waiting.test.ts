@@ -23,6 +23,7 @@ const exempt: Readonly<Record<string, string>> = {
   'test/kit/ends.ts': 'watches, by the machine, for files that do not end',
   'test/kit/clock.ts': 'the clock in hand itself',
   'test/kit/submitting-process.ts': 'a process of its own, which lives in real time until it is killed there',
+  'test/kit/simulators/oidc.ts': 'its tokens are judged by the clock of the machine',
   'test/kit/api-alone.ts': 'an API in real time, beside workers of their own that are killed',
   'test/kit/load.ts': 'senders that pause between two tries on a process of its own, in real time',
   'test/stories/full-disk.test.ts': 'measures how soon processes of their own go on',

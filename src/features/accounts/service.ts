@@ -61,8 +61,10 @@ export interface AccountService {
   /** The account's time zone, an IANA name; UTC until it is set. */
   timezoneOf(sql: Db, account_id: string): Promise<string>
   /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and a country that there is not. */
-  create(account: NewAccount): Promise<AccountRow>
+  create(account: NewAccount, sql?: Db): Promise<AccountRow>
   list(): Promise<AccountRow[]>
+  /** Newest first, one more than the page holds. */
+  listPage(sql: Db, page: Page): Promise<AccountRow[]>
   /** Throws `resource_missing` for one that is not there. */
   find(sql: Db, id: string): Promise<AccountRow>
   /** `on`, here and below: the transaction that it is a part of. */
@@ -96,6 +98,13 @@ export function accountService(platform: Platform): AccountService {
     cache.forget()
     platform.notify('forget-keys')
   }
+  const suspending =
+    (suspended: boolean) =>
+    async (id: string, on: Db = pool) => {
+      const row = await setSuspended(platform, on, id, suspended)
+      changed()
+      return row
+    }
   return {
     findKey: (text) => cache.find(text),
     forgetKeys: () => cache.forget(),
@@ -104,24 +113,17 @@ export function accountService(platform: Platform): AccountService {
     stateOf,
     namesOf: async (sql, ids) => new Map((await store.listNames(sql, ids)).map(({ id, name }) => [id, name])),
     timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
-    create: (account) => create(platform, account),
+    create: (account, sql = pool) => create(platform, sql, account),
     list: () => store.listAccounts(pool),
+    listPage: store.listAccountsPage,
     find: (sql, id) => accountOf(sql, id),
     async update(id, changes, on = pool) {
       const row = await update(on, id, changes)
       changed()
       return row
     },
-    async suspend(id, on = pool) {
-      const row = await setSuspended(platform, on, id, true)
-      changed()
-      return row
-    },
-    async reinstate(id, on = pool) {
-      const row = await setSuspended(platform, on, id, false)
-      changed()
-      return row
-    },
+    suspend: suspending(true),
+    reinstate: suspending(false),
     async requireUnsuspended(tx, id) {
       if (await store.isSuspended(tx, id)) throw new Problem('account_suspended')
     },
@@ -183,7 +185,7 @@ const keyFacts = (row: KeyWithAccount): KeyFacts => ({
   source_status: null,
 })
 
-async function create(platform: Platform, account: NewAccount): Promise<AccountRow> {
+async function create(platform: Platform, sql: Db, account: NewAccount): Promise<AccountRow> {
   const row: AccountRow = {
     id: platform.ids('acc'),
     name: checkedName(account.name),
@@ -193,7 +195,7 @@ async function create(platform: Platform, account: NewAccount): Promise<AccountR
     suspended_at: null,
     created_at: isoTime(platform.clock.now()),
   }
-  await store.insertAccount(platform.pool, row)
+  await store.insertAccount(sql, row)
   return row
 }
 

@@ -65,6 +65,12 @@ export async function listAccounts(sql: Db): Promise<AccountRow[]> {
   return await sql<AccountRow[]>`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts order by id`
 }
 
+export async function listAccountsPage(sql: Db, page: Page): Promise<AccountRow[]> {
+  return await sql<AccountRow[]>`
+    select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts
+    ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`} order by id desc limit ${page.limit + 1}`
+}
+
 /** The names of these accounts. */
 export async function listNames(sql: Db, ids: readonly string[]): Promise<Pick<AccountRow, 'id' | 'name'>[]> {
   return await sql<Pick<AccountRow, 'id' | 'name'>[]>`select id, name from accounts where id = any(${ids as string[]}::text[])`

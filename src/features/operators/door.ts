@@ -11,8 +11,10 @@ import type { RecorderOf } from '../../platform/http/recording.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Access, ConsoleFacts, Entrant } from './console-route.ts'
+import { isOpenToImpersonation } from './platform-admin/open-operations.ts'
 import { mayIn, permissionFor, scopesOf, type Role } from './roles.ts'
 import { cookieHash, cookieOf } from './sessions/cookie.ts'
+import { requireRecent, takesRecent } from './sessions/recent.ts'
 import type { Session, Sessions } from './sessions/sessions.ts'
 
 export interface DoorParts {
@@ -43,10 +45,12 @@ export function consoleDoor(parts: DoorParts, prefix: string, routes: readonly R
       const entrant: Entrant = { session, address: clientAddress(request.raw, isTrusted) }
       if (access === 'public') return { caller: nobody(request), session: entrant }
       if (session === null) throw new Problem('session_required')
+      requireOpenFor(session, route, permission)
       if (access === 'session') return { caller: nobody(request), session: entrant }
       if (access === 'admin') return { caller: adminOf(session, request), session: entrant }
       const entered = await memberOf(parts, session, request, moded)
       requireRole(route, entered, permission)
+      if (takesRecent(route.operation)) requireRecent(parts.platform, session)
       return { caller: entered.caller, session: entrant }
     },
   }
@@ -61,6 +65,11 @@ async function limit({ platform, limiter }: DoorParts, cookie: string, reply: Fa
   if (verdict.allowed) return
   reply.header('retry-after', verdict.reset_s)
   throw new Problem('rate_limit_exceeded', `The session sends more than ${max} requests a second. Wait the seconds of Retry-After, then repeat.`)
+}
+
+/** Who acts for somebody else reads, and does the little that helps them. */
+function requireOpenFor({ impersonation }: Session, route: Route, permission: ConsoleFacts['permission']): void {
+  if (impersonation !== null && !isOpenToImpersonation(route, permission)) throw new Problem('impersonation_restricted')
 }
 
 /** A change comes from a page of ours: a page elsewhere can send neither the header nor our origin. */

@@ -6,9 +6,11 @@ import type { Platform } from '../../platform/platform.ts'
 import type { AccountService } from '../accounts/service.ts'
 import type { BillingService } from '../billing/service.ts'
 import { consoleRecorder } from './audit/recording.ts'
+import type { Entrant } from './console-route.ts'
 import { consoleDoor } from './door.ts'
 import { operatorRoutes } from './routes.ts'
 import type { OperatorService } from './service.ts'
+import { requireRecent } from './sessions/recent.ts'
 
 export interface ConsoleDoorsParts {
   readonly platform: Platform
@@ -26,10 +28,24 @@ export function consoleDoors({ platform, accounts, billing, operators, limiter, 
   const isSuspended = async (account_id: string) => (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
   const parts = { platform, sessions, limiter, isSuspended, recorderOf: consoleRecorder(platform) }
   return [
-    consoleDoor(parts, '/console/api', routes.filter(isReachable)),
+    consoleDoor(
+      parts,
+      '/console/api',
+      routes.filter(isReachable).map((route) => (route.operation === 'channels.update' ? guardingCredentials(platform, route) : route)),
+    ),
     consoleDoor(parts, '', operatorRoutes({ platform, accounts, billing, sessions, resets })),
   ]
 }
+
+/** Other credentials of a channel take a password given lately; its name takes none. */
+const guardingCredentials = (platform: Platform, route: Route): Route => ({
+  ...route,
+  async handler(request) {
+    const { credentials } = request.body as { readonly credentials?: unknown }
+    if (credentials !== undefined) requireRecent(platform, (request.session as Entrant).session!)
+    return await route.handler(request)
+  },
+})
 
 /** All that an API key may call, but what tells of the key itself. */
 const isReachable = (route: Route): boolean => route.take === undefined && route.source_key !== true && route.operation !== 'me.retrieve'

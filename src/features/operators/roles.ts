@@ -75,6 +75,7 @@ export const mayIn = (role: Role, mode: Mode, permission: Permission): boolean =
 /** Operations of `/v1` that take more than their scope, by the beginning of their names. */
 const extra: readonly (readonly [operation: string, method: string, permission: Permission])[] = [
   ['contact_imports.', 'POST', 'import'],
+  // and of one contact: contacts.export_data
   ['contacts.export', 'GET', 'export'],
 ]
 

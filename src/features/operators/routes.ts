@@ -6,6 +6,7 @@ import { accountRoutes } from './account/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ConsoleRoute } from './console-route.ts'
 import { identityRoutes } from './identities/routes.ts'
+import { adminRoutes } from './platform-admin/routes.ts'
 import { proofRoutes } from './people/proof-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
@@ -37,6 +38,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...accountRoutes(parts),
     ...keyRoutes(platform, parts.accounts),
     ...auditRoutes,
+    ...adminRoutes(parts),
     ...requestRoutes,
     ...topUpRoutes(platform, billing),
   ]

@@ -6,6 +6,7 @@ import type { Change, RecorderOf } from '../../../platform/http/recording.ts'
 import type { Route } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ConsoleFacts, Entrant } from '../console-route.ts'
+import type { Session } from '../sessions/sessions.ts'
 import { maskedChanges } from './masking.ts'
 import { insertAudit } from './store.ts'
 
@@ -42,8 +43,8 @@ export const consoleRecorder =
   (route: Route & Partial<ConsoleFacts>) => {
     if (!isChange(route) || (route.access !== undefined && route.access !== 'account') || route.unaudited === true) return undefined
     return (tx, change) => {
-      const { address } = change.request.session as Entrant
-      return insertAudit(tx, { ...entryOf(platform, change), address })
+      const { address, session } = change.request.session as Entrant
+      return insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
     }
   }
 
@@ -62,6 +63,10 @@ function entryOf({ ids, clock }: Platform, { route, request: { caller, params, b
     created_at: isoTime(clock.now()),
   }
 }
+
+/** Whoever acts for an account stands beside the one in whose place they act (behaviour: console 3.15). */
+const actingFor = (session: Session | null) =>
+  session === null || session.impersonation === null ? {} : { actor_id: session.impersonation.user_id ?? session.user_id, impersonator_id: session.user_id }
 
 const idIn = (outcome: unknown): string | null =>
   typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string' ? outcome.id : null

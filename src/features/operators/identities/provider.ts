@@ -4,7 +4,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { OidcSettings } from '../../../platform/settings.ts'
 import type { PendingIdentity } from './store.ts'
 
-const timeout_s = 10
+const timeoutS = 10
 const foundForMs = 3600_000
 
 /** What one way to the provider and back holds; nobody but the browser that began it has it, sealed. */
@@ -62,12 +62,12 @@ async function discover({ issuer, client_id, client_secret }: OidcSettings): Pro
   const client = await load()
   const address = new URL(issuer)
   const plain = address.protocol === 'http:' ? [client.allowInsecureRequests] : []
-  const found = await client.discovery(address, client_id, client_secret, undefined, { execute: plain, timeout: timeout_s })
+  const found = await client.discovery(address, client_id, client_secret, undefined, { execute: plain, timeout: timeoutS })
   const methods = found.serverMetadata().token_endpoint_auth_methods_supported
   if (methods?.includes('client_secret_post') === true) return found
   // what a provider supports that says nothing (https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)
   const basic = new client.Configuration(found.serverMetadata(), client_id, client_secret, client.ClientSecretBasic(client_secret))
-  basic.timeout = timeout_s
+  basic.timeout = timeoutS
   for (const allow of plain) allow(basic)
   return basic
 }

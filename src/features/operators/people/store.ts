@@ -1,5 +1,6 @@
 /** SQL of users, their memberships, and links of one use. */
 import type { Db, Fragment } from '../../../platform/database/sql.ts'
+import type { Page } from '../../../platform/http/paging.ts'
 import type { Role } from '../roles.ts'
 
 export interface UserRow {
@@ -32,6 +33,13 @@ export async function findUser(sql: Db, id: string): Promise<UserRow | null> {
   return row ?? null
 }
 
+/** Every user of the installation, newest first; one more than the page holds. */
+export async function listUsers(sql: Db, page: Page): Promise<UserRow[]> {
+  return await sql<UserRow[]>`
+    select ${columns(sql)} from users ${page.starting_after === undefined ? sql`` : sql`where id < ${page.starting_after}`}
+    order by id desc limit ${page.limit + 1}`
+}
+
 /** A user, with the row locked until the transaction ends. */
 export async function lockUser(tx: Db, id: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${columns(tx)} from users where id = ${id} for update`
@@ -55,6 +63,18 @@ export interface MembershipRow {
 
 export async function insertMembership(sql: Db, row: MembershipRow, at: string): Promise<void> {
   await sql`insert into memberships (account_id, user_id, role, created_at) values (${row.account_id}, ${row.user_id}, ${row.role}, ${at})`
+}
+
+/** Of several users, whichever account_id they have. */
+export async function membershipsOf(sql: Db, user_ids: readonly string[]): Promise<MembershipRow[]> {
+  return await sql<MembershipRow[]>`select account_id, user_id, role from memberships where user_id = any (${user_ids as string[]}) order by account_id`
+}
+
+/** Who has owned an account longest; null: nobody. */
+export async function firstOwner(sql: Db, account_id: string): Promise<`usr_${string}` | null> {
+  const [row] = await sql<{ user_id: `usr_${string}` }[]>`
+    select user_id from memberships where account_id = ${account_id} and role = 'owner' order by created_at, user_id limit 1`
+  return row?.user_id ?? null
 }
 
 export async function listMemberships(sql: Db, user_id: string): Promise<MembershipRow[]> {

@@ -8,8 +8,12 @@ export const sessionObject = (session: Session): ConsoleSession => ({
   id: session.id,
   user: userObject(session),
   accounts: session.accounts.map(({ id, name, role }) => ({ id, name, role })),
-  impersonating: null,
+  impersonating: impersonatingOf(session),
 })
+
+function impersonatingOf({ impersonation }: Session): ConsoleSession['impersonating'] {
+  return impersonation === null ? null : { account_id: impersonation.account_id, reason: impersonation.reason, expires_at: impersonation.expires_at }
+}
 
 export const userObject = ({
   user_id,

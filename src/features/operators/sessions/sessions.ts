@@ -20,6 +20,8 @@ export interface From {
 /** Somebody who is signed in, with the accounts that are open to them. */
 export interface Session extends store.OpenSession {
   readonly accounts: readonly { readonly id: `acc_${string}`; readonly name: string; readonly role: Role }[]
+  /** For whom an administrator of the platform acts; its account is the only one that is open then. */
+  readonly impersonation: store.Impersonation | null
 }
 
 export interface Sessions {
@@ -61,12 +63,13 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
       const row = await store.findSession(pool, cookieHash(cookie), ...bounds(now))
       if (row === null) return null
       if (now - Date.parse(row.seen_at) >= seenEveryMs) await store.touchSession(pool, row.id, isoTime(now))
-      const memberships = await listMemberships(pool, row.user_id)
+      const impersonation = impersonationOf(row, isoTime(now))
+      const memberships = impersonation === null ? await listMemberships(pool, row.user_id) : [{ account_id: impersonation.account_id, role: 'owner' as const }]
       const names = await accounts.namesOf(
         pool,
         memberships.map(({ account_id }) => account_id),
       )
-      return { ...row, accounts: memberships.map(({ account_id, role }) => ({ id: account_id, name: names.get(account_id) ?? '', role })) }
+      return { ...row, impersonation, accounts: memberships.map(({ account_id, role }) => ({ id: account_id, name: names.get(account_id) ?? '', role })) }
     },
     list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
     end: (user_id, id) => store.deleteSession(pool, user_id, id),
@@ -79,3 +82,13 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
 
 /** The role of somebody whom the door let into an account. */
 export const roleIn = ({ accounts }: Session, account_id: string): Role => accounts.find(({ id }) => id === account_id)!.role
+
+/** null where it has ended, or its user administers the platform no more. */
+function impersonationOf(
+  { impersonated_account_id: account_id, impersonated_user_id: user_id, ...row }: store.OpenSession,
+  at: string,
+): store.Impersonation | null {
+  const { impersonation_reason: reason, impersonation_until: expires_at } = row
+  if (account_id === null || reason === null || expires_at === null || expires_at <= at || !row.admin) return null
+  return { account_id, user_id, reason, expires_at }
+}

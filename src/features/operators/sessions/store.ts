@@ -19,6 +19,19 @@ export interface OpenSession extends SessionRow {
   readonly admin: boolean
   readonly has_password: boolean
   readonly two_factor: boolean
+  /** For which account they act, in whose place, why, and until when. */
+  readonly impersonated_account_id: `acc_${string}` | null
+  readonly impersonated_user_id: `usr_${string}` | null
+  readonly impersonation_reason: string | null
+  readonly impersonation_until: string | null
+}
+
+export interface Impersonation {
+  readonly account_id: `acc_${string}`
+  /** null for an account that nobody owns. */
+  readonly user_id: `usr_${string}` | null
+  readonly reason: string
+  readonly expires_at: string
 }
 
 export async function insertSession(sql: Db, row: SessionRow): Promise<void> {
@@ -31,7 +44,8 @@ export async function insertSession(sql: Db, row: SessionRow): Promise<void> {
 export async function findSession(sql: Db, token_hash: string, seen_after: string, created_after: string): Promise<OpenSession | null> {
   const [row] = await sql<OpenSession[]>`
     select s.id, s.user_id, s.token_hash, s.authenticated_at, s.seen_at, s.address, s.user_agent, s.created_at,
-           u.email, u.name, u.admin, u.password_hash is not null as has_password, u.second_factor_at is not null as two_factor
+           u.email, u.name, u.admin, u.password_hash is not null as has_password, u.second_factor_at is not null as two_factor,
+           s.impersonated_account_id, s.impersonated_user_id, s.impersonation_reason, s.impersonation_until
     from sessions s join users u on u.id = s.user_id
     where s.token_hash = ${token_hash} and s.seen_at > ${seen_after} and s.created_at > ${created_after}`
   return row ?? null
@@ -61,6 +75,14 @@ export async function deleteSession(sql: Db, user_id: string, id: string): Promi
 /** Ends every session of a user but one. */
 export async function deleteOtherSessions(sql: Db, user_id: string, kept_id: string): Promise<number> {
   return (await sql`delete from sessions where user_id = ${user_id} and id <> ${kept_id}`).count
+}
+
+/** Has a session act for an account; null: for nobody but its user. */
+export async function keepImpersonation(sql: Db, id: string, kept: Impersonation | null): Promise<void> {
+  await sql`
+    update sessions set impersonated_account_id = ${kept?.account_id ?? null}, impersonated_user_id = ${kept?.user_id ?? null},
+      impersonation_reason = ${kept?.reason ?? null}, impersonation_until = ${kept?.expires_at ?? null}
+    where id = ${id}`
 }
 
 /** Ends every session of a user. */
