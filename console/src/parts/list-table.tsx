@@ -38,10 +38,10 @@ export interface ListTableProps<R> {
 
 export function ListTable<R extends RowData & { readonly id: string }>(props: ListTableProps<R>) {
   const { query, isFiltered } = props
-  const { isFirst, newer, older } = useCursor()
+  const { isFirst } = useCursor()
   if (query.isPending) return <Waiting />
   if (query.isError && query.data === undefined) return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
-  const { data, has_more, next_cursor } = query.data
+  const { data } = query.data
   if (data.length === 0 && isFiltered) {
     const clear = <Button onClick={props.onClearFilters}>{text.list.clear}</Button>
     return <Empty why={text.list.noMatch} action={clear} />
@@ -51,19 +51,27 @@ export function ListTable<R extends RowData & { readonly id: string }>(props: Li
     <div aria-busy={query.isPlaceholderData}>
       {query.isError && <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />}
       <RowsTable name={props.name} columns={props.columns} rows={data} />
-      <Group justify="flex-end" mt="sm">
-        {!isFirst && (
-          <Button variant="default" onClick={newer}>
-            {text.list.newer}
-          </Button>
-        )}
-        {has_more && next_cursor !== null && (
-          <Button variant="default" onClick={() => older(next_cursor)}>
-            {text.list.older}
-          </Button>
-        )}
-      </Group>
+      <Pager page={query.data} />
     </div>
+  )
+}
+
+/** To the newer and the older pages of a list, where there are some. */
+export function Pager({ page: { has_more, next_cursor } }: { page: ListPage<unknown> }) {
+  const { isFirst, newer, older } = useCursor()
+  return (
+    <Group justify="flex-end" mt="sm">
+      {!isFirst && (
+        <Button variant="default" onClick={newer}>
+          {text.list.newer}
+        </Button>
+      )}
+      {has_more && next_cursor !== null && (
+        <Button variant="default" onClick={() => older(next_cursor)}>
+          {text.list.older}
+        </Button>
+      )}
+    </Group>
   )
 }
 

@@ -48,3 +48,10 @@ function offsetMs(instant: number, zone: string): number {
 
 /** The name of the zone that the person has chosen. */
 export const useZone = (): string => use(ZoneContext).name
+
+/** An instant of the API as `instantOf` takes it: `2026-01-31 09:30`. */
+export function localOf(instant: string, zone: string): string {
+  const at = Date.parse(instant)
+  const [day, time = ''] = new Date(at + offsetMs(at, zone)).toISOString().split('T')
+  return `${day} ${time.slice(0, 5)}`
+}

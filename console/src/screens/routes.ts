@@ -3,6 +3,7 @@ import type { ScreenRoute } from '../frame/screen-route.ts'
 import { billingScreens } from './billing/routes.ts'
 import { contactScreens } from './contacts/routes.ts'
 import { contactListScreens } from './contact-lists/routes.ts'
+import { campaignScreens } from './campaigns/routes.ts'
 import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
 import { messageScreens } from './messages/routes.ts'
@@ -15,5 +16,6 @@ export const accountScreens: readonly ScreenRoute[] = [
   ...contactListScreens,
   ...segmentScreens,
   ...channelScreens,
+  ...campaignScreens,
   ...billingScreens,
 ]

@@ -1,6 +1,7 @@
 /** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
 import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
+import { campaigns } from './en/campaigns.ts'
 import { channels } from './en/channels.ts'
 import { contacts } from './en/contacts.ts'
 import { content } from './en/content.ts'
@@ -25,6 +26,7 @@ export const text = {
   contacts,
   content,
   messages,
+  campaigns,
 
   product: 'Posthorn',
   skip: 'Skip to content',
