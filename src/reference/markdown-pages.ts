@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { Problem } from '../contract/problem.ts'
+import { nearest } from '../lib/nearest.ts'
 import { once } from '../lib/once.ts'
 import type { LinkTo, Rendered, Section } from './markdown.ts'
 import { pageOptions } from './missing-page.ts'
@@ -45,13 +46,19 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
     const index = once(() => indexOf(pages, folder))
     const serve = async (request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply> => {
       const found = await index()
-      if (name !== 'README' && !found.names.includes(name))
-        throw new Problem('resource_missing', `There is no page ${name.slice(0, 80)}. ${folder.path} lists them all.`)
+      if (name !== 'README' && !found.names.includes(name)) throw noPage(folder, found, name)
       return sendPrepared(request, reply, await made(`${folder.path}/${name}`, html, () => pageOf(pages, folder, found, name)))
     }
     server.get(folder.path, { exposeHeadRoute: true }, (request, reply) => serve(request, reply, 'README'))
     server.get(`${folder.path}/:page`, pageOptions, (request, reply) => serve(request, reply, (request.params as { page: string }).page))
   }
+}
+
+/** The refusal of a page that is not in the folder, with the one that was probably meant. */
+function noPage({ path }: MarkdownFolder, { names }: Index, name: string): Problem {
+  const meant = nearest(name.slice(0, 40), names)
+  const hint = meant === undefined ? `${path} lists them all.` : `Did you mean ${path}/${meant}?`
+  return new Problem('resource_missing', `There is no page ${path}/${name.slice(0, 80)}. ${hint}`)
 }
 
 interface Index {

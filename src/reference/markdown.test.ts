@@ -46,3 +46,10 @@ test('comments are for those who edit the text', () => {
 
   assert.equal(html, '<h1>Retries</h1>\n<pre><code class="language-sh">ls\n</code></pre>\n<p>More.</p>\n')
 })
+
+test('cells of a table with three columns or more say what of, for phones; a heading without words is no heading', () => {
+  const { html } = renderMarkdown('| `Code` | | What "it" means |\n|---|---|---|\n| 1 | two | *three* |\n', () => undefined)
+
+  assert.match(html, /<table class="wide"><thead><tr><th scope="col"><code>Code<\/code><\/th><td><\/td><th scope="col">/)
+  assert.match(html, /<tbody><tr><td>1<\/td><td>two<\/td><td data-label="What &#34;it&#34; means"><em>three<\/em><\/td><\/tr>/)
+})

@@ -57,10 +57,11 @@ function referenceEntries({ resources, objects }: Site): SearchEntry[] {
 
 /** A document, and each of its sections. */
 function documentEntries({ path, title, within, sections, html }: Outline): SearchEntry[] {
+  const page = title === within ? title : `${within} · ${title}`
   const [opening = '', ...parts] = html.split(/(?=<h2 id=")/)
   return [
     [title, path, within, '', wordsOf(textOf(opening))],
-    ...sections.map((section, at): SearchEntry => [section.title, `${path}#${section.id}`, title, '', wordsOf(textOf(parts[at] ?? ''))]),
+    ...sections.map((section, at): SearchEntry => [section.title, `${path}#${section.id}`, page, '', wordsOf(textOf(parts[at] ?? ''))]),
   ]
 }
 

@@ -97,6 +97,11 @@ test('a page that there is not is refused as a path of the API is, and names the
     answers.map(() => [404, 'resource_missing']),
   )
   assert.equal(near.body.error.message, 'There is no page /docs/api/messages.sent. Did you mean /docs/api/messages.send?')
+  for (const [path, meant] of [
+    ['/docs/guides/sendin', '/docs/guides/sending'],
+    ['/docs/behaviour/webhook', '/docs/behaviour/webhooks'],
+  ] as const)
+    assert.equal((await world.api().get(path)).body.error.message, `There is no page ${path}. Did you mean ${meant}?`)
 })
 
 test('a browser gets a page where there is none, with the search and links that lead on', async (t) => {
