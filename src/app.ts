@@ -40,6 +40,7 @@ import { integrationService } from './features/integrations/service.ts'
 import { integrationChores } from './features/integrations/worker.ts'
 import { operatorRoutes } from './features/operators/routes.ts'
 import { consoleDoors } from './features/operators/doors.ts'
+import { mailOwners } from './features/operators/account/low-balance.ts'
 import { operatorService } from './features/operators/service.ts'
 import { mailChores } from './features/mail/service.ts'
 import { mediaService } from './features/media/service.ts'
@@ -211,6 +212,7 @@ function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOp
   reactions.on('account_suspended', failOfAccount(platform))
   reactions.on('account_suspended', cancelRunsOfAccounts)
   reactions.on('opted_out', cancelForOptOut({ platform, ...parts }))
+  reactions.on('balance_low', mailOwners(platform))
   reactions.freeze()
 }
 
@@ -322,7 +324,7 @@ function serverOf(
   const bodies = bodyRoom()
   const { accounts, integrations } = services
   const findKey = (text: string) => (isSourceKeyText(text) ? integrations.findKey(text) : accounts.findKey(text))
-  const doors = consoleDoors({ platform, accounts, billing: services.billing, operators: services.operators, limiter, routes })
+  const doors = consoleDoors({ platform, ...services, limiter, routes })
   const server = makeServer({
     platform,
     findKey,
@@ -336,7 +338,7 @@ function serverOf(
     recorderOf: services.operators.recorderOf,
   })
   if (routes.length > 0) {
-    mountPages(server, routes, platform.settings.base_url)
+    mountPages(server, routes, () => operatorRoutes({ platform, ...services, ...services.operators }), platform.settings.base_url)
     mountFiles(server, '/media/:id', services.media.open)
     mountHooks(server, '/hooks/channels/:id', bodies, (channel_id, call, readBody) => takeCallback(callbacks, channel_id, call, readBody))
     mountHooks(server, '/hooks/payments/:id', bodies, takePayment(services.billing.topUps))

@@ -24,11 +24,19 @@ export interface ChannelDeletedFact extends Tenant {
   readonly channel_id: string
 }
 
+export interface BalanceLowFact {
+  readonly account_id: string
+  readonly balance_micros: number
+  readonly low_balance_micros: number
+}
+
 export interface FactPayloads {
   /** The recipient may no longer be written to on this channel type. */
   opted_out: ConsentFact
   inbound_stored: InboundFact
   channel_deleted: ChannelDeletedFact
+  /** The wallet has just fallen below its threshold; at most once in 24 hours. */
+  balance_low: BalanceLowFact
   account_suspended: { readonly account_id: string }
   contact_deleted: Tenant & { readonly contact_id: string }
 }

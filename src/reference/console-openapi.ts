@@ -1,4 +1,5 @@
 /** The OpenAPI document of the console's own operations, below `/console/api`: derived as that of `/v1` is. */
+import type { FastifyInstance } from 'fastify'
 import type { Route } from '../platform/http/route.ts'
 import type { Json } from './components.ts'
 import { openapiDocument } from './openapi.ts'
@@ -17,4 +18,13 @@ export function consoleDocument(routes: readonly Route[], base_url: string): Jso
     tags: [{ name: 'Console', description: 'What people do in the console.' }],
     components: { ...components, securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'posthorn', description: 'The cookie of a session.' } } },
   }
+}
+
+/** Serves the document; made at the first request for it. */
+export function mountConsoleDocument(server: FastifyInstance, routes: () => readonly Route[], base_url: string): void {
+  let text: string | undefined
+  server.get('/console/api/openapi.json', (_request, reply) => {
+    text ??= `${JSON.stringify(consoleDocument(routes(), base_url), null, 2)}\n`
+    return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(text)
+  })
 }

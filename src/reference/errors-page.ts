@@ -1,4 +1,5 @@
 /** The pages `/docs/errors`, every code with what it means and what to do, to which `doc_url` of a refusal leads, and `/docs/errors/<code>`, with the answer and the operations that give it. */
+import { consoleErrorCatalogue } from '../contract/console-errors.ts'
 import { errorCatalogue, errorType, type ErrorCode } from '../contract/errors.ts'
 import { navEntry, navSection, startLinks } from './navigation.ts'
 import { codesOf, errorExample } from './openapi.ts'
@@ -14,9 +15,16 @@ export const errorPath = (code: ErrorCode): string => `/docs/errors/${code}`
 const byStatus = [...Map.groupBy(errorCodes, (code) => errorCatalogue[code].status)].toSorted(([one], [other]) => one - other)
 
 export function errorsPage(): string {
-  const main = `<h1>Error codes</h1>${prose('Every response other than 2xx and 304 has an `error` object with one of these codes. `type` follows from the status; new codes may be added to a type, so treat an unknown code as its type.')}<p><a href="/docs/guides/errors">Errors and retries, step by step</a></p>${byStatus.map(([status, own]) => `<h2 id="status-${status}">${status} <code>${errorType(status)}</code></h2>${own.map(entry).join('')}`).join('')}`
+  const main = `<h1>Error codes</h1>${prose('Every response other than 2xx and 304 has an `error` object with one of these codes. `type` follows from the status; new codes may be added to a type, so treat an unknown code as its type.')}<p><a href="/docs/guides/errors">Errors and retries, step by step</a></p>${byStatus.map(([status, own]) => `<h2 id="status-${status}">${status} <code>${errorType(status)}</code></h2>${own.map(entry).join('')}`).join('')}${consoleCodes}`
   return page('Error codes · Posthorn', navigation('/docs/errors'), main)
 }
+
+/** What refusals below `/console/api` and callbacks lead to as well. */
+const consoleCodes = `<h2 id="console">Of the console and callbacks</h2>${prose('Below `/console/api`, and where providers call back; `/v1` answers none of them.')}${Object.entries(
+  consoleErrorCatalogue,
+)
+  .map(([code, { status, title, fix }]) => `<h3 id="${code}"><code>${code}</code></h3><p>${status} · ${inline(title)} ${inline(fix)}</p>`)
+  .join('')}`
 
 function entry(code: ErrorCode): string {
   const { title, fix } = errorCatalogue[code]

@@ -171,3 +171,48 @@ test('an entry and its change are one: where the entry cannot be written nothing
   )
   assert.notEqual((await client.send('GET', '/account')).body.name, 'Other')
 })
+
+test('where the wallet runs low its owners are mailed, at most once in 24 hours', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const client = await signedInOwner(world)
+  await client.send('PATCH', '/account', { low_balance_micros: 1_000_000_000_000 })
+  const { billing } = world.services
+  await billing.creditWallet(world.pool, account.id, 5_000_000, 'To begin with')
+  const low = async () => {
+    await world.pool.begin(async (tx) => {
+      await billing.chargeInOrder(tx, [
+        {
+          message_id: world.app.platform.ids('msg'),
+          account_id: account.id,
+          mode: 'live',
+          channel_type: 'sms',
+          channel_id: 'ch_1',
+          price_micros: 1000,
+          created_at: new Date(world.clock.now()).toISOString(),
+        },
+      ])
+    })
+    return [...(await world.pool<{ recipient: string; body: string }[]>`select recipient, body from emails where subject like 'The balance is low%'`)]
+  }
+  const [first, ...more] = await low()
+  assert.deepEqual([first?.recipient, more], ['owner@example.com', []])
+  assert.match(first!.body, new RegExp(`/console/${account.id}/live/billing`))
+  assert.equal((await low()).length, 1)
+  await world.clock.advance(24 * 3600_000)
+  assert.equal((await low()).length, 2)
+})
+
+test('consent that is given in the console says so, and the console describes its own operations', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const made = await client.send('POST', '/v1/contacts', { phone: '+4915112345678', consent: { sms: 'opted_in' } })
+  assert.equal(made.body.consent.sms.source, 'console', JSON.stringify(made.body))
+  const document = await consoleClient(world).send('GET', '/openapi.json')
+  assert.deepEqual([document.status, document.headers['cache-control'], document.body.info.title], [200, 'no-store', 'Posthorn console'])
+  assert.ok('/console/api/audit_entries' in document.body.paths)
+  const refused = await consoleClient(world).send('GET', '/session')
+  const page = await (await fetch(refused.body.error.doc_url.replace(/^https?:\/\/[^/]+/, world.base_url))).text()
+  assert.ok(page.includes('id="session_required"'))
+})

@@ -77,6 +77,11 @@ async function lowBalances(tx: Db, platform: Platform, { at, wallets, grants: lo
     due.map((wallet) => wallet.account_id),
     at,
   )
+  await platform.reactions.publish(
+    tx,
+    'balance_low',
+    due.map(({ account_id, balance_micros, low_balance_micros }) => ({ account_id, balance_micros, low_balance_micros })),
+  )
   return due.map((wallet) => ({
     id: platform.ids('evt'),
     account_id: wallet.account_id as Id<'acc'>,

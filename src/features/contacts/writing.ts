@@ -20,10 +20,10 @@ import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
 import { saveContacts } from './saving.ts'
 import * as store from './store.ts'
 
-/** What a request writes is said by the API, now. */
+/** What a request writes is said by the API, or in the console, now. */
 export const contextOf = (platform: Platform, caller: Caller): SaveContext => ({
   at: isoTime(platform.clock.now()),
-  source: 'api',
+  source: caller.user_id === null ? 'api' : 'console',
   request_id: caller.request_id,
 })
 

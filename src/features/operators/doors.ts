@@ -3,28 +3,25 @@ import type { Door } from '../../platform/http/door.ts'
 import type { RateLimiter } from '../../platform/http/rate-limit.ts'
 import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { AccountService } from '../accounts/service.ts'
-import type { BillingService } from '../billing/service.ts'
 import { consoleRecorder } from './audit/recording.ts'
 import type { Entrant } from './console-route.ts'
+import type { Desk } from './desk.ts'
 import { consoleDoor } from './door.ts'
 import { operatorRoutes } from './routes.ts'
 import type { OperatorService } from './service.ts'
 import { requireRecent } from './sessions/recent.ts'
 
-export interface ConsoleDoorsParts {
-  readonly platform: Platform
-  readonly accounts: AccountService
-  readonly billing: BillingService
+export interface ConsoleDoorsParts extends Desk {
   readonly operators: OperatorService
   readonly limiter: RateLimiter
   /** Those of `/v1`; a process without any has no console. */
   readonly routes: readonly Route[]
 }
 
-export function consoleDoors({ platform, accounts, billing, operators, limiter, routes }: ConsoleDoorsParts): Door[] {
+export function consoleDoors({ operators, limiter, routes, ...desk }: ConsoleDoorsParts): Door[] {
+  const { platform, accounts } = desk
   if (routes.length === 0) return []
-  const { sessions, resets } = operators
+  const { sessions } = operators
   const isSuspended = async (account_id: string) => (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
   const parts = { platform, sessions, limiter, isSuspended, recorderOf: consoleRecorder(platform) }
   return [
@@ -33,7 +30,7 @@ export function consoleDoors({ platform, accounts, billing, operators, limiter, 
       '/console/api',
       routes.filter(isReachable).map((route) => (route.operation === 'channels.update' ? guardingCredentials(platform, route) : route)),
     ),
-    consoleDoor(parts, '', operatorRoutes({ platform, accounts, billing, sessions, resets })),
+    consoleDoor(parts, '', operatorRoutes({ ...desk, ...operators })),
   ]
 }
 

@@ -1,12 +1,11 @@
 /** Everything below `/console/api`, but for the rows of `/v1` that stand there once more. */
-import type { BillingService } from '../billing/service.ts'
-import type { AccountService } from '../accounts/service.ts'
-import type { Platform } from '../../platform/platform.ts'
 import { accountRoutes } from './account/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { ConsoleRoute } from './console-route.ts'
 import { identityRoutes } from './identities/routes.ts'
 import { adminRoutes } from './platform-admin/routes.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
+import type { Desk } from './desk.ts'
 import { proofRoutes } from './people/proof-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
@@ -18,10 +17,7 @@ import { addressLimit } from './sessions/sign-in.ts'
 import { teamRoutes } from './team/routes.ts'
 import { topUpRoutes } from './top-up-routes.ts'
 
-export interface OperatorRoutesParts {
-  readonly platform: Platform
-  readonly accounts: AccountService
-  readonly billing: BillingService
+export interface OperatorRoutesParts extends Desk {
   readonly sessions: Sessions
   readonly resets: Resets
 }
@@ -39,6 +35,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...keyRoutes(platform, parts.accounts),
     ...auditRoutes,
     ...adminRoutes(parts),
+    ...deliveryRoutes(parts),
     ...requestRoutes,
     ...topUpRoutes(platform, billing),
   ]

@@ -480,6 +480,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/messages/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["messages.list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/deliveries/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["deliveries.retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/requests": {
         parameters: {
             query?: never;
@@ -673,6 +705,11 @@ export interface components {
             admin: boolean;
             two_factor: boolean;
         };
+        DeliveryRetry: {
+            /** @constant */
+            object: "delivery_retry";
+            count: number;
+        };
         ErrorBody: {
             type: string;
             code: string;
@@ -792,6 +829,25 @@ export interface components {
                 type: "user";
                 id: string;
             };
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookDelivery: {
+            id: string;
+            /** @constant */
+            object: "webhook_delivery";
+            mode: string;
+            endpoint_id: string;
+            event_id: string;
+            event_type: string;
+            status: string;
+            attempts: number;
+            response_status: number | null;
+            duration_ms: number | null;
+            error: string | null;
+            error_message: string | null;
+            /** Format: date-time */
+            next_attempt_at: string | null;
             /** Format: date-time */
             created_at: string;
         };
@@ -1875,6 +1931,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+        };
+    };
+    "messages.list_deliveries": {
+        parameters: {
+            query?: {
+                limit?: number;
+                starting_after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["WebhookDelivery"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "deliveries.retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    endpoint: string;
+                    /** @enum {string} */
+                    status?: "delivered" | "failed";
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRetry"];
                 };
             };
         };

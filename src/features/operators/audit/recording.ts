@@ -42,9 +42,10 @@ export const consoleRecorder =
   (platform: Platform): RecorderOf =>
   (route: Route & Partial<ConsoleFacts>) => {
     if (!isChange(route) || (route.access !== undefined && route.access !== 'account') || route.unaudited === true) return undefined
-    return (tx, change) => {
+    return async (tx, change) => {
+      if (isDryRun(change)) return
       const { address, session } = change.request.session as Entrant
-      return insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
+      await insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
     }
   }
 
@@ -67,6 +68,7 @@ function entryOf({ ids, clock }: Platform, { route, request: { caller, params, b
 /** Whoever acts for an account stands beside the one in whose place they act (behaviour: console 3.15). */
 const actingFor = (session: Session | null) =>
   session === null || session.impersonation === null ? {} : { actor_id: session.impersonation.user_id ?? session.user_id, impersonator_id: session.user_id }
+const isDryRun = ({ request: { body } }: Change): boolean => typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true
 
 const idIn = (outcome: unknown): string | null =>
   typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string' ? outcome.id : null

@@ -104,3 +104,10 @@ export async function useToken(tx: Db, kind: TokenRow['kind'], token_hash: strin
     returning token_hash, kind, user_id, expires_at, created_at`
   return row ?? null
 }
+
+/** The e-mail addresses of an account's owners. */
+export async function ownersOf(sql: Db, account_id: string): Promise<string[]> {
+  const rows = await sql<{ email: string }[]>`
+    select u.email from memberships m join users u on u.id = m.user_id where m.account_id = ${account_id} and m.role = 'owner' order by u.id`
+  return rows.map(({ email }) => email)
+}

@@ -10,9 +10,11 @@ import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { RequestedAttempts, type AttemptDeps } from './requested-attempts.ts'
+import * as many from './many-store.ts'
 import * as store from './store.ts'
 import type { DeliveryRow } from './store.ts'
-import { findEndpoint, lockEndpoint, type EndpointRow } from '../endpoints/store.ts'
+import { deliveryId } from '../fan-out/make-deliveries.ts'
+import { endpointIds, findEndpoint, lockEndpoint, type EndpointRow } from '../endpoints/store.ts'
 
 export interface DeliveryService {
   /** Up to `limit + 1`, newest first. */
@@ -22,12 +24,24 @@ export interface DeliveryService {
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
   /** One attempt now; resolves after it, at the latest after 5 seconds. */
   retry(tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
+  /** Those of these events to whatever endpoints the account has or had, newest first. */
+  listOfObject(sql: Db, tenant: Tenant, object_id: string): Promise<WebhookDelivery[]>
+  /**
+   * One more attempt of up to 5,000 deliveries of an endpoint that ended so, oldest first, made by the lane; resolves to how many those are. `dry_run` retries none.
+   * Refusals: resource_missing, delivery_state_invalid.
+   */
+  retryAll(sql: Db, tenant: Tenant, endpoint_id: string, status: 'delivered' | 'failed', dry_run: boolean): Promise<number>
   /** Gives up what is under way, uncounted: the lane makes it later. Resolves when nothing is any more. */
   stop(): Promise<void>
 }
 
 /** When this process dies over an attempt, the lane makes it after this time. */
 const takenOverAfterMs = 60_000
+
+/** What is made again by one request. */
+const retriedAtOnce = 5_000
+/** A message has some ten. */
+const eventsOfObjectMax = 50
 
 export function deliveryService(deps: AttemptDeps): DeliveryService {
   const { platform } = deps
@@ -62,6 +76,21 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
       const { endpoint, delivery } = await transact(pool, (tx) => deliveryAgain(tx, tenant, endpoint_id, id, due_at))
       return await requested.attemptAndAnswer(endpoint, delivery, false)
     },
+    async listOfObject(sql, tenant, object_id) {
+      const events = await many.eventsOf(sql, tenant, object_id, eventsOfObjectMax)
+      const endpoints = await endpointIds(sql, tenant)
+      const keys = events.flatMap((event_id) => endpoints.map((endpoint_id) => ({ endpoint_id, id: deliveryId(event_id, endpoint_id) })))
+      return (await many.findDeliveries(sql, tenant, keys)).map(deliveryObject)
+    },
+    async retryAll(sql, tenant, endpoint_id, status, dry_run) {
+      const count = await transact(sql, async (tx) => {
+        requireActive(await lockedEndpoint(tx, tenant, endpoint_id))
+        if (dry_run) return await many.countEnded(tx, tenant, endpoint_id, status, retriedAtOnce)
+        return await many.retryEnded(tx, tenant, endpoint_id, { status, limit: retriedAtOnce, due_at: isoTime(clock.now()) })
+      })
+      if (!dry_run) platform.notify('deliver')
+      return count
+    },
     stop: () => requested.stop(),
   }
 }
@@ -91,7 +120,7 @@ async function deliveryAgain(tx: Db, tenant: Tenant, endpoint_id: string, id: st
   const row = isDeliveryId(id) ? await store.findDelivery(tx, tenant, endpoint_id, id) : null
   if (row === null) throw missing('webhook delivery', id)
   if (row.status === 'pending') throw refuse('The delivery is pending: it is attempted by itself. Wait until it is delivered or failed.')
-  if (endpoint.status !== 'active') throw refuse('The endpoint is disabled. Set its status to active first, then retry the delivery.')
+  requireActive(endpoint)
   if ((await store.findEvent(tx, tenant, row.event_id)) === null)
     throw refuse('The event of this delivery is older than 30 days and no longer kept, so it cannot be sent again.')
   const taken = await store.takeEnded(tx, tenant, endpoint_id, id)
@@ -99,6 +128,10 @@ async function deliveryAgain(tx: Db, tenant: Tenant, endpoint_id: string, id: st
   const delivery: DeliveryRow = { ...taken, status: 'pending', next_attempt_at: due_at }
   await store.insertDirect(tx, delivery, false, due_at)
   return { endpoint, delivery }
+}
+
+function requireActive({ status }: EndpointRow): void {
+  if (status !== 'active') throw new Problem('delivery_state_invalid', 'The endpoint is disabled. Set its status to active first, then retry the delivery.')
 }
 
 /** A delivery that the process which was asked attempts at once. */

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
 import type { DeliveryStatus } from '../../../contract/resources/webhook-delivery.ts'
-import { jsonRows, type Db } from '../../../platform/database/sql.ts'
+import { jsonRows, type Db, type Fragment } from '../../../platform/database/sql.ts'
 import type { AttemptResult } from '../dispatch/attempt.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
@@ -21,13 +21,13 @@ export interface DeliveryRow extends Tenant {
   readonly created_at: string
 }
 
-const pending = (sql: Db) =>
+export const pending = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, 'pending' as status, attempts, response_status, duration_ms, error, error_message, due_at as next_attempt_at, created_at`
-const ended = (sql: Db) =>
+export const ended = (sql: Db) =>
   sql`account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, error, error_message, null::timestamptz as next_attempt_at, created_at`
 
 /** Those handed off to a process, not recorded and not in the queue either: pending, as `queueHandoffs` would bring them there. */
-const handedOff = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string) => sql`
+export const handedOff = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string | Fragment) => sql`
   select ${account_id}::text as account_id, ${mode}::text as mode, d.endpoint_id, d.id, d.event_id, d.event_type, 'pending' as status, 0 as attempts, null::int as response_status,
     null::int as duration_ms, null::text as error, null::text as error_message, s.created_at as next_attempt_at, s.created_at
   from webhook_handoffs s cross join lateral webhook_handoff_deliveries(s.endpoints, s.deliveries) d

@@ -131,3 +131,9 @@ export async function reseal(sql: Db, old: SealedEndpoint, row: SealedEndpoint):
     update webhook_endpoints set secret = ${row.secret}, previous_secret = ${row.previous_secret}, verification_token = ${row.verification_token}, version = version + 1
     where id = ${row.id} and secret = ${old.secret}`
 }
+
+/** Of an account, deleted ones too: what was delivered to them stays on record. */
+export async function endpointIds(sql: Db, { account_id, mode }: Tenant): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`select id from webhook_endpoints where account_id = ${account_id} and mode = ${mode} order by id desc limit 200`
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,62 @@
+/** Webhook deliveries as the console looks at them beyond `/v1`: those of a message, and many made again (behaviour: console-records 3). */
+import { Type } from 'typebox'
+import { objectName } from '../../../contract/resources/shared-fields.ts'
+import { WebhookDelivery } from '../../../contract/resources/webhook-delivery.ts'
+import { listOf, onePage, onePageQuery } from '../../../platform/http/paging.ts'
+import { reply } from '../../../platform/http/route.ts'
+import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
+import type { Desk } from '../desk.ts'
+
+const DeliveryRetry = Type.Object(
+  {
+    object: objectName('delivery_retry'),
+    count: Type.Integer({ description: 'Deliveries that are attempted once more, or would be.' }),
+  },
+  { $id: 'DeliveryRetry', description: 'How many deliveries are made again.' },
+)
+
+export const deliveryRoutes = ({ messages, webhooks }: Pick<Desk, 'messages' | 'webhooks'>): ConsoleRoute[] => [
+  consoleRoute({
+    operation: 'messages.list_deliveries',
+    method: 'GET',
+    path: '/console/api/messages/{id}/deliveries',
+    access: 'account',
+    moded: true,
+    scope: 'webhooks:read',
+    summary: "List the webhook deliveries of a message's events",
+    description: 'To every endpoint that got them, newest first. Kept 30 days.',
+    query: onePageQuery,
+    replies: { 200: listOf(WebhookDelivery) },
+    errors: ['resource_missing'],
+    async handler({ caller, params, query, sql }) {
+      const { id } = await messages.get(sql, caller, params['id']!)
+      return reply(200, onePage(await webhooks.deliveries.listOfObject(sql, caller, id), query))
+    },
+  }),
+  consoleRoute({
+    operation: 'deliveries.retry',
+    method: 'POST',
+    path: '/console/api/deliveries/retry',
+    access: 'account',
+    moded: true,
+    scope: 'webhooks:write',
+    summary: 'Make the deliveries of an endpoint again',
+    description:
+      'One attempt of each that ended with this status, without a schedule, oldest first, up to 5,000 at a time. `dry_run` tells how many those are.',
+    body: Type.Object(
+      {
+        endpoint: Type.String({ minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).', examples: ['we_01jd0xgz1te5k9a0v3m3cm4n5p'] }),
+        status: Type.Optional(
+          Type.Unsafe<'delivered' | 'failed'>({ type: 'string', enum: ['delivered', 'failed'], description: 'Those that ended so. Default: `failed`.' }),
+        ),
+        dry_run: Type.Optional(Type.Boolean({ description: 'Only count them.' })),
+      },
+      { additionalProperties: false },
+    ),
+    replies: { 200: DeliveryRetry },
+    errors: ['resource_missing', 'delivery_state_invalid'],
+    async handler({ caller, body: { endpoint, status = 'failed', dry_run = false }, sql }) {
+      return reply(200, { object: 'delivery_retry', count: await webhooks.deliveries.retryAll(sql, caller, endpoint, status, dry_run) })
+    },
+  }),
+]

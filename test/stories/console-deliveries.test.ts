@@ -1,0 +1,62 @@
+/** Webhook deliveries in the console: those of a message, and many made again (behaviour: console-records 3). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { signedInOwner } from '../kit/console-api.ts'
+import { deliveries, message, pass, start, subscribe } from '../kit/subscribing.ts'
+
+const code = (answer: { body: { error?: { code: string } } }) => answer.body.error?.code
+
+test('a message has the deliveries of its events, to every endpoint that got them', async (t) => {
+  const { world, account, receiver } = await start(t)
+  const client = await signedInOwner(world)
+  const endpoints = [await subscribe(account, receiver), await subscribe(account, receiver, { events: ['message.delivered'] })]
+  const sent = await account.api.post('/v1/messages', message())
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+
+  const listed = await client.send('GET', `/messages/${sent.body.id}/deliveries`)
+  assert.equal(listed.status, 200, JSON.stringify(listed.body))
+  const all = (await Promise.all(endpoints.map(({ id }) => deliveries(account, id)))).flat()
+  const ofMessage = new Set(receiver.received.filter(({ json }) => json.data.object.id === sent.body.id).map(({ json }) => json.id))
+  const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1)
+  assert.deepEqual(listed.body.data.toSorted(byId), all.filter(({ event_id }: { event_id: string }) => ofMessage.has(event_id)).toSorted(byId))
+  assert.equal(listed.body.data.length, 3)
+  client.mode = 'live'
+  assert.equal(code(await client.send('GET', `/messages/${sent.body.id}/deliveries`)), 'resource_missing')
+})
+
+test('what failed is made again at once, one attempt each, and counted before', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_retry_delays: [] })
+  const client = await signedInOwner(world)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  for (let n = 0; n < 3; n++) await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const failed = await deliveries(account, endpoint.id, '?status=failed')
+  assert.deepEqual([failed.length, receiver.received.length], [3, 3])
+  const retry = async (more = {}) => await client.send('POST', '/deliveries/retry', { endpoint: endpoint.id, status: 'failed', ...more })
+
+  assert.deepEqual((await retry({ dry_run: true })).body, { object: 'delivery_retry', count: 3 })
+  assert.equal(receiver.received.length, 3)
+  receiver.answerNext({ status: 200 })
+  assert.deepEqual((await retry()).body, { object: 'delivery_retry', count: 3 })
+  assert.deepEqual((await retry()).body.count, 0)
+  await pass(world, 10_000)
+  assert.equal(receiver.received.length, 6)
+  assert.deepEqual(
+    [(await deliveries(account, endpoint.id, '?status=delivered')).length, (await deliveries(account, endpoint.id, '?status=failed')).length],
+    [1, 2],
+  )
+
+  const actions = (await client.send('GET', '/audit_entries')).body.data.map(({ action }: { action: string }) => action)
+  assert.equal(actions.filter((action: string) => action === 'deliveries.retry').length, 2)
+  await account.api.patch(`/v1/webhook_endpoints/${endpoint.id}`, { status: 'disabled' })
+  const refused = await retry()
+  assert.deepEqual([refused.status, code(refused)], [409, 'delivery_state_invalid'])
+  assert.match(refused.body.error.message, /active/)
+  client.mode = 'live'
+  assert.equal(code(await retry()), 'resource_missing')
+  await pass(world, 86_400_000)
+  assert.equal(receiver.received.length, 6)
+  await world.invariants()
+})
