@@ -135,7 +135,7 @@ test('an identity of somebody else is not linked, nor is one that was not confir
   await travel(world, ada, '?link=1')
   await world.clock.advance(1)
   assert.equal(code(await ada.send('POST', '/oauth/pending', { action: 'link' })), 'reauthentication_required')
-  assert.equal(await travel(world, consoleClient(world), '?link=1'), '/console/sign-in?next=%2Fconsole%2Fprofile')
+  assert.equal(await travel(world, consoleClient(world), '?link=1'), '/console/sign-in?next=%2Fprofile')
 })
 
 test('whoever has linked an identity may do without a password, and keeps one of the two', async (t) => {

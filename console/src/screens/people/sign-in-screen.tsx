@@ -11,6 +11,7 @@ import { ownPath, paths } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { CardScreen } from './card-screen.tsx'
 import { CodeForm } from './credentials.tsx'
+import { SignInWith } from './sign-in-with.tsx'
 import { useSignIn } from './use-sign-in.ts'
 
 export function SignInScreen() {
@@ -45,6 +46,7 @@ export function SignInScreen() {
           <Button type="submit" loading={signIn.isRunning}>
             {people.signIn.title}
           </Button>
+          <SignInWith />
           <PathLink to={paths.reset} size="sm">
             {people.signIn.forgot}
           </PathLink>

@@ -6,6 +6,7 @@ import { Screen } from '../../parts/screen.tsx'
 import { paths } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { You, Password } from './you.tsx'
+import { Identities } from './identities.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
@@ -25,6 +26,7 @@ export function ProfileScreen() {
               <You />
               <Password />
               <TwoFactor />
+              <Identities />
               <Paper withBorder p="md">
                 <Schemes />
               </Paper>

@@ -68,7 +68,7 @@ export function wayRoutes({ platform, sessions, takeTurn }: WayParts): ConsoleRo
 }
 
 async function start(platform: Platform, provider: Provider, { link, next }: { link?: string; next?: string }, session: Session | null): Promise<Reply> {
-  if (link !== undefined && session === null) return redirect(`/console/sign-in?next=${encodeURIComponent(profile)}`)
+  if (link !== undefined && session === null) return redirect(signInPage({ next: profile }))
   const wanted = ownPath(platform, next) ?? (link === undefined ? '/console' : profile)
   try {
     const { url, way } = await provider.begin(`${platform.settings.base_url}${callbackPath}`, link === undefined && session !== null)
@@ -111,9 +111,15 @@ async function signingIn(
 }
 
 function failed(platform: Platform, way: Pick<BegunWay, 'next' | 'link'> | null, code: string): Reply {
-  const next = way === null || way.next === '/console' ? '' : `&next=${encodeURIComponent(way.next)}`
-  const page = way === null || way.link === null ? `/console/sign-in?error=${code}${next}` : `${profile}?error=${code}`
+  const page = way === null || way.link === null ? signInPage({ error: code, next: way?.next }) : `${profile}?error=${code}`
   return redirect(page, noWayCookie(platform))
+}
+
+/** The page's own paths begin below `/console`. */
+function signInPage({ error, next = '/console' }: { readonly error?: string; readonly next?: string | undefined }): string {
+  const query = new URLSearchParams(error === undefined ? {} : { error })
+  if (next !== '/console') query.set('next', next.slice('/console'.length))
+  return `/console/sign-in?${query.toString()}`
 }
 
 const redirect = (location: string, cookie?: string): Reply => reply(302, null, { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) })
