@@ -68,6 +68,15 @@ test('a port beyond the last, a login in the base address, a word in two lists a
   )
 })
 
+test('an OIDC provider is read to the letter, with its client, over https or on this machine', () => {
+  const client = { POSTHORN_OIDC_CLIENT_ID: 'posthorn', POSTHORN_OIDC_CLIENT_SECRET: 'secret' }
+  for (const issuer of ['https://login.example.com/', 'http://127.0.0.1:9000', 'http://localhost:9000'])
+    assert.equal(readConfig({ ...client, POSTHORN_OIDC_ISSUER: issuer }).oidc?.issuer, issuer)
+  for (const issuer of ['http://login.example.com', 'https://login.example.com/?x=1', 'https://user@login.example.com', 'login'])
+    assert.throws(() => readConfig({ ...client, POSTHORN_OIDC_ISSUER: issuer }), /POSTHORN_OIDC_ISSUER must be an https URL/)
+  assert.throws(() => readConfig(client), /POSTHORN_OIDC_ISSUER must be set too/)
+})
+
 test('a variable that looks like a setting and is none is refused, and it is told what was probably meant', () => {
   const wrong = { POSTHORN_RATE_LIMIT: '5', POSTHORN_SECERT_KEY: 'x', POSTHORN_QUEUE_DEPTH: '1', PORT: 'none' }
 

@@ -24,12 +24,13 @@ export interface OperatorRoutesParts extends Desk {
 
 export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   const { platform, billing, sessions } = parts
-  const takeTurn = addressLimit(platform.clock, platform.settings.rate_limit_sign_in)
+  // each counts for itself: who opens an invitation may sign in too
+  const turns = () => addressLimit(platform.clock, platform.settings.rate_limit_sign_in)
   return [
-    ...sessionRoutes({ ...parts, takeTurn }),
-    ...proofRoutes({ platform, sessions, takeTurn }),
-    ...linkRoutes({ ...parts, takeTurn }),
-    ...identityRoutes({ platform, sessions, takeTurn }),
+    ...sessionRoutes({ ...parts, takeTurn: turns() }),
+    ...proofRoutes({ platform, sessions, takeTurn: turns() }),
+    ...linkRoutes({ ...parts, takeTurn: turns() }),
+    ...identityRoutes({ platform, sessions, takeTurn: turns() }),
     ...teamRoutes(platform),
     ...accountRoutes(parts),
     ...keyRoutes(platform, parts.accounts),

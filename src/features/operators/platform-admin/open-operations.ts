@@ -16,8 +16,7 @@ const open: ReadonlySet<string> = new Set([
   'webhook_endpoints.retry_delivery',
   'deliveries.retry',
   'segment_previews.create',
-  'previews.create',
-  'preview.create',
+  'preview.message',
 ])
 
 export const isOpenToImpersonation = ({ method, operation }: Pick<Route, 'method' | 'operation'>, permission: Permission | undefined): boolean =>
