@@ -6,10 +6,12 @@ import { eventTypes } from '../src/contract/events.ts'
 import { scopes } from '../src/contract/scopes.ts'
 import { transactionTypes } from '../src/contract/resources/balance-transaction.ts'
 import { channelTypes, messageTypes } from '../src/contract/resources/channel.ts'
-import { automationEventTypes } from '../src/contract/resources/automation-event.ts'
+import { automationEventTypes, receiptStatuses } from '../src/contract/resources/automation-event.ts'
+import { runStatuses } from '../src/contract/resources/automation-run.ts'
 import { campaignStatuses, recipientStatuses } from '../src/contract/resources/campaign.ts'
 import { messageStatuses } from '../src/contract/resources/message.ts'
 import { operatorsOf, ruleFields } from '../src/features/contacts/segments/fields.ts'
+import { customerTexts } from '../src/features/integrations/automations/event-paths.ts'
 import { transitions } from '../src/features/messages/states.ts'
 import { grantsOf, roles } from '../src/features/operators/roles.ts'
 import { contentExamples, providerFields } from './console-tables.ts'
@@ -73,6 +75,15 @@ function tables(): string {
     transactionTypes,
     ruleFields,
     ruleOperators: operatorsOf,
+    // a name that ends in a dot is followed by a path
+    eventFields: {
+      'data.': 'any',
+      ...Object.fromEntries(customerTexts.map((key) => [`customer.${key}`, 'text'])),
+      'customer.tags': 'tags',
+      'customer.attributes.': 'any',
+    },
+    receiptStatuses,
+    runStatuses,
     eventTypes: Object.keys(eventTypes),
     roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
     campaignStatuses,

@@ -82,7 +82,7 @@ function RuleFields({ rule, onChange, problem, param, fields }: RuleFieldsProps)
     <div className="filters">
       <ChoiceField
         label={words.field}
-        choices={Object.keys(fields).map((value) => ({ value, label: value.endsWith('.') ? words.attribute : value }))}
+        choices={Object.keys(fields).map((value) => ({ value, label: value === 'attributes.' ? words.attribute : value.endsWith('.') ? `${value}…` : value }))}
         value={begin ?? rule.field}
         onChange={choose}
         param={`${param}.field`}

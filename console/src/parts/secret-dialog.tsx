@@ -4,7 +4,15 @@ import { text } from '../text/en.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 
-export function SecretDialog({ title, secret, onStored }: { title: string; secret: string | undefined; onStored: () => void }) {
+export interface SecretDialogProps {
+  readonly title: string
+  readonly secret: string | undefined
+  /** Another that comes with it. */
+  readonly also?: { readonly label: string; readonly secret: string } | undefined
+  readonly onStored: () => void
+}
+
+export function SecretDialog({ title, secret, also, onStored }: SecretDialogProps) {
   return (
     <Dialog title={title} isOpen={secret !== undefined}>
       <Stack>
@@ -12,6 +20,14 @@ export function SecretDialog({ title, secret, onStored }: { title: string; secre
         <Code block className="code">
           {secret}
         </Code>
+        {also !== undefined && (
+          <>
+            <Text size="sm">{also.label}</Text>
+            <Code block className="code">
+              {also.secret}
+            </Code>
+          </>
+        )}
         <Group justify="flex-end">
           <CopyButton value={secret ?? ''} />
           <Button onClick={onStored}>{text.secret.stored}</Button>

@@ -3,9 +3,11 @@ import type { ScreenRoute } from '../frame/screen-route.ts'
 import { billingScreens } from './billing/routes.ts'
 import { contactScreens } from './contacts/routes.ts'
 import { contactListScreens } from './contact-lists/routes.ts'
+import { automationScreens } from './automations/routes.ts'
 import { campaignScreens } from './campaigns/routes.ts'
 import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
+import { integrationScreens } from './integrations/routes.ts'
 import { messageScreens } from './messages/routes.ts'
 import { segmentScreens } from './segments/routes.ts'
 
@@ -17,5 +19,7 @@ export const accountScreens: readonly ScreenRoute[] = [
   ...segmentScreens,
   ...channelScreens,
   ...campaignScreens,
+  ...automationScreens,
+  ...integrationScreens,
   ...billingScreens,
 ]

@@ -1,4 +1,5 @@
 /** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
+import { automations, integrations } from './en/automations.ts'
 import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
 import { campaigns } from './en/campaigns.ts'
@@ -27,6 +28,8 @@ export const text = {
   content,
   messages,
   campaigns,
+  automations,
+  integrations,
 
   product: 'Posthorn',
   skip: 'Skip to content',

@@ -10,6 +10,7 @@ import { contentOf, type Template } from '../../parts/content.ts'
 import { Done } from '../../parts/done.tsx'
 import { Region } from '../../parts/facts.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
+import { mergeTagsIn } from '../../parts/merge-tags.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { useZone } from '../../parts/times.ts'
@@ -17,7 +18,7 @@ import { useChannels, type Channels } from '../../parts/use-channels.ts'
 import type { Place } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { AudienceFields } from './audience-fields.tsx'
-import { creationOf, tagsIn, type CampaignDraft } from './campaign.ts'
+import { creationOf, type CampaignDraft } from './campaign.ts'
 import { DeleteDraft } from './delete-draft.tsx'
 import { Estimate } from './estimate.tsx'
 import { LaunchDialog } from './launch-dialog.tsx'
@@ -126,7 +127,7 @@ function FormFields({ place, channels, templates, draft, onChange, problem }: Fi
 
 /** What stands where a recipient has nothing for a merge tag. */
 function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'place' | 'channels'>) {
-  return tagsIn(contentOf(draft, templates)).map((tag) => (
+  return mergeTagsIn(contentOf(draft, templates)).map((tag) => (
     <TextField
       key={tag}
       label={words.fallback(tag)}

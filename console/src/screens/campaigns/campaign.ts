@@ -1,6 +1,7 @@
 /** A campaign as it is entered and as the API has it. */
 import type { components } from '../../api/generated/v1.ts'
 import { contentOf, type ContentDraft, type Template } from '../../parts/content.ts'
+import { mergeTagsIn } from '../../parts/merge-tags.ts'
 import { storedContent } from '../../parts/stored-content.ts'
 import { instantOf, localOf } from '../../parts/times.ts'
 import { recipientLines, recipientsIn } from './recipients-text.ts'
@@ -61,15 +62,10 @@ export const emptyCampaign: CampaignDraft = {
   is_consented: false,
 }
 
-const tag = /\{\{\s*([^{}\s]+)\s*\}\}/g
-
-/** The merge tags that the message has, each once. */
-export const tagsIn = (message: unknown): string[] => [...new Set([...JSON.stringify(message ?? '').matchAll(tag)].map(([, name]) => name!))]
-
 /** What the draft would be stored as. */
 export function creationOf(draft: CampaignDraft, templates: readonly Template[], zone: string): CampaignCreation {
   const content = contentOf(draft, templates)
-  const tags = tagsIn(content)
+  const tags = mergeTagsIn(content)
   const window = draft.from.trim() === '' && draft.until.trim() === '' ? null : { start: draft.from.trim(), end: draft.until.trim() }
   return {
     name: draft.name.trim(),

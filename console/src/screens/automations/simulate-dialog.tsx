@@ -1,0 +1,92 @@
+/** What would follow an event: nothing is stored or sent. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { answered, v1 } from '../../api/client.ts'
+import type { components } from '../../api/generated/v1.ts'
+import { useAction } from '../../api/use-action.ts'
+import { Bubble } from '../../parts/bubble.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Facts, Region } from '../../parts/facts.tsx'
+import { LongTextField } from '../../parts/fields.tsx'
+import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { Status } from '../../parts/status.tsx'
+import { useTime } from '../../parts/times.ts'
+import type { Place } from '../../paths.ts'
+import { inWords, text } from '../../text/en.ts'
+
+const words = text.automations.simulation
+
+type Simulation = components['schemas']['AutomationSimulation']
+type Asked = components['schemas']['AutomationSimulationRequest']
+
+/** An event to begin with. */
+const sampleOf = (type: string): string =>
+  JSON.stringify(
+    {
+      type,
+      customer: { phone: '+15005550006', email: 'ada@example.com', first_name: 'Ada' },
+      data: { order: { number: '1042', total: '59.99', currency: 'EUR', url: 'https://shop.example.com/orders/1042' } },
+    },
+    null,
+    2,
+  )
+
+function parsed(json: string): Asked['event'] {
+  try {
+    const value = JSON.parse(json) as Asked['event']
+    return typeof value === 'object' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function SimulateDialog({ place, id, type, onClose }: { place: Place; id: string; type: string; onClose: () => void }) {
+  const [json, setJson] = useState(() => sampleOf(type))
+  const event = parsed(json)
+  const action = useAction((body: Asked) => answered(v1(place).POST('/v1/automations/{id}/simulate', { params: { path: { id } }, body })))
+  return (
+    <Dialog title={text.automations.form.simulate} isOpen onClose={onClose} size="lg">
+      <Stack>
+        <Text size="sm">{words.why}</Text>
+        <LongTextField
+          label={words.event}
+          hint={words.eventHint}
+          isCode
+          value={json}
+          onChange={setJson}
+          param="event"
+          problem={action.problem}
+          error={event === undefined ? words.notJson : undefined}
+        />
+        {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
+        {action.result !== undefined && <Outcome simulation={action.result} />}
+        <Group justify="flex-end">
+          <Button loading={action.isRunning} disabled={event === undefined} onClick={() => event !== undefined && action.run({ event })}>
+            {text.automations.form.simulate}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+function Outcome({ simulation: { status, reason, conditions, scheduled_for, message } }: { simulation: Simulation }) {
+  const time = useTime()
+  const type = typeof message?.['type'] === 'string' ? message['type'] : undefined
+  const rules = conditions.map(({ field, met }) => `${field}: ${met ? words.met : words.unmet}`)
+  return (
+    <Region title={words.result}>
+      <Stack gap="sm">
+        <Facts
+          of={[
+            [words.status, <Status key="status" status={status} />],
+            [words.reason, reason === null ? null : inWords(reason)],
+            [words.at, scheduled_for === null ? null : time(scheduled_for)],
+            [words.rules, rules.length === 0 ? null : rules.join(', ')],
+          ]}
+        />
+        {message !== null && type !== undefined && <Bubble type={type} content={message} isOurs />}
+      </Stack>
+    </Region>
+  )
+}
