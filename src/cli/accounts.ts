@@ -56,7 +56,13 @@ export const registerAccounts: Register = (program, cli) => {
       .description(verb)
       .argument('<account>', 'its id')
       .action(async (id: string, _options: unknown, command: Command) => {
-        const account = await cli.withApp((app) => app.services.accounts[name](id))
+        const account = await cli.withApp(({ services: { accounts: service, operators } }) =>
+          operators.byCommand(
+            { command: `accounts ${name}`, action: `account.${name}` },
+            (tx) => service[name](id, tx),
+            () => ({ account_id: id, object_id: id, changes: {} }),
+          ),
+        )
         cli.print(command, { json: account, text: line(account) })
       })
   }
@@ -77,13 +83,21 @@ export const registerAccounts: Register = (program, cli) => {
 }
 
 async function updateAccount(app: App, id: string, options: UpdateOptions): Promise<Account & { low_balance_micros: number }> {
-  const { accounts, billing } = app.services
-  const account = await accounts.update(id, {
+  const { accounts, billing, operators } = app.services
+  const { lowBalanceMicros: low_balance_micros } = options
+  const changes = {
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.timezone === undefined ? {} : { timezone: options.timezone }),
     ...(options.ownerEmail === undefined ? {} : { owner_email: options.ownerEmail }),
     ...(options.defaultCountry === undefined ? {} : { default_country: options.defaultCountry }),
-  })
-  if (options.lowBalanceMicros !== undefined) await billing.setLowBalance(app.platform.pool, id, options.lowBalanceMicros)
-  return { ...account, low_balance_micros: await billing.lowBalance(app.platform.pool, id) }
+  }
+  return await operators.byCommand(
+    { command: 'accounts update', action: 'account.update' },
+    async (tx) => {
+      const account = await accounts.update(id, changes, tx)
+      if (low_balance_micros !== undefined) await billing.setLowBalance(tx, id, low_balance_micros)
+      return { ...account, low_balance_micros: await billing.lowBalance(tx, id) }
+    },
+    () => ({ account_id: id, object_id: id, changes: { ...changes, ...(low_balance_micros === undefined ? {} : { low_balance_micros }) } }),
+  )
 }

@@ -64,15 +64,20 @@ export const registerKeys: Register = (program, cli) => {
     .option('--expires-at <time>', 'from when on it is refused', time)
     .option('--ip-allowlist <addresses>', 'comma-separated addresses and CIDR ranges that may use it', someWords)
     .action(async (options: CreateOptions, command: Command) => {
-      const created = await cli.withApp((app) =>
-        app.services.accounts.createKey({
-          account_id: options.account,
-          mode: options.mode,
-          ...(options.name === undefined ? {} : { name: options.name }),
-          ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
-          ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
-          ...(options.ipAllowlist === undefined ? {} : { ip_allowlist: options.ipAllowlist }),
-        }),
+      const wanted = {
+        account_id: options.account,
+        mode: options.mode,
+        ...(options.name === undefined ? {} : { name: options.name }),
+        ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
+        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
+        ...(options.ipAllowlist === undefined ? {} : { ip_allowlist: options.ipAllowlist }),
+      }
+      const created = await cli.withApp(({ services: { accounts, operators } }) =>
+        operators.byCommand(
+          { command: 'keys create', action: 'api_keys.create' },
+          (tx) => accounts.createKey(wanted, tx),
+          ({ account_id, id, name, mode, scopes }) => ({ account_id, object_id: id, changes: { name, mode, scopes } }),
+        ),
       )
       cli.print(command, {
         json: { ...shown(created), key: created.key },
@@ -94,7 +99,13 @@ export const registerKeys: Register = (program, cli) => {
     .description('refuse a key from now on')
     .argument('<key>', 'its id')
     .action(async (id: string, _options: unknown, command: Command) => {
-      const row = await cli.withApp((app) => app.services.accounts.revokeKey(id))
+      const row = await cli.withApp(({ services: { accounts, operators } }) =>
+        operators.byCommand(
+          { command: 'keys revoke', action: 'api_keys.revoke' },
+          (tx) => accounts.revokeKey(id, tx),
+          ({ account_id }) => ({ account_id, object_id: id, changes: {} }),
+        ),
+      )
       cli.print(command, { json: shown(row), text: line(row, clock.now()) })
     })
 }

@@ -216,3 +216,18 @@ test('consent that is given in the console says so, and the console describes it
   const page = await (await fetch(refused.body.error.doc_url.replace(/^https?:\/\/[^/]+/, world.base_url))).text()
   assert.ok(page.includes('id="session_required"'))
 })
+
+test('what a command changes is in the audit log with its words', async (t) => {
+  const world = await startWorld(t)
+  const account = await world.account()
+  const client = await signedInOwner(world)
+  const { accounts, operators } = world.services
+  const made = await operators.byCommand(
+    { command: 'keys create', action: 'api_keys.create' },
+    (tx) => accounts.createKey({ account_id: account.id, mode: 'test' }, tx),
+    ({ id, key, name }) => ({ account_id: account.id, object_id: id, changes: { name, key } }),
+  )
+  const [entry] = await entries(client, '?actor=keys%20create')
+  assert.deepEqual([entry?.actor, entry?.object_id, entry?.request_id], [{ type: 'command', id: 'keys create' }, made.id, null])
+  assert.equal(entry?.changes['key'], '[masked]')
+})

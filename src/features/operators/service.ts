@@ -12,6 +12,7 @@ import { sessions, type Sessions } from './sessions/sessions.ts'
 import { invitationChores } from './team/invitations.ts'
 import { requestRing } from './requests/request-ring.ts'
 import { forgetRequests } from './requests/store.ts'
+import { byCommand } from './audit/commands.ts'
 import { keyRecorder } from './audit/recording.ts'
 import { forgetAudit } from './audit/store.ts'
 
@@ -34,6 +35,8 @@ export function operatorService(platform: Platform, accounts: AccountService) {
     requests,
     /** What the audit log keeps of changes with API keys. */
     recorderOf: keyRecorder(platform),
+    /** Changes of the command line. */
+    byCommand: byCommand(platform),
     /** Where requests are answered. */
     lanes: [requests.lane],
     chores: operatorChores(platform, open),
