@@ -6,6 +6,7 @@ import { request } from 'undici'
 import { contentTypes } from '../../src/contract/content/registry.ts'
 import { errorCatalogue } from '../../src/contract/errors.ts'
 import { codeSamples } from '../../src/reference/code-samples.ts'
+import { otherNames } from '../../src/reference/other-names.ts'
 import { siteOf } from '../../src/reference/site.ts'
 import { assertAlone } from '../kit/pages.ts'
 import { startWorld, type World } from '../kit/world.ts'
@@ -120,6 +121,23 @@ test('a browser gets a page where there is none, with the search and links that 
     assert.deepEqual([head.status, head.headers['content-type']], [404, 'text/html; charset=utf-8'], path)
   }
   assert.match((await world.api().get('/docs/api/messages.sent', accept)).body, /Did you mean <a href="\/docs\/api\/messages\.send">/)
+})
+
+test('what the search finds is there, and is small on the way', async (t) => {
+  const world = await startWorld(t)
+  const { entries } = (await world.api().get('/docs/search.json')).body as { entries: readonly (readonly [string, string, ...string[]])[] }
+  const compressed = await request(`${world.base_url}/docs/search.json`, { headers: { 'accept-encoding': 'br' } })
+  const hrefs = new Set(entries.map(([, href]) => href))
+
+  assert.ok((await compressed.body.arrayBuffer()).byteLength < 100_000)
+  assert.deepEqual(
+    Object.keys(otherNames).filter((href) => !hrefs.has(href)),
+    [],
+  )
+  for (const path of new Set([...hrefs].map((href) => href.split('#')[0]!))) {
+    const html = await readPage(world, path)
+    for (const href of hrefs) if (href.startsWith(`${path}#`)) assert.ok(html.includes(`id="${href.slice(path.length + 1)}"`), href)
+  }
 })
 
 test('what is served comes compressed, with an ETag, and not again to whoever has it', async (t) => {
