@@ -12,6 +12,7 @@ import { campaignStatuses, recipientStatuses } from '../src/contract/resources/c
 import { messageStatuses } from '../src/contract/resources/message.ts'
 import { operatorsOf, ruleFields } from '../src/features/contacts/segments/fields.ts'
 import { customerTexts } from '../src/features/integrations/automations/event-paths.ts'
+import { plainFields } from '../src/features/contacts/imports/columns.ts'
 import { transitions } from '../src/features/messages/states.ts'
 import { grantsOf, roles } from '../src/features/operators/roles.ts'
 import { contentExamples, providerFields } from './console-tables.ts'
@@ -87,6 +88,7 @@ function tables(): string {
     eventTypes: Object.keys(eventTypes),
     roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
     campaignStatuses,
+    importFields: plainFields,
     recipientStatuses,
     automationEventTypes,
   })

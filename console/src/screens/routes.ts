@@ -1,6 +1,7 @@
 /** Every screen of an account, in the order of the menu. */
 import type { ScreenRoute } from '../frame/screen-route.ts'
 import { billingScreens } from './billing/routes.ts'
+import { contactImportScreens } from './contact-imports/routes.ts'
 import { contactScreens } from './contacts/routes.ts'
 import { contactListScreens } from './contact-lists/routes.ts'
 import { automationScreens } from './automations/routes.ts'
@@ -15,6 +16,7 @@ export const accountScreens: readonly ScreenRoute[] = [
   ...homeScreens,
   ...messageScreens,
   ...contactScreens,
+  ...contactImportScreens,
   ...contactListScreens,
   ...segmentScreens,
   ...channelScreens,

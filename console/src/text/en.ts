@@ -4,6 +4,7 @@ import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
 import { campaigns } from './en/campaigns.ts'
 import { channels } from './en/channels.ts'
+import { contactImports } from './en/contact-imports.ts'
 import { contacts } from './en/contacts.ts'
 import { content } from './en/content.ts'
 import { frame, screens } from './en/frame.ts'
@@ -25,6 +26,7 @@ export const text = {
   billing,
   channels,
   contacts,
+  contactImports,
   content,
   messages,
   campaigns,

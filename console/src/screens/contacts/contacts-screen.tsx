@@ -1,6 +1,6 @@
 /** Contacts: finding them, a new one, all of them as a file. */
 import { Badge, Group } from '@mantine/core'
-import { useLocation } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import { useBecause } from '../../api/may.ts'
@@ -29,6 +29,7 @@ const filterNames = ['query', 'tag', 'list', 'segment', 'consent', 'phone', 'ema
 
 export function ContactsScreen() {
   const place = usePlace()
+  const navigate = useNavigate()
   const because = useBecause(place)
   const filters = useFilters(filterNames)
   const [isNew, setNew] = useState(false)
@@ -44,6 +45,12 @@ export function ContactsScreen() {
       actions={
         <>
           <ApiButton request={{ operation: 'contacts.list', method: 'GET', path: `/v1/contacts${queryText({ limit: '50', ...filters.query })}` }} />
+          <ActionButton
+            label={words.importThem}
+            variant="default"
+            because={because('import')}
+            onPress={() => void navigate({ to: pathTo(place, 'contacts', 'import') as never })}
+          />
           <ActionButton
             label={words.exportAll}
             variant="default"

@@ -39,7 +39,7 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
   tags: ['tag', 'labels'],
 }
 
-const plainFields = ['phone', 'email', 'first_name', 'last_name', 'full_name', 'locale', 'timezone', 'external_id', 'blocked', 'tags', 'metadata']
+export const plainFields = ['phone', 'email', 'first_name', 'last_name', 'full_name', 'locale', 'timezone', 'external_id', 'blocked', 'tags', 'metadata']
 /** Columns of an export, and of the rejected rows of an import, that say nothing to set. */
 const readOnly = [
   'id',

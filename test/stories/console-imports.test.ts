@@ -1,0 +1,58 @@
+/** Importing contacts in the console: what its columns are, the declaration, how far it is and what was rejected (behaviour: console 6.4). */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import test from 'node:test'
+import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+
+const csv = 'Mobile;First name;Shoe size\n+14155550123;Ada;38\n12;Bob;44\n'
+const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(`\uFEFF${csv}`) }
+
+test('contacts are imported from a file whose columns are named on the screen', { skip: skipWithoutBrowser }, async (t) => {
+  const opened = await openOwnersConsole(t)
+  const { page, show, assertQuiet, account, world } = opened
+
+  await show('contacts')
+  await button(page, 'Import contacts').click()
+  await heading(page, 'Import contacts').waitFor()
+  await button(page, 'Start import').click()
+  await page.getByText('Choose a file first.').waitFor()
+  await field(page, 'CSV file').setInputFiles(file)
+  await field(page, 'Shoe size').waitFor()
+  await button(page, 'Start import').click()
+  await page.getByText(/consent of everybody/).waitFor()
+  await field(page, 'Everybody here has agreed to be contacted').check()
+  await button(page, 'Start import').click()
+  await page
+    .getByText(/Shoe size.*column/i)
+    .or(page.getByText(/columns\[/))
+    .first()
+    .waitFor()
+  await field(page, 'Shoe size').selectOption('attributes.shoe_size')
+  await button(page, 'Start import').click()
+
+  await page.getByRole('progressbar', { name: 'Import progress' }).waitFor()
+  for (let pass = 0; pass < 3; pass++) {
+    await world.clock.advance(1000)
+    await world.settle()
+  }
+  await page.getByRole('status').getByText('2 rows: 1 created, 0 updated, 1 rejected.').waitFor()
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Rejected rows' }).click()
+  assert.match(await readFile((await (await downloading).path())!, 'utf8'), /Bob/)
+  const [ada] = (await account.api.get('/v1/contacts')).body.data
+  assert.deepEqual([ada.first_name, ada.attributes], ['Ada', { shoe_size: 38 }])
+  assertQuiet()
+
+  for (const scheme of schemes)
+    for (const width of widths) {
+      const other = await opened.window({ scheme, width })
+      await other.goto(new URL(page.url()).pathname + new URL(page.url()).search)
+      await other.page.getByRole('link', { name: 'Rejected rows' }).waitFor()
+      await assertPresentable(other.page)
+      await other.show('contacts/import')
+      await field(other.page, 'CSV file').setInputFiles(file)
+      await field(other.page, 'Shoe size').waitFor()
+      await assertPresentable(other.page)
+      other.assertQuiet()
+    }
+})
