@@ -48,7 +48,8 @@ export function requestRing(platform: Platform): RequestRing {
 
 /** Refusals and changes of accounts that are known. */
 function isKept({ caller, prepared }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  if (caller === null) return false
+  // whoever signs in, or fails to, is of no account yet: nobody could look it up
+  if (caller === null || (caller.key_id === null && caller.user_id === null)) return false
   if (statusCode >= 400) return true
   return prepared !== null && prepared.route.method !== 'GET' && !sends.has(prepared.route.operation)
 }
