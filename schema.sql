@@ -822,6 +822,15 @@ create table message_attempts (
 
 create table message_attempts_default partition of message_attempts DEFAULT with (autovacuum_analyze_scale_factor=1);
 
+create table message_quarter_counts (
+  account_id text collate "C" not null,
+  mode text not null,
+  quarter timestamp with time zone not null,
+  status text collate "C" not null,
+  n integer not null,
+  constraint message_quarter_counts_pkey PRIMARY KEY (account_id, mode, quarter, status)
+);
+
 create table message_status_counts (
   account_id text collate "C" not null,
   mode text not null,
@@ -1267,10 +1276,14 @@ CREATE OR REPLACE FUNCTION public.count_changed_messages()
 AS $function$
 begin
   insert into message_status_counts (account_id, mode, status, bucket, n)
-  select account_id, mode, status, bucket, sum(n) from (
-    select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from after
+  select account_id, mode, status, substr(id, 5, 8), sum(n) from (
+    select account_id, mode, status, id, 1 as n from after
     union all
-    select account_id, mode, status, substr(id, 5, 8), -1 from before
+    select account_id, mode, status, id, -1 from before
+    union all
+    select account_id, mode, 'failed_after_sent', id, 1 from after where status = 'failed' and sent_at is not null
+    union all
+    select account_id, mode, 'failed_after_sent', id, -1 from before where status = 'failed' and sent_at is not null
   ) c group by 1, 2, 3, 4 having sum(n) <> 0;
   return null;
 end $function$;

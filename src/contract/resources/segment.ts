@@ -53,18 +53,28 @@ export const SegmentUpdate = Type.Object(
 )
 export const SegmentDeleted = deletedOf('segment')
 
+const counted = {
+  count: Type.Integer({ description: 'Contacts that fit the rules now.' }),
+  reachable: Type.Unsafe<Record<string, number>>({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'Channel type to those of them that can be written to there: with an identifier, and neither opted out nor blocked.',
+  }),
+  evaluated_at: Timestamp(),
+}
 export const SegmentPreview = Type.Object(
-  {
-    object: objectName('segment_preview'),
-    segment_id: Type.String({ description: 'The segment (`seg_`) that was looked up.' }),
-    count: Type.Integer({ description: 'Contacts that fit the rules now.' }),
-    reachable: Type.Unsafe<Record<string, number>>({
-      type: 'object',
-      additionalProperties: { type: 'integer' },
-      description: 'Channel type to those of them that can be written to there: with an identifier, and neither opted out nor blocked.',
-    }),
-    evaluated_at: Timestamp(),
-  },
+  { object: objectName('segment_preview'), segment_id: Type.String({ description: 'The segment (`seg_`) that was looked up.' }), ...counted },
   { $id: 'SegmentPreview' },
 )
 export type SegmentPreview = Static<typeof SegmentPreview>
+
+export const RulesPreviewRequest = Type.Object({ rules: AnyObject(rules) }, { $id: 'RulesPreviewRequest', additionalProperties: false })
+export const RulesPreview = Type.Object(
+  {
+    object: objectName('segment_preview'),
+    segment_id: Type.Null({ description: 'Always null: the rules are of no segment yet.' }),
+    ...counted,
+  },
+  { $id: 'RulesPreview', description: 'Whom rules mean, before a segment is made of them.' },
+)
+export type RulesPreview = Static<typeof RulesPreview>

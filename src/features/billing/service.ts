@@ -61,6 +61,8 @@ export interface BillingService extends Statements, Funding {
   addUsage(tx: Db, deltas: readonly UsageDelta[]): Promise<void>
   /** What messages on this kind of channel could be paid with at this moment, and at which price. Nothing is locked. Test mode pays nothing. */
   fundsOf(sql: Db, tenant: Tenant, channel_type: string): Promise<Funds>
+  /** Whether no credits remain and the wallet is below its threshold (`balance.low`); never in test mode. */
+  isLow(sql: Db, tenant: Tenant): Promise<boolean>
   /** The prepaid balance as `GET /v1/balance` shows it; in test mode the wallet is 0 and there are no packages. */
   balance(sql: Db, tenant: Tenant): Promise<Balance>
 }
@@ -114,6 +116,13 @@ export function billingService(platform: Platform): BillingService {
     addUsage: (tx, deltas) => insertUsage(tx, mergeUsage(deltas)),
 
     fundsOf: (sql, tenant, channel_type) => fundsOf(priced, sql, tenant, channel_type, now()),
+
+    async isLow(sql, { account_id, mode }) {
+      const wallet = mode === 'test' ? null : await store.findWallet(sql, account_id)
+      if (wallet === null || wallet.balance_micros >= wallet.low_balance_micros) return false
+      const at = now()
+      return !(await store.listShownGrants(sql, [account_id], at)).some((grant) => isUsable(grant, at))
+    },
 
     balance: async (sql, tenant) => (tenant.mode === 'test' ? balanceObject('test', 0, [], now()) : await funded.liveBalance(sql, tenant.account_id)),
   }

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../platform/http/paging.ts'
 import { transactionObject, usageObject } from './present.ts'
-import { entryExists, listEntries, type EntryFilters } from './store.ts'
+import { entryExists, findEntry, listEntries, type EntryFilters } from './store.ts'
 import { usagePeriod } from './usage.ts'
 import { sumUsage } from './usage-store.ts'
 
@@ -29,6 +29,8 @@ export interface UsageQuery {
 export interface Statements {
   /** Up to `limit + 1` transactions, newest first. Test mode has none. */
   transactions(sql: Db, tenant: Tenant, filters: TransactionFilters, page: Page): Promise<BalanceTransaction[]>
+  /** One of them, by its id; null where there is none. */
+  transaction(sql: Db, tenant: Tenant, id: string): Promise<BalanceTransaction | null>
   /** Usage summed by group (default `day`), newest day first; days, months and channels without any have no record. */
   usage(sql: Db, tenant: Tenant, query: UsageQuery): Promise<UsageRecord[]>
 }
@@ -46,6 +48,11 @@ export const statements = (clock: Clock): Statements => ({
       created_before: filters.created_before ?? null,
     }
     return (await listEntries(sql, tenant.account_id, wanted, page)).map(transactionObject)
+  },
+
+  async transaction(sql, tenant, id) {
+    const entry = tenant.mode === 'live' && isId('txn', id) ? await findEntry(sql, tenant.account_id, id) : null
+    return entry === null ? null : transactionObject(entry)
   },
 
   async usage(sql, tenant, query) {

@@ -213,6 +213,13 @@ export async function listEntries(sql: Db, account_id: string, filters: EntryFil
     limit ${page.limit + 1}`
 }
 
+export async function findEntry(sql: Db, account_id: string, id: string): Promise<LedgerEntry | null> {
+  const [row] = await sql<LedgerEntry[]>`
+    select account_id, id, type, unit, debit, credit, amount, package_grant_id, message_id, top_up_id, payment_reference, note, balance_after_micros, created_at
+    from ledger_entries where account_id = ${account_id} and id = ${id}`
+  return row ?? null
+}
+
 export async function entryExists(sql: Db, account_id: string, id: string): Promise<boolean> {
   const [row] = await sql`select 1 from ledger_entries where account_id = ${account_id} and id = ${id}`
   return row !== undefined

@@ -10,6 +10,7 @@ import type {
   CampaignStatus,
   CampaignUpdate,
 } from '../../contract/resources/campaign.ts'
+import type { MessagePreview, MessagePreviewRequest } from '../../contract/resources/message-preview.ts'
 import { InOrder } from '../../lib/in-order.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import { untilDone } from '../../platform/chores.ts'
@@ -28,6 +29,7 @@ import { getCampaign, listCampaigns, listRecipients } from './reading.ts'
 import type { RecipientFilters } from './recipient-store.ts'
 import { recipientsCsv } from './recipients-csv.ts'
 import { rehearsalCsv } from './rehearsal/csv.ts'
+import { previewMessage } from './rehearsal/preview.ts'
 import { rehearse } from './rehearsal/rehearsal.ts'
 import { sendingLane } from './sending/lane.ts'
 import { findTenant } from './store.ts'
@@ -53,6 +55,8 @@ export function campaignService(deps: CampaignDeps) {
     test: (sql: Db, caller: Caller, id: string, to: string, asked: RequestKey | undefined): Promise<Sent> => sendTest(deps, sql, caller, id, to, asked),
     /** What a launch would do now, or what the campaign would still do. `gone` aborts when nobody waits for it any more. */
     rehearse: (caller: Caller, id: string, gone: AbortSignal): Promise<CampaignRehearsal> => rehearse(deps, caller, id, gone),
+    /** A message as it would go out, of which nothing is kept. */
+    preview: (caller: Caller, body: MessagePreviewRequest, gone: AbortSignal): Promise<MessagePreview> => previewMessage(deps, caller, body, gone),
     /** Each recipient with its outcome. */
     rehearsalCsv: (caller: Caller, id: string, gone: AbortSignal): Promise<Readable> => rehearsalCsv(deps, caller, id, gone),
     pause: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id, keep),

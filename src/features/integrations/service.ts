@@ -17,6 +17,9 @@ import { cancelWaitingOf } from './runs/stopping.ts'
 import { SourceService } from './sources/service.ts'
 import { sourceKeys } from './sources/source-keys.ts'
 
+export { getRun } from './runs/reading.ts'
+export { getReceipt } from './reporting/receipts.ts'
+
 export interface IntegrationDeps {
   readonly platform: Platform
   readonly accounts: AccountService

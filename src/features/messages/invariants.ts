@@ -17,6 +17,31 @@ const filesHaveMessages = invariant<{ id: string }>(
   ({ id }) => `${id} came in with a message that does not exist, or has no files.`,
 )
 
+const countInvariants: Invariant[] = [
+  invariant<{ id: string }>(
+    'each second counts its messages by status',
+    (sql) => sql`
+      select status || ' ' || bucket as id from (
+        select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from messages
+        union all
+        select account_id, mode, 'failed_after_sent', substr(id, 5, 8), 1 from messages where status = 'failed' and sent_at is not null
+        union all
+        select account_id, mode, status, bucket, -n from message_status_counts
+      ) c group by account_id, mode, status, bucket having sum(n) <> 0 limit ${breachesMax}`,
+    ({ id }) => `The messages of status and second ${id} are not as many as counted.`,
+  ),
+  invariant<{ id: string }>(
+    'quarters of an hour count what is folded',
+    (sql) => sql`
+      select account_id || ' ' || status as id from (
+        select account_id, mode, status, n from message_status_counts where folded
+        union all
+        select account_id, mode, status, -n from message_quarter_counts
+      ) c group by account_id, mode, status having sum(n) <> 0 limit ${breachesMax}`,
+    ({ id }) => `The messages of account and status ${id} are not as many as counted by quarters of an hour.`,
+  ),
+]
+
 /** `followers`: the names of those who follow messages in this program. */
 export const messageInvariants = (followers: readonly string[]): readonly Invariant[] => [...ownInvariants(followers), filesHaveMessages]
 
@@ -69,14 +94,5 @@ const ownInvariants = (followers: readonly string[]): readonly Invariant[] => [
       sql`select follower || ' (' || sum(cardinality(message_ids)) || ')' as id from message_transitions where follower <> all (${[...followers]}::text[]) group by follower limit ${breachesMax}`,
     ({ id }) => `Nobody folds the rows of the follower ${id}: it was taken out or renamed. Put it back until they are folded, or remove them.`,
   ),
-  invariant<{ id: string }>(
-    'each second counts its messages by status',
-    (sql) => sql`
-      select status || ' ' || bucket as id from (
-        select account_id, mode, status, substr(id, 5, 8) as bucket, 1 as n from messages
-        union all
-        select account_id, mode, status, bucket, -n from message_status_counts
-      ) c group by account_id, mode, status, bucket having sum(n) <> 0 limit ${breachesMax}`,
-    ({ id }) => `The messages of status and second ${id} are not as many as counted.`,
-  ),
+  ...countInvariants,
 ]

@@ -19,6 +19,7 @@ import type { CheckedMessage } from './ingest/checked-message.ts'
 import type { Ingest } from './ingest/group-commit.ts'
 import type { QueueBound } from './ingest/queue-bound.ts'
 import type { ItemOutcome, Submission } from './ingest/submission.ts'
+import { countDays, type DayCounts } from './queries/day-counts-store.ts'
 import type { MessageFilters } from './queries/list-store.ts'
 import { withdrawMessages } from './withdrawing.ts'
 import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from './queries/reading.ts'
@@ -71,6 +72,8 @@ export interface MessageService {
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Up to `limit + 1` rows, newest first. */
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
+  /** By the day of their creation in a time zone: `days` days until today, the oldest first. */
+  days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
   /** Newest first. */
   history(sql: Db, tenant: Tenant, id: string): Promise<MessageHistoryItem[]>
   /** Newest first. */
@@ -95,6 +98,7 @@ export function messageService(deps: MessageDeps): MessageService {
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
     list: async (sql, tenant, filters, page) => (await pageOfMessages(sql, tenant, filters, page)).map((row) => readable(deps.media, tenant, row)),
+    days: (sql, tenant, timezone, days) => countDays(sql, tenant, timezone, isoTime(deps.platform.clock.now()), days),
     history: historyOfMessage,
     attempts: attemptsOfMessage,
     cancel: (sql, tenant, id) => cancelMessage(deps, sql, tenant, id),

@@ -6,6 +6,7 @@ import { identityRoutes } from './identities/routes.ts'
 import { adminRoutes } from './platform-admin/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import type { Desk } from './desk.ts'
+import { deskRoutes } from './desk-routes.ts'
 import { proofRoutes } from './people/proof-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
@@ -39,5 +40,6 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...deliveryRoutes(parts),
     ...requestRoutes,
     ...topUpRoutes(platform, billing),
+    ...deskRoutes(parts),
   ]
 }

@@ -29,11 +29,20 @@ export interface RehearsedAudience {
   chunk(sql: Transaction, after: string, turns: Turns): Promise<CandidateChunk>
 }
 
-/** 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is unsubscribed too. */
-export async function rehearsedAudience(deps: CampaignDeps, sql: Db, row: CampaignRow, marketing: boolean): Promise<RehearsedAudience> {
+/**
+ * 404 `resource_missing` where the list or segment that it names is gone. `marketing`: who has stopped marketing alone is unsubscribed too. `adhoc`: the recipients, where they are
+ * not stored.
+ */
+export async function rehearsedAudience(
+  deps: CampaignDeps,
+  sql: Db,
+  row: CampaignRow,
+  marketing: boolean,
+  adhoc?: AdhocRecipients,
+): Promise<RehearsedAudience> {
   if (row.snapshot_at !== null) return pendingAudience(deps, row, marketing)
   const source = await sourceOf(deps, sql, row)
-  if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing)
+  if (source.kind === 'adhoc') return adhocAudience(deps, row, marketing, adhoc)
   if (source.kind !== 'gone') return contactsAudience(deps, row, source, marketing)
   throw goneAudience(row.audience)
 }
@@ -54,8 +63,8 @@ function contactsAudience({ contacts }: CampaignDeps, row: CampaignRow, source: 
   }
 }
 
-function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean): RehearsedAudience {
-  let stored: AdhocRecipients | undefined
+function adhocAudience(deps: CampaignDeps, row: CampaignRow, marketing: boolean, given: AdhocRecipients | undefined): RehearsedAudience {
+  let stored = given
   const givenIn = async (sql: Transaction): Promise<AdhocRecipients> => (stored ??= (await findAdhocRecipients(sql, row, row.id)) ?? [])
   return {
     async count(sql, turns) {

@@ -4,15 +4,15 @@ import type { Detail } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { missing, throwFailures } from '../../../contract/problem.ts'
 import { channelTypes } from '../../../contract/resources/channel.ts'
-import type { Segment, SegmentPreview } from '../../../contract/resources/segment.ts'
+import type { RulesPreview, Segment, SegmentPreview } from '../../../contract/resources/segment.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact, type Db } from '../../../platform/database/sql.ts'
+import { transact, type Db, type Transaction } from '../../../platform/database/sql.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { idExisted, insertTombstone } from '../store.ts'
 import { audienceOf, audienceOfSegment, type Audience } from './audience.ts'
 import { segmentObject, type SegmentRow } from './present.ts'
-import { parseRules, rulesFailures, type ListMention } from './rules.ts'
+import { parseRules, rulesFailures, type ListMention, type ParsedRules } from './rules.ts'
 import { keptRulesOf, rulesOf } from './rules-cache.ts'
 import * as store from './store.ts'
 
@@ -34,6 +34,8 @@ export const segmentService = (platform: Platform) => ({
   remove: removeSegment,
   /** Exact, and of one moment. */
   preview: (sql: Db, caller: Caller, id: string): Promise<SegmentPreview> => previewSegment(platform, sql, caller, id),
+  /** As `preview`, of rules that are of no segment yet. */
+  previewRules: (sql: Db, caller: Caller, rules: Record<string, unknown>): Promise<RulesPreview> => previewRules(platform, sql, caller, rules),
   /** Whom the segment means now, or null where there is no such segment (any more). */
   audience: (sql: Db, tenant: Tenant, id: string): Promise<Audience | null> => audienceOfSegment(platform, sql, tenant, id),
   /** The rules of a segment as they are now, as JSON text, for whoever keeps them; null where there is no such segment (any more). */
@@ -105,13 +107,28 @@ async function removeSegment(sql: Db, caller: Tenant, id: string): Promise<{ id:
 
 async function previewSegment({ clock }: Platform, sql: Db, caller: Caller, id: string): Promise<SegmentPreview> {
   const now = clock.now()
-  const counted = await transact(sql, async (tx) => {
+  const { count, reachable } = await transact(sql, async (tx) => {
     const rules = await rulesOf(tx, caller, id)
     if (rules === null) throw missing('segment', id)
-    const audience = await audienceOf(tx, caller, rules, now)
-    return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
+    return await countFitting(tx, caller, rules, now)
   })
-  return { object: 'segment_preview', segment_id: id, count: counted.count, reachable: counted.reachable, evaluated_at: isoTime(now) }
+  return { object: 'segment_preview', segment_id: id, count, reachable, evaluated_at: isoTime(now) }
+}
+
+async function previewRules({ clock }: Platform, sql: Db, caller: Caller, given: Record<string, unknown>): Promise<RulesPreview> {
+  throwFailures(rulesFailures(given))
+  const now = clock.now()
+  const rules = parseRules(given)
+  const { count, reachable } = await transact(sql, async (tx) => {
+    await refuseUnknownLists(tx, caller, rules.lists, [])
+    return await countFitting(tx, caller, rules, now)
+  })
+  return { object: 'segment_preview', segment_id: null, count, reachable, evaluated_at: isoTime(now) }
+}
+
+async function countFitting(tx: Transaction, caller: Caller, rules: ParsedRules, now: number) {
+  const audience = await audienceOf(tx, caller, rules, now)
+  return await audience.naming(() => store.countContacts(tx, caller, audience.where(tx), channelTypes))
 }
 
 async function existing(sql: Db, tenant: Tenant, id: string): Promise<SegmentRow> {

@@ -8,6 +8,7 @@ import type { MessageRow } from '../rows.ts'
 import { idFloor } from '../../../lib/ids.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Db } from '../../../platform/database/sql.ts'
+import { quarterOf } from './day-counts-store.ts'
 
 export interface MessageFilters {
   readonly channel?: string
@@ -206,6 +207,10 @@ export async function foldStatusCounts(sql: Db, rows_max: number): Promise<numbe
       insert into message_status_counts (account_id, mode, status, bucket, n, folded)
       select account_id, mode, status, bucket, sum(n), true from (select * from delta union all select * from base) every_row
       group by account_id, mode, status, bucket having sum(n) <> 0
+    ), by_quarter as (
+      insert into message_quarter_counts as c (account_id, mode, quarter, status, n)
+      select account_id, mode, q.quarter, status, sum(n) from delta cross join lateral (${quarterOf(sql)}) q group by 1, 2, 3, 4
+      on conflict (account_id, mode, quarter, status) do update set n = c.n + excluded.n
     )
     select count(*) as deltas from delta`
   return row!.deltas
