@@ -8,7 +8,7 @@ const counts = {
   failed: Type.Integer({ description: 'Messages that failed, before or after they were sent.' }),
 }
 
-export const attentionTypes = [
+const attentionTypes = [
   'channel_disconnected',
   'channel_suspended',
   'webhook_endpoint_disabled',
