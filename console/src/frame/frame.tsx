@@ -1,7 +1,12 @@
 /** The frame of every screen of an account: what stands above it, the menu beside it. */
 import { Badge, Button, Drawer } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { answered, own } from '../api/client.ts'
+import { may } from '../api/may.ts'
+import { useOwnSession } from '../api/session.ts'
+import type { Place } from '../paths.ts'
 import { usePlace } from '../parts/use-place.ts'
 import { text } from '../text/en.ts'
 import { Menu } from './menu.tsx'
@@ -31,7 +36,7 @@ export function Frame() {
         )}
         <div className="frame-push" />
         <SearchButton place={place} />
-        <ZoneChoice accountZone={undefined} />
+        <ZoneChoice accountZone={useAccountZone(place)} />
         <PersonMenu />
       </header>
       <div className="frame-menu">
@@ -52,4 +57,16 @@ export function Frame() {
       </main>
     </div>
   )
+}
+
+/** Undefined for who may not read the settings of the account. */
+function useAccountZone(place: Place): string | undefined {
+  const session = useOwnSession()
+  const account = useQuery({
+    queryKey: [place.account, place.mode, 'account.retrieve'],
+    queryFn: () => answered(own(place).GET('/console/api/account')),
+    enabled: may(session, place, 'settings'),
+    refetchInterval: false,
+  })
+  return account.data?.timezone
 }

@@ -1,14 +1,17 @@
 /** The search over everything: a dialog with one field, opened by its button or by Ctrl K, whose results lead to a screen. */
 import { Button, Combobox, Kbd, ScrollArea, Text, TextInput, useCombobox } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
+import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { answered, own } from '../api/client.ts'
 import { may } from '../api/may.ts'
 import { useOwnSession } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { pathOfObject } from '../parts/object-path.ts'
 import { pathTo, type Place } from '../paths.ts'
 import { accountScreens } from '../screens/routes.ts'
-import { text } from '../text/en.ts'
+import { inWords, text } from '../text/en.ts'
 
 export function SearchButton({ place }: { place: Place }) {
   const [isOpen, setOpen] = useState(false)
@@ -42,11 +45,33 @@ function useScreens(place: Place, typed: string): Found[] {
     .filter(({ title }) => title.toLowerCase().includes(asked))
 }
 
+const pauseMs = 200
+
+/** What the service finds for what was typed, once the person pauses. */
+function useFound(place: Place, typed: string): { readonly found: Found[]; readonly isAsking: boolean } {
+  const [asked] = useDebouncedValue(typed.trim(), pauseMs)
+  const query = useQuery({
+    queryKey: [place.account, place.mode, 'search.list', asked],
+    queryFn: () => answered(own(place).GET('/console/api/search', { params: { query: { q: asked, limit: 20 } } })),
+    enabled: asked !== '',
+    refetchInterval: false,
+    placeholderData: keepPreviousData,
+  })
+  const results = asked === '' ? [] : (query.data?.data ?? [])
+  const found = results.flatMap(({ id, title, type }): Found[] => {
+    const path = pathOfObject(place, id)
+    return path === undefined ? [] : [{ path, title: title === id ? id : `${title} · ${id}`, kind: inWords(type) }]
+  })
+  return { found, isAsking: asked !== typed.trim() || (asked !== '' && query.isFetching) }
+}
+
 function Search({ place, onGone }: { place: Place; onGone: () => void }) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const combobox = useCombobox()
-  const found = useScreens(place, typed)
+  const screens = useScreens(place, typed)
+  const results = useFound(place, typed)
+  const found = [...results.found, ...screens]
   return (
     <Combobox
       store={combobox}
@@ -72,14 +97,14 @@ function Search({ place, onGone }: { place: Place; onGone: () => void }) {
       <ScrollArea.Autosize mah="50vh" mt="xs">
         <Combobox.Options aria-label={text.frame.searchEverything}>
           {found.map(({ path, title, kind }) => (
-            <Combobox.Option value={path} key={path}>
+            <Combobox.Option value={path} key={`${path} ${title}`}>
               <bdi>{title}</bdi>{' '}
               <Text span size="sm" c="dimmed">
                 {kind}
               </Text>
             </Combobox.Option>
           ))}
-          {found.length === 0 && typed.trim() !== '' && <Combobox.Empty>{text.frame.searchNothing}</Combobox.Empty>}
+          {found.length === 0 && typed.trim() !== '' && !results.isAsking && <Combobox.Empty>{text.frame.searchNothing}</Combobox.Empty>}
         </Combobox.Options>
       </ScrollArea.Autosize>
     </Combobox>

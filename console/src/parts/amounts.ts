@@ -6,3 +6,7 @@ const whole = new Intl.NumberFormat('en')
 /** Micro-USD as dollars. */
 export const dollarsOf = (micros: number): string => dollars.format(micros / 1_000_000)
 export const numberOf = (value: number): string => whole.format(value)
+
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+/** Of one: 0.5 is half. */
+export const percentOf = (share: number): string => percent.format(share)

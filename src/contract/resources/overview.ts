@@ -8,14 +8,7 @@ const counts = {
   failed: Type.Integer({ description: 'Messages that failed, before or after they were sent.' }),
 }
 
-const attentionTypes = [
-  'channel_disconnected',
-  'channel_suspended',
-  'webhook_endpoint_disabled',
-  'campaign_paused',
-  'campaign_failed',
-  'balance_low',
-] as const
+const attentionTypes = ['channel_disconnected', 'channel_suspended', 'webhook_endpoint_disabled', 'campaign_paused', 'campaign_failed', 'balance_low'] as const
 export type AttentionType = (typeof attentionTypes)[number]
 
 export const Overview = Type.Object(

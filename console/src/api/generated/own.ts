@@ -560,6 +560,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["overview.retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["search.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["preview.message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/segment_previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["segment_previews.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -672,6 +736,29 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        CampaignAudienceRequest: {
+            /** @enum {string} */
+            type: "segment" | "list" | "tags" | "adhoc";
+            segment_id?: string | null;
+            list_id?: string | null;
+            tags?: string[] | null;
+            /**
+             * @default any
+             * @enum {string|null}
+             */
+            match: "any" | "all" | null;
+            recipients?: {
+                to: string;
+                first_name?: string | null;
+                last_name?: string | null;
+                variables?: {
+                    [key: string]: string | number | boolean | null;
+                } | null;
+            }[] | null;
+            /** @default false */
+            save_as_contacts: boolean | null;
+        };
+        CampaignMessage: components["schemas"]["TaggedTextMessage"] | components["schemas"]["TaggedAttachmentsMessage"] | components["schemas"]["TaggedTemplateMessage"] | components["schemas"]["TaggedButtonMessage"] | components["schemas"]["TaggedListMessage"] | components["schemas"]["TaggedCtaUrlMessage"] | components["schemas"]["TaggedLocationMessage"] | components["schemas"]["TaggedContactsMessage"] | components["schemas"]["TaggedFlowMessage"] | components["schemas"]["TaggedProductMessage"] | components["schemas"]["TaggedProductListMessage"] | components["schemas"]["TaggedCatalogMessage"] | components["schemas"]["TaggedCarouselMessage"] | components["schemas"]["TaggedLocationRequestMessage"];
         ConsoleSession: {
             /** @constant */
             object: "session";
@@ -784,6 +871,44 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        MessagePreview: {
+            /** @constant */
+            object: "message_preview";
+            message: {
+                [key: string]: unknown;
+            };
+            recipients_count: number;
+            cost: {
+                package_credits: number;
+                wallet_micros: number;
+            };
+        };
+        MessagePreviewRequest: {
+            channel: string;
+            message: components["schemas"]["CampaignMessage"];
+            audience?: components["schemas"]["CampaignAudienceRequest"];
+            merge_fallbacks?: {
+                [key: string]: string;
+            } | null;
+        };
+        Overview: {
+            /** @constant */
+            object: "overview";
+            sent: number;
+            delivered: number;
+            failed: number;
+            days: {
+                /** Format: date */
+                date: string;
+                sent: number;
+                delivered: number;
+                failed: number;
+            }[];
+            needs_attention: {
+                type: string;
+                id: string;
+            }[];
+        };
         PendingIdentity: {
             /** @constant */
             object: "oauth_pending";
@@ -796,6 +921,29 @@ export interface components {
             /** @constant */
             object: "recovery_codes";
             recovery_codes: string[];
+        };
+        RulesPreview: {
+            /** @constant */
+            object: "segment_preview";
+            segment_id: null;
+            count: number;
+            reachable: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            evaluated_at: string;
+        };
+        RulesPreviewRequest: {
+            rules: {
+                [key: string]: unknown;
+            };
+        };
+        SearchResult: {
+            /** @constant */
+            object: "search_result";
+            type: string;
+            id: string;
+            title: string;
         };
         SecondFactor: {
             /** @constant */
@@ -814,6 +962,361 @@ export interface components {
             seen_at: string;
             /** Format: date-time */
             created_at: string;
+        };
+        TaggedAttachmentsContent: {
+            /** @enum {string} */
+            type: "image" | "video" | "audio" | "document" | "sticker";
+            url: string;
+            filename?: string | null;
+            caption?: string | null;
+        }[];
+        TaggedAttachmentsMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "attachments";
+            attachments: components["schemas"]["TaggedAttachmentsContent"];
+        };
+        TaggedButtonContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                buttons: {
+                    reply: {
+                        id: string;
+                        title: string;
+                    };
+                }[];
+            };
+        };
+        TaggedButtonMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "button";
+            button: components["schemas"]["TaggedButtonContent"];
+        };
+        TaggedCarouselContent: {
+            body: {
+                text: string;
+            };
+            cards: {
+                header: {
+                    /** @enum {string} */
+                    type: "image" | "video";
+                    url: string;
+                };
+                body?: {
+                    text: string;
+                } | null;
+                action: {
+                    parameters?: {
+                        display_text: string;
+                        url: string;
+                    } | null;
+                    buttons?: {
+                        reply: {
+                            id: string;
+                            title: string;
+                        };
+                    }[] | null;
+                };
+            }[];
+        };
+        TaggedCarouselMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "carousel";
+            carousel: components["schemas"]["TaggedCarouselContent"];
+        };
+        TaggedCatalogContent: {
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action?: {
+                parameters?: {
+                    thumbnail_product_retailer_id?: string | null;
+                } | null;
+            } | null;
+        };
+        TaggedCatalogMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "catalog";
+            catalog: components["schemas"]["TaggedCatalogContent"];
+        };
+        TaggedContactsContent: {
+            name: {
+                formatted_name: string;
+                first_name?: string | null;
+                last_name?: string | null;
+            };
+            phones?: {
+                phone: string;
+                type?: string | null;
+                wa_id?: string | null;
+            }[] | null;
+            emails?: {
+                email: string;
+                type?: string | null;
+            }[] | null;
+            org?: {
+                company?: string | null;
+                department?: string | null;
+                title?: string | null;
+            } | null;
+            urls?: {
+                url: string;
+                type?: string | null;
+            }[] | null;
+            addresses?: {
+                street?: string | null;
+                city?: string | null;
+                state?: string | null;
+                zip?: string | null;
+                country?: string | null;
+                country_code?: string | null;
+                type?: string | null;
+            }[] | null;
+            birthday?: string | null;
+        }[];
+        TaggedContactsMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contacts";
+            contacts: components["schemas"]["TaggedContactsContent"];
+        };
+        TaggedCtaUrlContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                parameters: {
+                    display_text: string;
+                    url: string;
+                };
+            };
+        };
+        TaggedCtaUrlMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cta_url";
+            cta_url: components["schemas"]["TaggedCtaUrlContent"];
+        };
+        TaggedFlowContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                parameters: {
+                    flow_id?: string | null;
+                    flow_name?: string | null;
+                    flow_cta: string;
+                    flow_token?: string | null;
+                    /** @enum {string|null} */
+                    mode?: "draft" | "published" | null;
+                    /** @enum {string|null} */
+                    flow_action?: "navigate" | "data_exchange" | null;
+                    flow_action_payload?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        TaggedFlowMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "flow";
+            flow: components["schemas"]["TaggedFlowContent"];
+        };
+        TaggedListContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                button: string;
+                sections: {
+                    title?: string | null;
+                    rows: {
+                        id: string;
+                        title: string;
+                        description?: string | null;
+                    }[];
+                }[];
+            };
+        };
+        TaggedListMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "list";
+            list: components["schemas"]["TaggedListContent"];
+        };
+        TaggedLocationContent: {
+            latitude: number;
+            longitude: number;
+            name?: string | null;
+            address?: string | null;
+        };
+        TaggedLocationMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "location";
+            location: components["schemas"]["TaggedLocationContent"];
+        };
+        TaggedLocationRequestContent: {
+            body: {
+                text: string;
+            };
+        };
+        TaggedLocationRequestMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "location_request";
+            location_request: components["schemas"]["TaggedLocationRequestContent"];
+        };
+        TaggedProductContent: {
+            body?: {
+                text: string;
+            } | null;
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                catalog_id: string;
+                product_retailer_id: string;
+            };
+        };
+        TaggedProductListContent: {
+            header: {
+                /** @enum {string|null} */
+                type?: "text" | null;
+                text: string;
+            };
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                catalog_id: string;
+                sections: {
+                    title?: string | null;
+                    product_items: {
+                        product_retailer_id: string;
+                    }[];
+                }[];
+            };
+        };
+        TaggedProductListMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "product_list";
+            product_list: components["schemas"]["TaggedProductListContent"];
+        };
+        TaggedProductMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "product";
+            product: components["schemas"]["TaggedProductContent"];
+        };
+        TaggedTemplateContent: {
+            name: string;
+            language: {
+                code: string;
+            };
+            components?: {
+                type: string;
+                parameters?: {
+                    type: string;
+                    text?: string | null;
+                }[] | null;
+            }[] | null;
+        };
+        TaggedTemplateMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "template";
+            template: components["schemas"]["TaggedTemplateContent"];
+        };
+        TaggedTextContent: {
+            body: string;
+        };
+        TaggedTextMessage: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+            text: components["schemas"]["TaggedTextContent"];
         };
         TopUp: {
             id: string;
@@ -2094,6 +2597,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TopUp"];
+                };
+            };
+        };
+    };
+    "overview.retrieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+        };
+    };
+    "search.list": {
+        parameters: {
+            query: {
+                q: string;
+                limit?: number;
+                starting_after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["SearchResult"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "preview.message": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessagePreviewRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePreview"];
+                };
+            };
+        };
+    };
+    "segment_previews.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulesPreviewRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesPreview"];
                 };
             };
         };

@@ -1,0 +1,59 @@
+/** Home and the search of the console, in a browser (behaviour: console 6.1). */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { assertPresentable, button, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+
+test('Home tells how messages fare, as a chart and as a table, in either scheme and width', { skip: skipWithoutBrowser }, async (t) => {
+  const owners = await openOwnersConsole(t)
+  const { world, account } = owners
+  for (const to of ['+15005550006', '+15005550006', '+15005550001'])
+    await account.api.post('/v1/messages', { channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' } })
+  await world.settle()
+
+  for (const scheme of schemes)
+    for (const width of widths) {
+      const { page, show, assertQuiet } = await owners.window({ scheme, width })
+      await show('')
+      await heading(page, 'Home').waitFor()
+      await page.getByRole('region', { name: 'Messages sent' }).waitFor()
+      await page.getByRole('figure', { name: 'Messages by day' }).locator('svg').first().waitFor()
+      await page.getByRole('region', { name: 'Needs attention' }).waitFor()
+      await page.getByRole('region', { name: 'First steps' }).getByRole('link', { name: 'Send a test message' }).waitFor()
+      await assertPresentable(page)
+      await button(page, 'Show as table').click()
+      const rows = page.getByRole('table', { name: 'Messages by day' }).getByRole('row')
+      assert.equal(await rows.count(), 31)
+      await assertPresentable(page)
+      assertQuiet()
+    }
+})
+
+test('from an id, a phone number or a reference the search leads to what it names, the contact first', { skip: skipWithoutBrowser }, async (t) => {
+  const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
+  const contact = (await account.api.post('/v1/contacts', { phone: '+15005550006', first_name: '<b>Ada</b>' })).body
+  const message = (
+    await account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' }, reference: 'order-1042' })
+  ).body
+  await world.settle()
+  await show('')
+  await heading(page, 'Home').waitFor()
+  const options = page.getByRole('dialog').getByRole('option')
+  const search = async (what: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search everything' }).fill(what)
+    await options.first().waitFor()
+    return await options.allInnerTexts()
+  }
+
+  const found = await search('+1 500 555 0006')
+  assert.match(found[0]!, /<b>Ada<\/b>/)
+  await page.keyboard.press('Escape')
+  await search('order-1042')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/messages/${message.id}`)
+  await search(contact.id)
+  await options.first().click()
+  await page.waitForURL(`**/contacts/${contact.id}`)
+  assertQuiet()
+})
