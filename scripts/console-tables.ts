@@ -1,6 +1,7 @@
 /** What the console's forms are made of, as the server describes it: the fields of each provider, an example of each content. */
 import type { TObject } from 'typebox'
 import { messageTypes } from '../src/contract/resources/channel.ts'
+import { EndpointFilters } from '../src/contract/resources/webhook-endpoint.ts'
 import { contentTypes } from '../src/contract/content/registry.ts'
 import { providers } from '../src/features/channels/registry.ts'
 
@@ -43,6 +44,15 @@ export const providerFields = () =>
 
 /** What a person may begin with, by type. */
 export const contentExamples = (): Record<string, unknown> => Object.fromEntries(messageTypes.map((type) => [type, contentTypes[type].example]))
+
+/** What the filters of a webhook endpoint take that have fixed values. */
+export const endpointFilterValues = (): Record<string, readonly string[]> =>
+  Object.fromEntries(
+    Object.entries(EndpointFilters.properties).flatMap(([name, { items }]) => {
+      const { enum: values } = items as Schema
+      return values === undefined ? [] : [[name, values]]
+    }),
+  )
 
 const fieldsOf = (object: TObject): Field[] =>
   Object.entries(object.properties).map(([name, schema]) => fieldOf(name, schema, new Set(object.required).has(name)))

@@ -10,12 +10,13 @@ import { automationEventTypes, receiptStatuses } from '../src/contract/resources
 import { runStatuses } from '../src/contract/resources/automation-run.ts'
 import { campaignStatuses, recipientStatuses } from '../src/contract/resources/campaign.ts'
 import { messageStatuses } from '../src/contract/resources/message.ts'
+import { deliveryStatuses } from '../src/contract/resources/webhook-delivery.ts'
 import { operatorsOf, ruleFields } from '../src/features/contacts/segments/fields.ts'
 import { customerTexts } from '../src/features/integrations/automations/event-paths.ts'
 import { plainFields } from '../src/features/contacts/imports/columns.ts'
 import { transitions } from '../src/features/messages/states.ts'
 import { grantsOf, roles } from '../src/features/operators/roles.ts'
-import { contentExamples, providerFields } from './console-tables.ts'
+import { contentExamples, endpointFilterValues, providerFields } from './console-tables.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = 'console/src/api/generated'
@@ -85,6 +86,8 @@ function tables(): string {
     },
     receiptStatuses,
     runStatuses,
+    endpointFilterValues: endpointFilterValues(),
+    deliveryStatuses,
     eventTypes: Object.keys(eventTypes),
     roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
     campaignStatuses,

@@ -12,9 +12,10 @@ export interface FilterTextProps {
   readonly type?: 'text' | 'search'
   /** Applied with Enter or on leaving alone: what is half typed, such as a time, means something else. */
   readonly isWhole?: boolean
+  readonly error?: string | undefined
 }
 
-export function FilterText({ label, value, onApply, type = 'text', isWhole = false }: FilterTextProps) {
+export function FilterText({ label, value, onApply, type = 'text', isWhole = false, error }: FilterTextProps) {
   const [typed, setTyped] = useState(value)
   const [seen, setSeen] = useState(value)
   // changed from elsewhere, as by `Clear filters`
@@ -30,8 +31,9 @@ export function FilterText({ label, value, onApply, type = 'text', isWhole = fal
   return (
     <TextInput
       label={label}
-      value={typed}
       type={type}
+      error={error}
+      value={typed}
       dir="auto"
       onChange={(event) => {
         setTyped(event.currentTarget.value)

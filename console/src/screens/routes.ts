@@ -10,7 +10,9 @@ import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
 import { integrationScreens } from './integrations/routes.ts'
 import { messageScreens } from './messages/routes.ts'
+import { eventScreens } from './events/routes.ts'
 import { segmentScreens } from './segments/routes.ts'
+import { webhookScreens } from './webhooks/routes.ts'
 
 export const accountScreens: readonly ScreenRoute[] = [
   ...homeScreens,
@@ -23,5 +25,7 @@ export const accountScreens: readonly ScreenRoute[] = [
   ...campaignScreens,
   ...automationScreens,
   ...integrationScreens,
+  ...webhookScreens,
+  ...eventScreens,
   ...billingScreens,
 ]

@@ -7,12 +7,14 @@ import { channels } from './en/channels.ts'
 import { contactImports } from './en/contact-imports.ts'
 import { contacts } from './en/contacts.ts'
 import { content } from './en/content.ts'
+import { events } from './en/events.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
 import { messages } from './en/messages.ts'
 import { people } from './en/people.ts'
 import { profile } from './en/profile.ts'
 import { rules, segments } from './en/segments.ts'
+import { webhooks } from './en/webhooks.ts'
 
 export const text = {
   frame,
@@ -32,6 +34,8 @@ export const text = {
   campaigns,
   automations,
   integrations,
+  webhooks,
+  events,
 
   product: 'Posthorn',
   skip: 'Skip to content',
