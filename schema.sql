@@ -524,6 +524,36 @@ CREATE INDEX contacts_name ON public.contacts USING btree (tenant, name_key) WHE
 CREATE INDEX contacts_phone ON public.contacts USING btree (tenant, phone) WHERE (phone IS NOT NULL);
 CREATE INDEX contacts_updated ON public.contacts USING brin (updated_at);
 
+create table conversation_messages (
+  account_id text collate "C" not null,
+  mode text not null,
+  conversation_id text collate "C" not null,
+  message_id text collate "C" not null,
+  constraint conversation_messages_pkey PRIMARY KEY (account_id, mode, conversation_id, message_id)
+);
+
+create table conversations (
+  account_id text collate "C" not null,
+  mode text not null,
+  id text collate "C" not null,
+  channel_id text collate "C" not null,
+  identifier text collate "C" not null,
+  contact_id text collate "C",
+  status text not null,
+  assignee text collate "C",
+  read boolean not null,
+  window_expires_at timestamp with time zone,
+  last_message_at timestamp with time zone not null,
+  last_message_id text collate "C" not null,
+  constraint conversations_pkey PRIMARY KEY (account_id, mode, id),
+  constraint conversations_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text])))
+);
+CREATE INDEX conversations_assignee ON public.conversations USING btree (account_id, mode, assignee, status, last_message_id) WHERE (assignee IS NOT NULL);
+CREATE INDEX conversations_contact ON public.conversations USING btree (account_id, mode, contact_id) WHERE (contact_id IS NOT NULL);
+CREATE UNIQUE INDEX conversations_identifier ON public.conversations USING btree (account_id, mode, channel_id, identifier);
+CREATE INDEX conversations_newest ON public.conversations USING btree (account_id, mode, last_message_id);
+CREATE INDEX conversations_status ON public.conversations USING btree (account_id, mode, status, last_message_id);
+
 create table dispatch_jobs (
   account_id text collate "C" not null,
   mode text not null,

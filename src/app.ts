@@ -38,6 +38,7 @@ import { automationSubmitter } from './features/integrations/runs/submitter.ts'
 import { integrationRoutes } from './features/integrations/routes.ts'
 import { integrationService } from './features/integrations/service.ts'
 import { integrationChores } from './features/integrations/worker.ts'
+import { forgetContacts, keepConversations } from './features/operators/conversations/conversations.ts'
 import { operatorRoutes } from './features/operators/routes.ts'
 import { consoleDoors } from './features/operators/doors.ts'
 import { mailOwners } from './features/operators/account/low-balance.ts'
@@ -211,6 +212,8 @@ function subscribe(platform: Platform, parts: Omit<Parameters<typeof cancelForOp
   reactions.on('channel_deleted', failOfChannel(platform))
   reactions.on('account_suspended', failOfAccount(platform))
   reactions.on('account_suspended', cancelRunsOfAccounts)
+  reactions.on('inbound_stored', keepConversations)
+  reactions.on('contact_deleted', forgetContacts)
   reactions.on('opted_out', cancelForOptOut({ platform, ...parts }))
   reactions.on('balance_low', mailOwners(platform))
   reactions.freeze()

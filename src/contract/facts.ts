@@ -20,6 +20,15 @@ export interface InboundFact extends Tenant {
   readonly received_at: string
 }
 
+/** With the contact that wrote; null where the account is at its contact cap. */
+export interface LinkedInboundFact extends InboundFact {
+  readonly contact_id: string | null
+}
+
+export interface ContactDeletedFact extends Tenant {
+  readonly contact_id: string
+}
+
 export interface ChannelDeletedFact extends Tenant {
   readonly channel_id: string
 }
@@ -33,11 +42,11 @@ export interface BalanceLowFact {
 export interface FactPayloads {
   /** The recipient may no longer be written to on this channel type. */
   opted_out: ConsentFact
-  inbound_stored: InboundFact
+  inbound_stored: LinkedInboundFact
   channel_deleted: ChannelDeletedFact
   /** The wallet has just fallen below its threshold; at most once in 24 hours. */
   balance_low: BalanceLowFact
   account_suspended: { readonly account_id: string }
-  contact_deleted: Tenant & { readonly contact_id: string }
+  contact_deleted: ContactDeletedFact
 }
 export type FactType = keyof FactPayloads

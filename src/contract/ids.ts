@@ -31,6 +31,7 @@ export const idPrefixes = {
   request: 'req',
   consent_change: 'cns',
   media_file: 'med',
+  conversation: 'cnv',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

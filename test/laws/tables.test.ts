@@ -18,7 +18,7 @@ const owners: Readonly<Record<string, string>> = {
     contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,
   messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_quarter_counts message_status_counts message_transitions messages provider_callbacks provider_references
     provider_reports`,
-  operators: 'audit_entries identities invitations memberships request_log sessions sign_in_failures user_tokens users',
+  operators: 'audit_entries conversation_messages conversations identities invitations memberships request_log sessions sign_in_failures user_tokens users',
   mail: 'email_queue emails',
   webhooks: `webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoffs webhook_leases webhook_queue webhook_retries
     webhook_subscriptions`,

@@ -41,6 +41,9 @@ export interface ProviderConsent extends Tenant {
 const windowMs = 24 * 3600_000
 /** The channel types whose recipients can be written to freely only for a while after they wrote. */
 const windowedTypes: readonly string[] = ['whatsapp']
+/** Until when somebody who wrote at a moment may be written to freely on a kind of channel; null: without such a bound. */
+export const windowUntil = (channel_type: string, at: string): string | null =>
+  windowedTypes.includes(channel_type) ? isoTime(Date.parse(at) + windowMs) : null
 /** Where law and carriers want an opt-out confirmed, once. */
 const confirmedTypes: readonly string[] = ['sms']
 const nameLengthMax = 255

@@ -26,7 +26,7 @@ import { attemptsOfMessage, getMessage, historyOfMessage, pageOfMessages } from 
 import { requestKeys } from './request-keys.ts'
 import { sendMade, sendMessage, type RequestKey, type Sent } from './requests.ts'
 import type { MessageRow } from './rows.ts'
-import type { AttemptRow } from './store.ts'
+import { findMessages, type AttemptRow } from './store.ts'
 import type { Followers } from './transitions/followers.ts'
 
 export type { CheckedMessage } from './ingest/checked-message.ts'
@@ -72,6 +72,8 @@ export interface MessageService {
   get(sql: Db, tenant: Tenant, id: string): Promise<MessageRow>
   /** Up to `limit + 1` rows, newest first. */
   list(sql: Db, tenant: Tenant, filters: MessageFilters, page: Page): Promise<MessageRow[]>
+  /** Those with these ids, in any order. */
+  rows(sql: Db, tenant: Tenant, ids: readonly string[]): Promise<MessageRow[]>
   /** By the day of their creation in a time zone: `days` days until today, the oldest first. */
   days(sql: Db, tenant: Tenant, timezone: string, days: number): Promise<DayCounts[]>
   /** Newest first. */
@@ -98,6 +100,7 @@ export function messageService(deps: MessageDeps): MessageService {
     sendBatch: (caller, body, key) => sendBatch(sending, caller, body, key),
     get: async (sql, tenant, id) => readable(deps.media, tenant, await getMessage(sql, tenant, id)),
     list: async (sql, tenant, filters, page) => (await pageOfMessages(sql, tenant, filters, page)).map((row) => readable(deps.media, tenant, row)),
+    rows: async (sql, tenant, ids) => (await findMessages(sql, tenant, ids)).map((row) => readable(deps.media, tenant, row)),
     days: (sql, tenant, timezone, days) => countDays(sql, tenant, timezone, isoTime(deps.platform.clock.now()), days),
     history: historyOfMessage,
     attempts: attemptsOfMessage,

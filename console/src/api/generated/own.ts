@@ -624,6 +624,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["conversations.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/conversations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["conversations.retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch: operations["conversations.update"];
+        trace?: never;
+    };
+    "/console/api/conversations/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["conversations.list_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -717,6 +765,19 @@ export interface components {
             created_at: string;
             key: string;
         };
+        AttachmentsMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "attachments";
+            content: {
+                attachments: components["schemas"]["ReceivedAttachmentsContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "attachments";
+        };
         AuditEntry: {
             /** @constant */
             object: "audit_entry";
@@ -735,6 +796,60 @@ export interface components {
             request_id: string | null;
             /** Format: date-time */
             created_at: string;
+        };
+        ButtonContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                /** Format: uri */
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                buttons: {
+                    reply: {
+                        id: string;
+                        title: string;
+                    };
+                }[];
+            };
+        };
+        ButtonMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "button";
+            content: {
+                button: components["schemas"]["ButtonContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "button";
+        };
+        ButtonReplyContent: {
+            id: string;
+            title: string;
+        };
+        ButtonReplyMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "button_reply";
+            content: {
+                button_reply: components["schemas"]["ButtonReplyContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "button_reply";
         };
         CampaignAudienceRequest: {
             /** @enum {string} */
@@ -759,6 +874,74 @@ export interface components {
             save_as_contacts: boolean | null;
         };
         CampaignMessage: components["schemas"]["TaggedTextMessage"] | components["schemas"]["TaggedAttachmentsMessage"] | components["schemas"]["TaggedTemplateMessage"] | components["schemas"]["TaggedButtonMessage"] | components["schemas"]["TaggedListMessage"] | components["schemas"]["TaggedCtaUrlMessage"] | components["schemas"]["TaggedLocationMessage"] | components["schemas"]["TaggedContactsMessage"] | components["schemas"]["TaggedFlowMessage"] | components["schemas"]["TaggedProductMessage"] | components["schemas"]["TaggedProductListMessage"] | components["schemas"]["TaggedCatalogMessage"] | components["schemas"]["TaggedCarouselMessage"] | components["schemas"]["TaggedLocationRequestMessage"];
+        CarouselContent: {
+            body: {
+                text: string;
+            };
+            cards: {
+                header: {
+                    /** @enum {string} */
+                    type: "image" | "video";
+                    /** Format: uri */
+                    url: string;
+                };
+                body?: {
+                    text: string;
+                } | null;
+                action: {
+                    parameters?: {
+                        display_text: string;
+                        /** Format: uri */
+                        url: string;
+                    } | null;
+                    buttons?: {
+                        reply: {
+                            id: string;
+                            title: string;
+                        };
+                    }[] | null;
+                };
+            }[];
+        };
+        CarouselMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "carousel";
+            content: {
+                carousel: components["schemas"]["CarouselContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "carousel";
+        };
+        CatalogContent: {
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action?: {
+                parameters?: {
+                    thumbnail_product_retailer_id?: string | null;
+                } | null;
+            } | null;
+        };
+        CatalogMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "catalog";
+            content: {
+                catalog: components["schemas"]["CatalogContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "catalog";
+        };
         ConsoleSession: {
             /** @constant */
             object: "session";
@@ -792,6 +975,77 @@ export interface components {
             admin: boolean;
             two_factor: boolean;
         };
+        ContactsMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "contacts";
+            content: {
+                contacts: components["schemas"]["ReceivedContactsContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contacts";
+        };
+        Conversation: {
+            /** @constant */
+            object: "conversation";
+            id: string;
+            mode: string;
+            contact_id: string | null;
+            channel_id: string;
+            identifier: string;
+            status: string;
+            assignee: string | null;
+            read: boolean;
+            /** Format: date-time */
+            window_expires_at: string | null;
+            /** Format: date-time */
+            last_message_at: string;
+        };
+        ConversationUpdate: {
+            /** @enum {string} */
+            status?: "open" | "done";
+            assignee?: string | null;
+            read?: boolean;
+        };
+        CtaUrlContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                /** Format: uri */
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                parameters: {
+                    display_text: string;
+                    /** Format: uri */
+                    url: string;
+                };
+            };
+        };
+        CtaUrlMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "cta_url";
+            content: {
+                cta_url: components["schemas"]["CtaUrlContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cta_url";
+        };
         DeliveryRetry: {
             /** @constant */
             object: "delivery_retry";
@@ -809,6 +1063,70 @@ export interface components {
             }[];
             request_id: string;
             doc_url: string;
+        };
+        FlowContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                /** Format: uri */
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                parameters: {
+                    flow_id?: string | null;
+                    flow_name?: string | null;
+                    flow_cta: string;
+                    flow_token?: string | null;
+                    /** @enum {string|null} */
+                    mode?: "draft" | "published" | null;
+                    /** @enum {string|null} */
+                    flow_action?: "navigate" | "data_exchange" | null;
+                    flow_action_payload?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        FlowMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "flow";
+            content: {
+                flow: components["schemas"]["FlowContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "flow";
+        };
+        FlowReplyContent: {
+            name?: string | null;
+            body?: string | null;
+            response: {
+                [key: string]: unknown;
+            };
+        };
+        FlowReplyMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "flow_reply";
+            content: {
+                flow_reply: components["schemas"]["FlowReplyContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "flow_reply";
         };
         Identity: {
             /** @constant */
@@ -844,6 +1162,101 @@ export interface components {
             role: string;
             has_user: boolean;
         };
+        ListContent: {
+            header?: {
+                /** @enum {string} */
+                type: "text" | "image" | "video" | "document";
+                text?: string | null;
+                /** Format: uri */
+                url?: string | null;
+                filename?: string | null;
+            } | null;
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                button: string;
+                sections: {
+                    title?: string | null;
+                    rows: {
+                        id: string;
+                        title: string;
+                        description?: string | null;
+                    }[];
+                }[];
+            };
+        };
+        ListMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "list";
+            content: {
+                list: components["schemas"]["ListContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "list";
+        };
+        ListReplyContent: {
+            id: string;
+            title: string;
+            description?: string | null;
+        };
+        ListReplyMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "list_reply";
+            content: {
+                list_reply: components["schemas"]["ListReplyContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "list_reply";
+        };
+        LocationContent: {
+            latitude: number;
+            longitude: number;
+            name?: string | null;
+            address?: string | null;
+        };
+        LocationMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "location";
+            content: {
+                location: components["schemas"]["LocationContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "location";
+        };
+        LocationRequestContent: {
+            body: {
+                text: string;
+            };
+        };
+        LocationRequestMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "location_request";
+            content: {
+                location_request: components["schemas"]["LocationRequestContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "location_request";
+        };
         LoggedRequest: {
             /** @constant */
             object: "request";
@@ -871,6 +1284,62 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        Message: components["schemas"]["TextMessage"] | components["schemas"]["AttachmentsMessage"] | components["schemas"]["TemplateMessage"] | components["schemas"]["ButtonMessage"] | components["schemas"]["ListMessage"] | components["schemas"]["CtaUrlMessage"] | components["schemas"]["LocationMessage"] | components["schemas"]["ContactsMessage"] | components["schemas"]["FlowMessage"] | components["schemas"]["ProductMessage"] | components["schemas"]["ProductListMessage"] | components["schemas"]["CatalogMessage"] | components["schemas"]["CarouselMessage"] | components["schemas"]["LocationRequestMessage"] | components["schemas"]["ButtonReplyMessage"] | components["schemas"]["ListReplyMessage"] | components["schemas"]["FlowReplyMessage"] | components["schemas"]["OrderMessage"] | components["schemas"]["ReactionMessage"] | components["schemas"]["UnsupportedMessage"];
+        MessageFields: {
+            id: string;
+            /** @constant */
+            object: "message";
+            mode: string;
+            channel_id: string;
+            channel_type: string;
+            direction: string;
+            to: string;
+            from: string;
+            status: string;
+            error: {
+                code: string;
+                message: string;
+                provider_code: string;
+            } | null;
+            reference: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            billing: {
+                source: string;
+                amount_micros: number;
+                package_grant_id: string | null;
+                refunded: boolean;
+            };
+            sender: {
+                [key: string]: unknown;
+            } | null;
+            contact_id: string | null;
+            origin: {
+                type: string;
+                id: string | null;
+            };
+            reply_to: string | null;
+            segments: number | null;
+            encoding: string | null;
+            priority: string;
+            /** Format: date-time */
+            send_at: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            sent_at: string | null;
+            /** Format: date-time */
+            delivered_at: string | null;
+            /** Format: date-time */
+            read_at: string | null;
+            /** Format: date-time */
+            failed_at: string | null;
+        };
         MessagePreview: {
             /** @constant */
             object: "message_preview";
@@ -890,6 +1359,29 @@ export interface components {
             merge_fallbacks?: {
                 [key: string]: string;
             } | null;
+        };
+        OrderContent: {
+            catalog_id: string;
+            text?: string | null;
+            items: {
+                product_retailer_id: string;
+                quantity?: number | null;
+                item_price?: string | null;
+                currency?: string | null;
+            }[];
+        };
+        OrderMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "order";
+            content: {
+                order: components["schemas"]["OrderContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order";
         };
         Overview: {
             /** @constant */
@@ -916,6 +1408,130 @@ export interface components {
             email: string | null;
             /** Format: date-time */
             expires_at: string;
+        };
+        ProductContent: {
+            body?: {
+                text: string;
+            } | null;
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                catalog_id: string;
+                product_retailer_id: string;
+            };
+        };
+        ProductListContent: {
+            header: {
+                /** @enum {string|null} */
+                type?: "text" | null;
+                text: string;
+            };
+            body: {
+                text: string;
+            };
+            footer?: {
+                text: string;
+            } | null;
+            action: {
+                catalog_id: string;
+                sections: {
+                    title?: string | null;
+                    product_items: {
+                        product_retailer_id: string;
+                    }[];
+                }[];
+            };
+        };
+        ProductListMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "product_list";
+            content: {
+                product_list: components["schemas"]["ProductListContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "product_list";
+        };
+        ProductMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "product";
+            content: {
+                product: components["schemas"]["ProductContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "product";
+        };
+        ReactionContent: {
+            message_id?: string | null;
+            emoji?: string | null;
+        };
+        ReactionMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "reaction";
+            content: {
+                reaction: components["schemas"]["ReactionContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reaction";
+        };
+        ReceivedAttachmentsContent: {
+            /** @enum {string} */
+            type: "image" | "video" | "audio" | "document" | "sticker";
+            /** Format: uri */
+            url: string;
+            filename?: string | null;
+            caption?: string | null;
+        }[];
+        ReceivedContactsContent: {
+            name: {
+                formatted_name: string;
+                first_name?: string | null;
+                last_name?: string | null;
+            };
+            phones?: {
+                phone: string;
+                type?: string | null;
+                wa_id?: string | null;
+            }[] | null;
+            emails?: {
+                email: string;
+                type?: string | null;
+            }[] | null;
+            org?: {
+                company?: string | null;
+                department?: string | null;
+                title?: string | null;
+            } | null;
+            urls?: {
+                url: string;
+                type?: string | null;
+            }[] | null;
+            addresses?: {
+                street?: string | null;
+                city?: string | null;
+                state?: string | null;
+                zip?: string | null;
+                country?: string | null;
+                country_code?: string | null;
+                type?: string | null;
+            }[] | null;
+            /** Format: date */
+            birthday?: string | null;
+        }[];
+        ReceivedTextContent: {
+            body: string;
         };
         RecoveryCodes: {
             /** @constant */
@@ -1318,6 +1934,45 @@ export interface components {
             type: "text";
             text: components["schemas"]["TaggedTextContent"];
         };
+        TemplateContent: {
+            name: string;
+            language: {
+                code: string;
+            };
+            components?: {
+                type: string;
+                parameters?: {
+                    type: string;
+                    text?: string | null;
+                }[] | null;
+            }[] | null;
+        };
+        TemplateMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "template";
+            content: {
+                template: components["schemas"]["TemplateContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "template";
+        };
+        TextMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "text";
+            content: {
+                text: components["schemas"]["ReceivedTextContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "text";
+        };
         TopUp: {
             id: string;
             /** @constant */
@@ -1334,6 +1989,22 @@ export interface components {
             };
             /** Format: date-time */
             created_at: string;
+        };
+        UnsupportedContent: {
+            provider_type: string;
+        };
+        UnsupportedMessage: components["schemas"]["MessageFields"] & {
+            /** @constant */
+            type: "unsupported";
+            content: {
+                unsupported: components["schemas"]["UnsupportedContent"];
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "unsupported";
         };
         WebhookDelivery: {
             id: string;
@@ -2691,6 +3362,113 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RulesPreview"];
+                };
+            };
+        };
+    };
+    "conversations.list": {
+        parameters: {
+            query?: {
+                status?: "open" | "done";
+                assignee?: string;
+                contact?: string;
+                limit?: number;
+                starting_after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Conversation"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "conversations.retrieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    "conversations.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConversationUpdate"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    "conversations.list_messages": {
+        parameters: {
+            query?: {
+                limit?: number;
+                starting_after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Message"][];
+                        has_more: boolean;
+                        next_cursor: string | null;
+                    };
                 };
             };
         };

@@ -101,7 +101,11 @@ export async function storeInbound({ platform, contacts, followers, media }: Inb
     }),
     at,
   )
-  await platform.reactions.publish(tx, 'inbound_stored', facts)
+  await platform.reactions.publish(
+    tx,
+    'inbound_stored',
+    facts.map((fact, index) => ({ ...fact, contact_id: rows[index]!.contact_id })),
+  )
   return { rows, replies, files: files.length }
 }
 
