@@ -39,6 +39,16 @@ const open = [
     path: paths.setUp,
     component: lazyRouteComponent(() => import('./screens/people/set-up-screen.tsx'), 'SetUpScreen'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.reset,
+    component: lazyRouteComponent(() => import('./screens/people/reset-screen.tsx'), 'ResetScreen'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: paths.invitation,
+    component: lazyRouteComponent(() => import('./screens/people/invitation-screen.tsx'), 'InvitationScreen'),
+  }),
 ]
 
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: () => <SignedIn /> })

@@ -1,5 +1,6 @@
 /** Every screen of an account, in the order of the menu. */
 import type { ScreenRoute } from '../frame/screen-route.ts'
+import { accountOwnScreens } from './account/routes.ts'
 import { billingScreens } from './billing/routes.ts'
 import { contactImportScreens } from './contact-imports/routes.ts'
 import { contactScreens } from './contacts/routes.ts'
@@ -28,4 +29,5 @@ export const accountScreens: readonly ScreenRoute[] = [
   ...webhookScreens,
   ...eventScreens,
   ...billingScreens,
+  ...accountOwnScreens,
 ]

@@ -1,4 +1,5 @@
 /** Every text of the console, in English; those of an area stand in a file of `en/`. No other files hold words that people read. */
+import { audit, settings, team } from './en/account.ts'
 import { automations, integrations } from './en/automations.ts'
 import { billing } from './en/billing.ts'
 import { contactLists } from './en/contact-lists.ts'
@@ -20,6 +21,9 @@ export const text = {
   frame,
   screens,
   home,
+  team,
+  settings,
+  audit,
   people,
   profile,
   contactLists,

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { answered, own } from '../../api/client.ts'
 import { Problem, problemOf } from '../../api/problem.ts'
 import { useAction } from '../../api/use-action.ts'
+import { microsOf } from '../../parts/amounts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
@@ -22,12 +23,6 @@ export function useTopUps(place: Place): { readonly areOffered: boolean } {
     retry: false,
   })
   return { areOffered: found.isSuccess || (found.isError && !['resource_missing', 'role_not_allowed'].includes(problemOf(found.error).code)) }
-}
-
-/** Dollars as typed in micro-USD; undefined for what is no amount of whole cents. */
-function microsOf(typed: string): number | undefined {
-  const [, whole, cents = ''] = /^\$?\s*(\d{1,7})(?:[.,](\d{1,2}))?$/.exec(typed.trim()) ?? []
-  return whole === undefined ? undefined : (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * 10_000
 }
 
 export function TopUp({ onClose }: { onClose: () => void }) {

@@ -11,7 +11,7 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { paths, pathTo } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { CardScreen } from './card-screen.tsx'
-import { forgetToken, takenToken } from './token.ts'
+import { forgetToken, useToken } from './token.ts'
 
 interface Owner {
   readonly name: string
@@ -21,7 +21,7 @@ interface Owner {
 
 export function SetUpScreen() {
   const navigate = useNavigate()
-  const [token] = useState(takenToken)
+  const token = useToken()
   const action = useAction(
     (body: Owner & { token: string }) => answered(own().POST('/console/api/setup', { body })),
     (session) => {

@@ -1,7 +1,19 @@
 /** The token of a link stands behind its `#`, which browsers send to nobody. */
+import { useEffect, useState } from 'react'
+
+/** The token of the link that the screen was opened with, also where it is pasted into the tab that shows the screen already; empty where there is none. */
+export function useToken(): string {
+  const [token, setToken] = useState(takenToken)
+  useEffect(() => {
+    const take = () => setToken(takenToken())
+    addEventListener('hashchange', take)
+    return () => removeEventListener('hashchange', take)
+  }, [])
+  return token
+}
 
 /** Takes it out of the address, so that no history holds it; it is kept for a reload of this tab. */
-export function takenToken(): string {
+function takenToken(): string {
   const key = `token ${location.pathname}`
   const given = location.hash.slice(1)
   if (given === '') return sessionStorage.getItem(key) ?? ''

@@ -24,6 +24,22 @@ export const people = {
     recoveryInstead: 'Use a recovery code',
     recovery: 'Recovery code',
   },
+  reset: {
+    title: 'Choose a new password',
+    why: 'We send you a link by which you choose a new password. It works once, for an hour.',
+    send: 'Send link',
+    asked: 'If somebody signs in with this address, a link is on its way.',
+    next: 'New password',
+    save: 'Save',
+  },
+  invitation: {
+    unknown: 'Join',
+    title: (account: string) => `Join ${account}`,
+    noToken: 'This address has no token. Open the whole link that you were given.',
+    why: (email: string, role: string) => `As ${email}, in the role ${role}.`,
+    yours: 'You have a password here already: give that.',
+    accept: 'Accept invitation',
+  },
   again: {
     title: 'Confirm that it is you',
     why: 'This is done only by who has just given the password.',

@@ -1,0 +1,119 @@
+/** The settings of the account. */
+import { Button, Group, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { answered, own } from '../../api/client.ts'
+import type { components } from '../../api/generated/own.ts'
+import type { Problem } from '../../api/problem.ts'
+import { refreshSession } from '../../api/session.ts'
+import { useAction } from '../../api/use-action.ts'
+import { useRead } from '../../api/use-read.ts'
+import { useStale } from '../../api/use-stale.ts'
+import { microsOf } from '../../parts/amounts.ts'
+import { Done } from '../../parts/done.tsx'
+import { ChoiceField, TextField } from '../../parts/fields.tsx'
+import { FormProblem } from '../../parts/form-problem.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Screen } from '../../parts/screen.tsx'
+import { usePlace } from '../../parts/use-place.ts'
+import { text } from '../../text/en.ts'
+
+type Account = components['schemas']['AccountSettings']
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+
+export function SettingsScreen() {
+  const place = usePlace()
+  const account = useRead(place, ['account.retrieve'], () => own(place).GET('/console/api/account'))
+  return (
+    <Loaded title={text.screens.settings} query={account}>
+      {(found) => <SettingsForm key={found.id} account={found} />}
+    </Loaded>
+  )
+}
+
+interface Given {
+  readonly name: string
+  readonly timezone: string
+  readonly country: string
+  readonly low: string
+}
+
+/** What is sent of it; undefined where the threshold is no amount. */
+function changesOf({ name, timezone, country, low }: Given) {
+  const low_balance_micros = microsOf(low)
+  return low_balance_micros === undefined ? undefined : { name, timezone, default_country: country.trim() === '' ? null : country.trim(), low_balance_micros }
+}
+
+function SettingsForm({ account }: { account: Account }) {
+  const place = usePlace()
+  const stale = useStale(place)
+  const [said, setSaid] = useState('')
+  const words = text.settings
+  const save = useAction(
+    (body: NonNullable<ReturnType<typeof changesOf>>) => answered(own(place).PATCH('/console/api/account', { body })),
+    async () => {
+      setSaid(words.saved)
+      await stale('account.')
+      await refreshSession()
+    },
+  )
+  return (
+    <Screen title={text.screens.settings} mode={place.mode}>
+      <Done text={said} />
+      <Fields account={account} problem={save.problem} isRunning={save.isRunning} onGiven={save.run} />
+    </Screen>
+  )
+}
+
+interface FieldsProps {
+  readonly account: Account
+  readonly problem: Problem | undefined
+  readonly isRunning: boolean
+  readonly onGiven: (changes: NonNullable<ReturnType<typeof changesOf>>) => void
+}
+
+function Fields({ account, problem, isRunning, onGiven }: FieldsProps) {
+  const words = text.settings
+  const [error, setError] = useState<string>()
+  const [given, setGiven] = useState<Given>({
+    name: account.name,
+    timezone: account.timezone,
+    country: account.default_country ?? '',
+    low: String(account.low_balance_micros / 1_000_000),
+  })
+  const field = (name: keyof Given, param: string) => ({
+    param,
+    problem,
+    value: given[name],
+    onChange: (value: string) => setGiven({ ...given, [name]: value }),
+  })
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const changes = changesOf(given)
+        setError(changes === undefined ? words.lowWrong : undefined)
+        if (changes !== undefined) onGiven(changes)
+      }}
+    >
+      <Stack>
+        <TextField label={words.name} {...field('name', 'name')} />
+        <ChoiceField
+          label={words.zone}
+          hint={words.zoneWhy}
+          choices={zones.includes(given.timezone) ? zones : [given.timezone, ...zones]}
+          {...field('timezone', 'timezone')}
+        />
+        <TextField label={words.country} hint={words.countryWhy} {...field('country', 'default_country')} />
+        <TextField label={words.low} hint={words.lowWhy} error={error} {...field('low', 'low_balance_micros')} />
+        <FormProblem problem={problem} fields={['name', 'timezone', 'default_country', 'low_balance_micros']} />
+        <Group>
+          <Button type="submit" loading={isRunning}>
+            {words.save}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
