@@ -11,6 +11,7 @@ import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
 import { integrationScreens } from './integrations/routes.ts'
 import { messageScreens } from './messages/routes.ts'
+import { developerScreens } from './developers/routes.ts'
 import { eventScreens } from './events/routes.ts'
 import { segmentScreens } from './segments/routes.ts'
 import { webhookScreens } from './webhooks/routes.ts'
@@ -28,6 +29,7 @@ export const accountScreens: readonly ScreenRoute[] = [
   ...integrationScreens,
   ...webhookScreens,
   ...eventScreens,
+  ...developerScreens,
   ...billingScreens,
   ...accountOwnScreens,
 ]

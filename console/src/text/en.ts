@@ -8,6 +8,7 @@ import { channels } from './en/channels.ts'
 import { contactImports } from './en/contact-imports.ts'
 import { contacts } from './en/contacts.ts'
 import { content } from './en/content.ts'
+import { developers } from './en/developers.ts'
 import { events } from './en/events.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
@@ -21,6 +22,7 @@ export const text = {
   frame,
   screens,
   home,
+  developers,
   team,
   settings,
   audit,
