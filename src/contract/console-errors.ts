@@ -37,7 +37,6 @@ export const consoleErrorCatalogue = {
     fix: 'Save it as CSV UTF-8 in your spreadsheet, then upload it again.',
   },
   import_state_invalid: { status: 409, title: 'The import is past that step.', fix: 'Reload it to see where it stands.' },
-  hook_token_invalid: { status: 401, title: 'The callback has no proof, or a wrong one.', fix: "Look up the secret in the provider's settings." },
   signature_invalid: {
     status: 400,
     title: 'The signature of the callback is missing or wrong.',
