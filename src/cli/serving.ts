@@ -61,11 +61,15 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
       ...parts,
       ...(await sharedLimits(config, clock, log, metrics)),
     })
-    await run(cli, command, app, config, stop, log)
-    void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
-    await stopped(stop)
-    stopBy = clock.now() + stopWithinMs
-    await finish(app, log)
+    try {
+      await run(cli, command, app, config, stop, log)
+      void followClock(pool, clock, stop, (error) => log.warn({ err: error }, 'the database did not tell its time'))
+      await stopped(stop)
+    } finally {
+      // also where it came up half: what runs would keep the process alive
+      stopBy = clock.now() + stopWithinMs
+      await finish(app, log)
+    }
   } finally {
     // a database that neither answers nor goes must not keep the process: whoever starts next adopts it
     const closed = await inTime(clock, (stopBy ?? clock.now() + stopWithinMs) - clock.now(), log, async () => {
@@ -96,18 +100,17 @@ async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Met
 
 /** Starts everything and says so; on an empty database it makes the first account. */
 async function run(cli: Cli, command: Command, app: App, config: Config, stop: AbortSignal, log: Log): Promise<void> {
-  const first = await firstAccount(app, config)
+  // a start that cannot listen will not come to tell what it made: the keys, or a link that ends the one before
+  await freeAddress(config)
+  const first = await firstAccount(app)
+  const people = await consoleLinks(app, config)
   await app.start()
-  try {
-    await app.server.listen({ host: oneAddress(config.host), port: config.port })
-  } catch (error) {
-    await app.stop()
+  await app.server.listen({ host: oneAddress(config.host), port: config.port }).catch((error: unknown) => {
     throw notListening(config, error)
-  }
+  })
   // keys that were made are told, stopping or not
   if (stop.aborted && first === undefined) return
   log.info({ base_url: config.base_url }, 'listening')
-  const people = await consoleLinks(app, config)
   const json = { base_url: config.base_url, ...people, ...first }
   const text = `Posthorn listens on ${config.base_url}. The reference is at ${config.base_url}/docs.\n${inLines(people)}`
   cli.print(command, { json, text: first === undefined ? text.trimEnd() : `\n${text}${welcome(config, first)}` })
@@ -123,11 +126,9 @@ interface FirstAccount {
 }
 
 /** One account with a key of each mode, where there is no account at all. Of several processes one makes it. */
-async function firstAccount(app: App, config: Config): Promise<FirstAccount | undefined> {
+async function firstAccount(app: App): Promise<FirstAccount | undefined> {
   const { accounts } = app.services
   if ((await accounts.list()).length > 0) return undefined
-  // a start that cannot listen will not come to tell the keys, and nobody would ever see them
-  await freeAddress(config)
   const lock = await app.platform.pool.reserve()
   try {
     await lock`select pg_advisory_lock(${advisoryLocks.first_account})`

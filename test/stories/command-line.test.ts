@@ -12,6 +12,7 @@ import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { apiClient } from '../kit/api.ts'
+import { consoleClient } from '../kit/console-api.ts'
 import { testDatabase } from '../kit/database.ts'
 import { until, within } from '../kit/waiting.ts'
 
@@ -329,6 +330,21 @@ test('the first account waits for a start that can tell its keys', { timeout: 60
   }
   assert.deepEqual(accounts.json, [])
   assert.match(later.said.test_key ?? '', /^svc_test_/)
+})
+
+test('a start that cannot listen leaves the set-up link of the running one as it is', { timeout: 60_000 }, async (t) => {
+  const { env } = await installation(t)
+  const running = await serve(t, env)
+  const { base_url, setup_url } = running.said
+
+  const refused = await runWith({ ...env, PORT: new URL(base_url).port }, ['serve'])
+  const token = setup_url!.slice(setup_url!.indexOf('#') + 1)
+  const owner = { token, name: 'Olivia Owner', email: 'owner@example.com', password: 'a horse with a battery' }
+  const made = await consoleClient({ base_url }).send('POST', '/setup', owner)
+  await running.stop()
+
+  assert.deepEqual([refused.code, refused.out], [1, ''])
+  assert.equal(made.status, 201, JSON.stringify(made.body))
 })
 
 test('serve makes the first account once, hears commands beside it, and ends in order', { timeout: 60_000 }, async (t) => {
