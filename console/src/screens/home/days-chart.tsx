@@ -16,7 +16,11 @@ export function DaysChart({ days }: { days: readonly Day[] }) {
           <CartesianGrid vertical={false} stroke="var(--mantine-color-default-border)" />
           <XAxis dataKey="date" tickFormatter={(date: string) => date.slice(5)} stroke="var(--mantine-color-dimmed)" fontSize={12} minTickGap={24} />
           <YAxis allowDecimals={false} width={44} stroke="var(--mantine-color-dimmed)" fontSize={12} />
-          <Tooltip cursor={false} contentStyle={{ background: 'var(--mantine-color-body)', borderColor: 'var(--mantine-color-default-border)' }} />
+          <Tooltip
+            cursor={false}
+            contentStyle={{ background: 'var(--mantine-color-body)', borderColor: 'var(--mantine-color-default-border)' }}
+            itemStyle={{ color: 'var(--mantine-color-text)' }}
+          />
           <Legend />
           <Bar dataKey="sent" name={columns.sent} fill="var(--mantine-color-blue-6)" isAnimationActive={false} />
           <Bar dataKey="delivered" name={columns.delivered} fill="var(--mantine-color-teal-6)" isAnimationActive={false} />
