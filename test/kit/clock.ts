@@ -52,7 +52,8 @@ export function fakeClock(start = '2026-01-31T09:30:00.000Z'): FakeClock {
         next.wake()
         await new Promise((resolve) => setImmediate(resolve))
       }
-      now = until
+      // another call may have moved it further meanwhile
+      now = Math.max(now, until)
     },
   }
 }

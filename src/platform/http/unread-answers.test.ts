@@ -136,9 +136,10 @@ test('an answer that is not read in its time is ended, whether it is whole or st
   for (let rounds = 0; rounds < 4 || (rounds < 20 && (await open()) > 1); rounds++) {
     const before = received
     await until(
+      // by more than the system holds, so that the server was asked for more
       'the reader to get on',
       () => received,
-      (bytes) => bytes > before,
+      (bytes) => bytes > before + answerBytes,
     )
     await clock.advance(40_000)
   }
