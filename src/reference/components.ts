@@ -10,6 +10,7 @@
 import type { TSchema } from 'typebox'
 import { contentSchemaId } from '../contract/content/documented.ts'
 import { contentTypes } from '../contract/content/registry.ts'
+import { documentedRules } from '../contract/resources/rules.ts'
 import { propertyExample } from './property-examples.ts'
 import { documented } from './unions.ts'
 
@@ -22,6 +23,7 @@ type Side = 'request' | 'response' | 'content' | 'form'
 const contentIds = new Set([
   'CampaignMessage',
   'AutomationMessage',
+  'Rule',
   ...Object.keys(contentTypes).flatMap((type) => ['', 'Tagged', 'Received'].map((prefix) => prefix + contentSchemaId(type))),
 ])
 
@@ -56,18 +58,28 @@ export class Components {
     if (Array.isArray(value)) return value.map((entry) => this.#walk(entry, side))
     if (typeof value !== 'object' || value === null) return value
     const { $id, ...rest } = value as Json
+    if ($id === 'Rules') return this.#rules(value as Json)
     if (typeof $id !== 'string' || [rest['type']].flat().includes('null')) return this.#plain(rest, side)
-    const own = contentIds.has($id) ? 'content' : side
+    return this.#named($id, contentIds.has($id) ? 'content' : side, value as Json)
+  }
+
+  /** Puts it among the components where it is new, and refers to it. */
+  #named($id: string, side: Side, schema: Json): Json {
     const known = this.#sides.get($id)
-    if (known !== undefined && known !== own) throw new Error(`${$id} stands in requests and in answers: give them an $id each`)
+    if (known !== undefined && known !== side) throw new Error(`${$id} stands in requests and in answers: give them an $id each`)
     if (known === undefined) {
-      this.#sides.set($id, own)
+      this.#sides.set($id, side)
       this.#schemas.set($id, {})
-      const shown = documented(value as Json)
-      delete shown['$id']
-      this.#schemas.set($id, this.#plain(shown, own))
+      const { $id: _, ...shown } = documented(schema)
+      this.#schemas.set($id, this.#plain(shown, side))
     }
     return { $ref: `#/components/schemas/${$id}` }
+  }
+
+  /** A reference that keeps what is said where it stands: which fields there are differs. */
+  #rules({ type, description, examples }: Json): Json {
+    const group = this.#named('Rules', 'content', documentedRules)
+    return { description, examples, ...([type].flat().includes('null') ? { anyOf: [group, { type: 'null' }] } : group) }
   }
 
   #plain(schema: Json, side: Side): Json {

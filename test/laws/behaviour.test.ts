@@ -16,7 +16,7 @@ import { consentSources, consentStatuses, contactLimits } from '../../src/contra
 import { attemptOutcomes, messageErrorCodes, messageStatuses, priorities } from '../../src/contract/resources/message.ts'
 import { usageGroups } from '../../src/contract/resources/usage.ts'
 import { scopes } from '../../src/contract/scopes.ts'
-import { operators } from '../../src/features/contacts/segments/fields.ts'
+import { ruleOperators } from '../../src/contract/resources/rules.ts'
 import { openapiText } from '../../src/openapi.ts'
 import { sources } from './sources.ts'
 
@@ -35,7 +35,7 @@ test('every word of a catalogue stands on its page', () => {
     ...marked('webhooks', Object.keys(eventTypes)),
     ...marked('contacts', consentSources),
     ...marked('consent', consentStatuses),
-    ...marked('segments', operators),
+    ...marked('segments', ruleOperators),
     ...marked('integrations', [...automationEventTypes, ...receiptStatuses, ...receiptReasons]),
     ...marked('campaigns', [...campaignStatuses, ...pauseReasons, ...failureReasons, ...skipReasons]),
   ]

@@ -61,6 +61,9 @@ test('what is right compiles: events and messages narrow by their type, and unkn
     const page = await posthorn.events.list({ order: 'asc', type: 'message.*' }); console.log(page.data[0]?.type, page.next_cursor)
     await posthorn.test.createInboundMessage({ channel: 'ch_test_sms', from: '+15005550006', text: { body: 'x' } })
     await posthorn.campaigns.duplicate('cmp_x'); await posthorn.webhookEndpoints.retryDelivery('we_x', 'wd_x')
+    const vips = { match: 'any' as const, conditions: [{ field: 'tags', operator: 'contains' as const, value: 'vip' }] }
+    const segment = await posthorn.segments.create({ name: 'x', rules: { match: 'all', conditions: [vips, { field: 'attributes.orders', operator: 'greater_than', value: 10 }] } })
+    console.log(segment.rules.match, (await posthorn.webhookEndpoints.listDeliveries('we_x')).data[0]?.error === 'dns_failed')
     const listed: string = await posthorn.contacts.export({ tag: 'x' }); console.log(listed)`,
   )
 
@@ -78,6 +81,8 @@ const mistakes: Readonly<Record<string, string>> = {
   'a consent that does not exist': `posthorn.contacts.create({ phone: '+15005550006', consent: { sms: 'opted-in' } })`,
   'a source of consent that does not exist': `posthorn.contacts.upsert({ phone: '+15005550006', consent: { sms: { status: 'opted_in', source: 'checkout' } } })`,
   'a consent for a channel type that does not exist': `posthorn.contacts.update('ct_x', { consent: { smss: 'opted_in' } })`,
+  'an operator of a rule that does not exist': `posthorn.segments.create({ name: 'x', rules: { match: 'all', conditions: [{ field: 'tags', operator: 'has', value: 'x' }] } })`,
+  'a misspelt field of a rule': `posthorn.segments.create({ name: 'x', rules: { match: 'all', conditions: [{ field: 'tags', operater: 'contains', value: 'x' }] } })`,
   'a misspelt filter': `posthorn.messages.list({ stauts: 'sent' })`,
   'a status that does not exist in a filter': `posthorn.messages.list({ status: 'snet' })`,
   'an event type that does not exist in a filter': `posthorn.events.list({ type: 'message.quued' })`,

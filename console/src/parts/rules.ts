@@ -1,5 +1,8 @@
 /** Rules as a form holds them, and as the API takes them (reference: segments). */
 import { ruleFields, type ruleOperators } from '../api/generated/tables.ts'
+import type { components } from '../api/generated/v1.ts'
+
+type Rules = components['schemas']['Rules']
 
 export type FieldKind = keyof typeof ruleOperators
 
@@ -50,10 +53,8 @@ export function valueKind(kind: FieldKind, operator: string): ValueKind {
 }
 
 /** The rules as they are sent. What is no JSON or no number is sent as typed: the API says what is wrong with it, and where. */
-export const rulesOf = ({ match, rules }: RulesDraft, kinds?: Readonly<Record<string, FieldKind>>): { match: string; conditions: unknown[] } => ({
-  match,
-  conditions: rules.map((rule) => (rule.group === undefined ? conditionOf(rule, kinds) : parsed(rule.group))),
-})
+export const rulesOf = ({ match, rules }: RulesDraft, kinds?: Readonly<Record<string, FieldKind>>): Rules =>
+  ({ match, conditions: rules.map((rule) => (rule.group === undefined ? conditionOf(rule, kinds) : parsed(rule.group))) }) as Rules
 
 function conditionOf({ field, operator, value }: RuleDraft, kinds?: Readonly<Record<string, FieldKind>>): Condition {
   if (!takesValue(operator)) return { field, operator }

@@ -4,6 +4,7 @@ import { Mode, objectName } from './shared-fields.ts'
 import { automationEventLimits, ReportedEvent } from './automation-event.ts'
 import { runStatuses, type RunStatus } from './automation-run.ts'
 import { AnyObject, NullableObject, NullableString, NullableTimestamp, Timestamp } from './nullable.ts'
+import { NullableRules } from './rules.ts'
 
 export const automationStatuses = ['active', 'paused'] as const
 export type AutomationStatus = (typeof automationStatuses)[number]
@@ -48,7 +49,7 @@ export const Automation = Type.Object(
     source_id: Type.String({ description: 'The integration source (`src_`) whose events it waits for.' }),
     event_type: Type.String({ description: 'The type of event that it waits for.', examples: ['order.shipped'] }),
     status: Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], description: '`paused`: nothing follows an event.' }),
-    conditions: NullableObject(conditions),
+    conditions: NullableRules(conditions),
     delay_seconds: Type.Integer({ description: 'How long after the event it is sent.' }),
     cancel_on: Type.Array(Type.String(), cancelOn),
     channel_id: Type.String({ description: 'The channel (`ch_`) that its message is sent on.' }),
@@ -86,7 +87,7 @@ const channelId = Type.String({
 
 const optional = {
   status: Type.Optional(Type.Unsafe<AutomationStatus>({ type: 'string', enum: [...automationStatuses], description: '`active` where it is new.' })),
-  conditions: Type.Optional(NullableObject(conditions)),
+  conditions: Type.Optional(NullableRules(conditions)),
   delay_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,

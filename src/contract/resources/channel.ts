@@ -71,8 +71,8 @@ export const Template = Type.Object(
     language: Type.String({ description: 'What `template.language.code` of a message names, such as `en_US`.' }),
     category: Type.String({ description: "The provider's category, such as `MARKETING`, `UTILITY` or `AUTHENTICATION`." }),
     status: Type.String({
+      enum: ['APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED'],
       description: "The provider's word. Only an `APPROVED` one can be sent.",
-      examples: ['APPROVED', 'PENDING', 'REJECTED', 'PAUSED', 'DISABLED'],
     }),
     parameter_format: Type.String({ description: '`POSITIONAL`: its blanks are numbered. `NAMED`: they have names.' }),
     components: Type.Array(AnyObject(), { description: 'Its parts, as the provider tells them: header, body, footer and buttons.' }),

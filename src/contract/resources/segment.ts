@@ -1,7 +1,8 @@
 /** Segments: contacts found by rules instead of being listed (behaviour: segments 1). */
 import { Type, type Static } from 'typebox'
 import { Mode, deletedOf, objectName } from './shared-fields.ts'
-import { AnyObject, NullableString, Timestamp } from './nullable.ts'
+import { NullableString, Timestamp } from './nullable.ts'
+import { Rules } from './rules.ts'
 
 const descriptionLengthMax = 500
 
@@ -35,7 +36,7 @@ export const Segment = Type.Object(
     mode: Mode,
     name: Type.String({ description: 'For people: 1 to 120 characters.' }),
     description: Type.String({ description: 'For people; empty where there is none.' }),
-    rules: AnyObject(rules),
+    rules: Rules(rules),
     created_at: Timestamp(),
     updated_at: Timestamp(),
   },
@@ -46,9 +47,9 @@ export type Segment = Static<typeof Segment>
 const name = Type.String({ minLength: 1, maxLength: 120, description: 'For people.' })
 const describing = Type.Optional(NullableString({ maxLength: descriptionLengthMax, description: 'For people; null is the empty text.' }))
 
-export const SegmentCreation = Type.Object({ name, description: describing, rules: AnyObject(rules) }, { $id: 'SegmentCreation' })
+export const SegmentCreation = Type.Object({ name, description: describing, rules: Rules(rules) }, { $id: 'SegmentCreation' })
 export const SegmentUpdate = Type.Object(
-  { name: Type.Optional(name), description: describing, rules: Type.Optional(AnyObject({ ...rules, description: `Replaced whole. ${rules.description}` })) },
+  { name: Type.Optional(name), description: describing, rules: Type.Optional(Rules({ ...rules, description: `Replaced whole. ${rules.description}` })) },
   { $id: 'SegmentUpdate' },
 )
 export const SegmentDeleted = deletedOf('segment')
@@ -68,7 +69,7 @@ export const SegmentPreview = Type.Object(
 )
 export type SegmentPreview = Static<typeof SegmentPreview>
 
-export const RulesPreviewRequest = Type.Object({ rules: AnyObject(rules) }, { $id: 'RulesPreviewRequest', additionalProperties: false })
+export const RulesPreviewRequest = Type.Object({ rules: Rules(rules) }, { $id: 'RulesPreviewRequest', additionalProperties: false })
 export const RulesPreview = Type.Object(
   {
     object: objectName('segment_preview'),

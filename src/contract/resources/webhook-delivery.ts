@@ -7,6 +7,22 @@ import { NullableInteger, NullableString, NullableTimestamp, Timestamp } from '.
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
+const deliveryErrors = [
+  'dns_failed',
+  'tls_failed',
+  'connection_refused',
+  'connection_reset',
+  'host_unreachable',
+  'timeout',
+  'redirect',
+  'response_invalid',
+  'address_not_public',
+  'endpoint_disabled',
+  'event_expired',
+] as const
+/** Those that have a name, and the status that was answered. */
+export type DeliveryError = (typeof deliveryErrors)[number] | `status_${number}`
+
 export const WebhookDelivery = Type.Object(
   {
     id: Type.String({ description: 'Prefix `whd_`.' }),
@@ -20,9 +36,10 @@ export const WebhookDelivery = Type.Object(
     response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),
     duration_ms: NullableInteger({ description: 'How long the last attempt took.' }),
     error: NullableString({
+      enum: [...deliveryErrors, null],
       description:
-        'Why the last attempt failed: `dns_failed`, `tls_failed`, `connection_refused`, `connection_reset`, `host_unreachable`, `timeout`, `redirect`, ' +
-        '`response_invalid`, `address_not_public`, `endpoint_disabled`, `event_expired`, or `status_` and the number that was answered. Null after a success and before the first attempt.',
+        'Why the last attempt failed; `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt.',
+      examples: ['status_500'],
     }),
     error_message: NullableString({ description: 'The same in a sentence, with what an engineer needs to act on it.' }),
     next_attempt_at: NullableTimestamp({ description: 'When a pending delivery is attempted next.' }),

@@ -67,7 +67,7 @@ export interface Automation {
   /** `paused`: nothing follows an event. */
   status: 'active' | 'paused' | (string & {})
   /** Rules as a segment has them, over the event: {`match` `all`|`any`, `conditions`} of {`field`, `operator`, `value`}. Fields: `data.<path>`, such as `data.order.total` or `data.order.items[0].name`, `customer.external_id`, `.phone`, `.email`, `.first_name`, `.last_name`, `.locale`, `.tags` and `customer.attributes.<path>`. A text in digits, such as `"59.99"`, compares with a number as a number. null: every event of the type. */
-  conditions: Record<string, unknown> | null
+  conditions: Rules | null
   /** How long after the event it is sent. */
   delay_seconds: number
   /** Event types: one of them that is reported of the same customer cancels what waits. */
@@ -99,7 +99,7 @@ export interface AutomationCreation {
   /** `active` where it is new. */
   status?: 'active' | 'paused' | undefined
   /** Rules as a segment has them, over the event: {`match` `all`|`any`, `conditions`} of {`field`, `operator`, `value`}. Fields: `data.<path>`, such as `data.order.total` or `data.order.items[0].name`, `customer.external_id`, `.phone`, `.email`, `.first_name`, `.last_name`, `.locale`, `.tags` and `customer.attributes.<path>`. A text in digits, such as `"59.99"`, compares with a number as a number. null: every event of the type. */
-  conditions?: Record<string, unknown> | null | undefined
+  conditions?: Rules | null | undefined
   /** How long after the event it is sent: up to 30 days. 0 where it is new. */
   delay_seconds?: number | undefined
   /** Event types: one of them that is reported of the same customer cancels what waits. */
@@ -266,7 +266,7 @@ export interface AutomationUpdate {
   /** `active` where it is new. */
   status?: 'active' | 'paused' | undefined
   /** Rules as a segment has them, over the event: {`match` `all`|`any`, `conditions`} of {`field`, `operator`, `value`}. Fields: `data.<path>`, such as `data.order.total` or `data.order.items[0].name`, `customer.external_id`, `.phone`, `.email`, `.first_name`, `.last_name`, `.locale`, `.tags` and `customer.attributes.<path>`. A text in digits, such as `"59.99"`, compares with a number as a number. null: every event of the type. */
-  conditions?: Record<string, unknown> | null | undefined
+  conditions?: Rules | null | undefined
   /** How long after the event it is sent: up to 30 days. 0 where it is new. */
   delay_seconds?: number | undefined
   /** Event types: one of them that is reported of the same customer cancels what waits. */
@@ -2603,6 +2603,24 @@ export interface ReceivedWebhook {
   ping?: true | undefined
 }
 
+/** What one field has to hold. */
+export interface Rule {
+  /** The field that is looked at. */
+  field: string
+  /** How the field and `value` compare. Which of them a field takes depends on its kind. */
+  operator: 'equals' | 'not_equals' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'exists' | 'not_exists' | 'greater_than' | 'less_than' | 'before' | 'after' | 'within_days' | 'not_within_days' | 'contains_any' | 'contains_all' | 'contains_none'
+  /** What it compares with: an array for `in`, `not_in`, `contains_any`, `contains_all` and `contains_none`, absent for `exists` and `not_exists`. */
+  value?: string | number | boolean | (string | number | boolean)[] | null | undefined
+}
+
+/** A group of conditions and of further groups, 3 deep, with 50 conditions in all. */
+export interface Rules {
+  /** Whether all of the conditions are to be met, or any of them. */
+  match: 'all' | 'any'
+  /** Conditions and groups. */
+  conditions: (Rule | Rules)[]
+}
+
 /** Contacts that fit rules, looked up whenever they are needed. */
 export interface Segment {
   /** Prefix `seg_`. */
@@ -2616,7 +2634,7 @@ export interface Segment {
   /** For people; empty where there is none. */
   description: string
   /** A group {`match` `all`|`any`, `conditions`}; each condition is another group or {`field`, `operator`, `value`}. Groups nest 3 deep, 50 conditions in all. Fields: those of a contact, `tags`, `lists`, `identifiers.<channel type>`, `consent.<channel type>`, `attributes.<key>`. Operators: `equals`, `not_equals`, `in`, `not_in`, `contains`, `starts_with`, `exists`, `not_exists`, `greater_than`, `less_than`, `before`, `after`, `within_days`, `not_within_days`, `contains_any`, `contains_all`, `contains_none`. Text compares without regard to case. A missing value matches only the negations and `not_exists`. */
-  rules: Record<string, unknown>
+  rules: Rules
   /** ISO 8601, UTC, with milliseconds. */
   created_at: string
   /** ISO 8601, UTC, with milliseconds. */
@@ -2629,7 +2647,7 @@ export interface SegmentCreation {
   /** For people; null is the empty text. */
   description?: string | null | undefined
   /** A group {`match` `all`|`any`, `conditions`}; each condition is another group or {`field`, `operator`, `value`}. Groups nest 3 deep, 50 conditions in all. Fields: those of a contact, `tags`, `lists`, `identifiers.<channel type>`, `consent.<channel type>`, `attributes.<key>`. Operators: `equals`, `not_equals`, `in`, `not_in`, `contains`, `starts_with`, `exists`, `not_exists`, `greater_than`, `less_than`, `before`, `after`, `within_days`, `not_within_days`, `contains_any`, `contains_all`, `contains_none`. Text compares without regard to case. A missing value matches only the negations and `not_exists`. */
-  rules: Record<string, unknown>
+  rules: Rules
 }
 
 export interface SegmentPreview {
@@ -2651,7 +2669,7 @@ export interface SegmentUpdate {
   /** For people; null is the empty text. */
   description?: string | null | undefined
   /** Replaced whole. A group {`match` `all`|`any`, `conditions`}; each condition is another group or {`field`, `operator`, `value`}. Groups nest 3 deep, 50 conditions in all. Fields: those of a contact, `tags`, `lists`, `identifiers.<channel type>`, `consent.<channel type>`, `attributes.<key>`. Operators: `equals`, `not_equals`, `in`, `not_in`, `contains`, `starts_with`, `exists`, `not_exists`, `greater_than`, `less_than`, `before`, `after`, `within_days`, `not_within_days`, `contains_any`, `contains_all`, `contains_none`. Text compares without regard to case. A missing value matches only the negations and `not_exists`. */
-  rules?: Record<string, unknown> | undefined
+  rules?: Rules | undefined
 }
 
 /** One to ten files, fetched from their URLs. On a live WhatsApp channel each becomes a provider message of its own, under one Message and one charge. */
@@ -3504,7 +3522,7 @@ export interface Template {
   /** The provider's category, such as `MARKETING`, `UTILITY` or `AUTHENTICATION`. */
   category: string
   /** The provider's word. Only an `APPROVED` one can be sent. */
-  status: string
+  status: 'APPROVED' | 'PENDING' | 'REJECTED' | 'PAUSED' | 'DISABLED' | (string & {})
   /** `POSITIONAL`: its blanks are numbered. `NAMED`: they have names. */
   parameter_format: string
   /** Its parts, as the provider tells them: header, body, footer and buttons. */
@@ -3628,8 +3646,8 @@ export interface WebhookDelivery {
   response_status: number | null
   /** How long the last attempt took. */
   duration_ms: number | null
-  /** Why the last attempt failed: `dns_failed`, `tls_failed`, `connection_refused`, `connection_reset`, `host_unreachable`, `timeout`, `redirect`, `response_invalid`, `address_not_public`, `endpoint_disabled`, `event_expired`, or `status_` and the number that was answered. Null after a success and before the first attempt. */
-  error: string | null
+  /** Why the last attempt failed; `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt. */
+  error: 'dns_failed' | 'tls_failed' | 'connection_refused' | 'connection_reset' | 'host_unreachable' | 'timeout' | 'redirect' | 'response_invalid' | 'address_not_public' | 'endpoint_disabled' | 'event_expired' | (string & {}) | null
   /** The same in a sentence, with what an engineer needs to act on it. */
   error_message: string | null
   /** When a pending delivery is attempted next. */

@@ -1538,6 +1538,17 @@ export interface components {
             object: "recovery_codes";
             recovery_codes: string[];
         };
+        Rule: {
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "not_equals" | "in" | "not_in" | "contains" | "starts_with" | "exists" | "not_exists" | "greater_than" | "less_than" | "before" | "after" | "within_days" | "not_within_days" | "contains_any" | "contains_all" | "contains_none";
+            value?: string | number | boolean | (string | number | boolean)[] | null;
+        };
+        Rules: {
+            /** @enum {string} */
+            match: "all" | "any";
+            conditions: (components["schemas"]["Rule"] | components["schemas"]["Rules"])[];
+        };
         RulesPreview: {
             /** @constant */
             object: "segment_preview";
@@ -1550,9 +1561,7 @@ export interface components {
             evaluated_at: string;
         };
         RulesPreviewRequest: {
-            rules: {
-                [key: string]: unknown;
-            };
+            rules: components["schemas"]["Rules"];
         };
         SearchResult: {
             /** @constant */

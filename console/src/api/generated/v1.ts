@@ -1106,9 +1106,7 @@ export interface components {
             source_id: string;
             event_type: string;
             status: string;
-            conditions: {
-                [key: string]: unknown;
-            } | null;
+            conditions: components["schemas"]["Rules"] | null;
             delay_seconds: number;
             cancel_on: string[];
             channel_id: string;
@@ -1130,9 +1128,7 @@ export interface components {
             message: components["schemas"]["AutomationMessage"];
             /** @enum {string} */
             status?: "active" | "paused";
-            conditions?: {
-                [key: string]: unknown;
-            } | null;
+            conditions?: components["schemas"]["Rules"] | null;
             delay_seconds?: number;
             cancel_on?: string[] | null;
             /** @enum {string} */
@@ -1240,9 +1236,7 @@ export interface components {
             message?: components["schemas"]["AutomationMessage"];
             /** @enum {string} */
             status?: "active" | "paused";
-            conditions?: {
-                [key: string]: unknown;
-            } | null;
+            conditions?: components["schemas"]["Rules"] | null;
             delay_seconds?: number;
             cancel_on?: string[] | null;
             /** @enum {string} */
@@ -2940,6 +2934,17 @@ export interface components {
             /** @constant */
             ping?: true;
         };
+        Rule: {
+            field: string;
+            /** @enum {string} */
+            operator: "equals" | "not_equals" | "in" | "not_in" | "contains" | "starts_with" | "exists" | "not_exists" | "greater_than" | "less_than" | "before" | "after" | "within_days" | "not_within_days" | "contains_any" | "contains_all" | "contains_none";
+            value?: string | number | boolean | (string | number | boolean)[] | null;
+        };
+        Rules: {
+            /** @enum {string} */
+            match: "all" | "any";
+            conditions: (components["schemas"]["Rule"] | components["schemas"]["Rules"])[];
+        };
         Segment: {
             id: string;
             /** @constant */
@@ -2947,9 +2952,7 @@ export interface components {
             mode: string;
             name: string;
             description: string;
-            rules: {
-                [key: string]: unknown;
-            };
+            rules: components["schemas"]["Rules"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -2958,9 +2961,7 @@ export interface components {
         SegmentCreation: {
             name: string;
             description?: string | null;
-            rules: {
-                [key: string]: unknown;
-            };
+            rules: components["schemas"]["Rules"];
         };
         SegmentPreview: {
             /** @constant */
@@ -2976,9 +2977,7 @@ export interface components {
         SegmentUpdate: {
             name?: string;
             description?: string | null;
-            rules?: {
-                [key: string]: unknown;
-            };
+            rules?: components["schemas"]["Rules"];
         };
         SendAttachmentsMessage: {
             channel: string;

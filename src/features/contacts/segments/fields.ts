@@ -1,27 +1,7 @@
 /** What a rule may speak of: fields, their kinds, and the operators that each kind takes (behaviour: segments 2.2). */
 import { consentTypes } from '../../../contract/resources/contact.ts'
+import type { RuleOperator } from '../../../contract/resources/rules.ts'
 import { normalisePhone } from '../../../lib/phone.ts'
-
-export const operators = [
-  'equals',
-  'not_equals',
-  'in',
-  'not_in',
-  'contains',
-  'starts_with',
-  'exists',
-  'not_exists',
-  'greater_than',
-  'less_than',
-  'before',
-  'after',
-  'within_days',
-  'not_within_days',
-  'contains_any',
-  'contains_all',
-  'contains_none',
-] as const
-export type Operator = (typeof operators)[number]
 
 /**
  * `value` is an attribute: its kind is that of what each contact holds there. `tags` and `lists` are sets. `any` is one value or several of whatever kind, which no
@@ -45,7 +25,7 @@ const set = ['contains', 'contains_any', 'contains_all', 'contains_none', 'in', 
 const time = ['before', 'after', 'within_days', 'not_within_days', ...existence] as const
 const value = [...equality, 'contains', 'starts_with', 'greater_than', 'less_than', 'before', 'after', 'within_days', 'not_within_days'] as const
 
-export const operatorsOf: Readonly<Record<FieldKind, readonly Operator[]>> = {
+export const operatorsOf: Readonly<Record<FieldKind, readonly RuleOperator[]>> = {
   text: [...equality, 'contains', 'starts_with'],
   boolean: ['equals', 'not_equals', ...existence],
   time,
@@ -57,7 +37,7 @@ export const operatorsOf: Readonly<Record<FieldKind, readonly Operator[]>> = {
 }
 
 /** The operators that a missing value satisfies (behaviour: segments 3.2). */
-export const negations: ReadonlySet<Operator> = new Set(['not_equals', 'not_in', 'not_exists', 'not_within_days', 'contains_none'])
+export const negations: ReadonlySet<RuleOperator> = new Set(['not_equals', 'not_in', 'not_exists', 'not_within_days', 'contains_none'])
 
 /** Fields without a key. */
 const plainFields: Readonly<Record<string, FieldKind>> = {

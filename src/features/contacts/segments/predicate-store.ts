@@ -9,7 +9,8 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { consentLabel, tagLabel } from '../contact.ts'
 import { comparedValues } from './evaluator.ts'
-import { negations, type Field, type Operator } from './fields.ts'
+import type { RuleOperator } from '../../../contract/resources/rules.ts'
+import { negations, type Field } from './fields.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 import { simplify } from './simplify.ts'
 
@@ -72,7 +73,7 @@ const attributesCompared = 8
 
 /** The conditions of a group that ask whether one of many attributes is among texts, or that none of them is, and the others. */
 const attributesAmong = once(({ match, conditions }: Group): { pairs: AttributePairs | null; others: readonly (Group | Condition)[] } => {
-  const operators: readonly Operator[] = match === 'any' ? ['equals', 'in'] : ['not_equals', 'not_in']
+  const operators: readonly RuleOperator[] = match === 'any' ? ['equals', 'in'] : ['not_equals', 'not_in']
   const among = conditions.filter(
     (node): node is Condition =>
       !isGroup(node) && node.field.kind === 'value' && operators.includes(node.operator) && values(node).every((value) => typeof value === 'string'),

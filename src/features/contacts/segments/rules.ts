@@ -6,24 +6,15 @@ import type { Detail, DetailCode } from '../../../contract/errors.ts'
 import { isId } from '../../../contract/ids.ts'
 import { limits } from '../../../contract/limits.ts'
 import { throwFailures } from '../../../contract/problem.ts'
-import { contactFields, isPhone, operators, operatorsOf, phoneText, type Field, type FieldKind, type Fields, type Operator } from './fields.ts'
+import { ruleLimits, ruleOperators, type RuleOperator } from '../../../contract/resources/rules.ts'
+import { contactFields, isPhone, operatorsOf, phoneText, type Field, type FieldKind, type Fields } from './fields.ts'
 import { parseDateTime } from '../../../contract/times.ts'
-
-const ruleLimits = {
-  /** The outermost group counts as depth 1. */
-  depth: 3,
-  conditions: 50,
-  /** Entries of the array of `in`, `contains_any` and the like. */
-  values: 1000,
-  text_length: 1024,
-  days: 36_500,
-} as const
 
 export type Scalar = string | number | boolean
 
 export interface Condition {
   readonly field: Field
-  readonly operator: Operator
+  readonly operator: RuleOperator
   /** One value, or an array where the operator takes several; times are ISO 8601 in UTC; undefined for `exists` and `not_exists`. */
   readonly value: Scalar | readonly Scalar[] | undefined
 }
@@ -119,19 +110,19 @@ function readField(input: unknown, path: string, reading: Reading): Field | unde
   return field ?? fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no field. Fields are ${reading.fields.names}.`)
 }
 
-function readOperator(input: unknown, path: string, field: Field | undefined, reading: Reading): Operator | undefined {
+function readOperator(input: unknown, path: string, field: Field | undefined, reading: Reading): RuleOperator | undefined {
   if (typeof input !== 'string') return fail(reading, path, codeFor(input, 'string'), `${path} must be an operator.`)
-  const operator = operators.find((known) => known === input)
+  const operator = ruleOperators.find((known) => known === input)
   if (operator === undefined)
-    return fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no operator. Operators are ${operators.join(', ')}.`)
+    return fail(reading, path, 'invalid_value', `${path} ${JSON.stringify(input.slice(0, 80))} is no operator. Operators are ${ruleOperators.join(', ')}.`)
   if (field === undefined || operatorsOf[field.kind].includes(operator)) return operator
   return fail(reading, path, 'invalid_value', `${path} ${operator} does not apply to ${field.name}, which takes ${operatorsOf[field.kind].join(', ')}.`)
 }
 
-const several: ReadonlySet<Operator> = new Set(['in', 'not_in', 'contains_any', 'contains_all', 'contains_none'])
-const takesValue = (operator: Operator): boolean => operator !== 'exists' && operator !== 'not_exists'
+const several: ReadonlySet<RuleOperator> = new Set(['in', 'not_in', 'contains_any', 'contains_all', 'contains_none'])
+const takesValue = (operator: RuleOperator): boolean => operator !== 'exists' && operator !== 'not_exists'
 
-function readValue(input: unknown, path: string, field: Field, operator: Operator, reading: Reading): Condition['value'] {
+function readValue(input: unknown, path: string, field: Field, operator: RuleOperator, reading: Reading): Condition['value'] {
   if (!takesValue(operator)) {
     return input === undefined || input === null ? undefined : fail(reading, path, 'invalid_value', `${operator} takes no value; leave ${path} out.`)
   }
@@ -147,7 +138,7 @@ function readValue(input: unknown, path: string, field: Field, operator: Operato
 
 type ValueKind = 'text' | 'phone' | 'number' | 'boolean' | 'scalar' | 'instant' | 'days' | 'status' | 'list'
 
-function valueKind(kind: FieldKind, operator: Operator): ValueKind {
+function valueKind(kind: FieldKind, operator: RuleOperator): ValueKind {
   if (operator === 'within_days' || operator === 'not_within_days') return 'days'
   if (operator === 'before' || operator === 'after') return 'instant'
   if (operator === 'greater_than' || operator === 'less_than') return 'number'

@@ -1,12 +1,12 @@
 /** Rules made smaller without a change of meaning: what several conditions of a group ask of one field becomes one condition. Pure. */
 import { comparedValues } from './evaluator.ts'
-import type { Operator } from './fields.ts'
+import type { RuleOperator } from '../../../contract/resources/rules.ts'
 import { isGroup, type Condition, type Group, type Scalar } from './rules.ts'
 
 /** How conditions on one field are made one, by the `match` of their group. */
 interface Merge {
-  readonly operators: readonly Operator[]
-  readonly into: Operator
+  readonly operators: readonly RuleOperator[]
+  readonly into: RuleOperator
   readonly values: (parts: readonly (readonly Scalar[])[]) => ReadonlySet<Scalar>
 }
 

@@ -1,4 +1,5 @@
 /** One attempt of a delivery: what is sent (behaviour: webhooks 4), and what follows from how it ended. */
+import type { DeliveryError } from '../../../contract/resources/webhook-delivery.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { eventHeaders, signingKey, type SigningKey } from '../../../lib/event-headers.ts'
@@ -60,7 +61,8 @@ export interface AttemptResult {
   readonly attempts: number
   readonly response_status: number | null
   readonly duration_ms: number
-  readonly error: string | null
+  /** `aborted` is not written down: the attempt is made again. */
+  readonly error: DeliveryError | 'aborted' | null
   readonly error_message: string | null
   readonly next_attempt_at: string | null
 }
