@@ -43,7 +43,7 @@ import { operatorRoutes } from './features/operators/routes.ts'
 import { consoleDoors } from './features/operators/doors.ts'
 import { mailOwners } from './features/operators/account/low-balance.ts'
 import { operatorService } from './features/operators/service.ts'
-import { mailChores } from './features/mail/service.ts'
+import { mailLane } from './features/mail/service.ts'
 import { mediaService } from './features/media/service.ts'
 import { keepTold, takeCallback } from './features/messages/reports/callbacks.ts'
 import { groupCommit, type Ingest } from './features/messages/ingest/group-commit.ts'
@@ -188,6 +188,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
       ...channelLanes(platform, channels),
       ...reportLanes({ platform, billing, followers, channels, media, contacts, providerIds }),
       media.lane,
+      mailLane(platform),
       fanOutLane(platform, deliver.consumer),
       deliver.lane,
       importsLane(platform),
@@ -246,7 +247,6 @@ const choresOf = (platform: Platform, { billing, media, contacts, imports, campa
   ...media.chores,
   ...contacts.chores,
   ...imports.chores,
-  ...mailChores(platform),
   ...webhookChores(platform),
   ...campaigns.chores,
   ...integrationChores(platform, contacts),

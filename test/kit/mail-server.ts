@@ -1,5 +1,5 @@
 /** A mail server of 127.0.0.1 that keeps what it is given. */
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export interface MailServer {
@@ -8,13 +8,25 @@ export interface MailServer {
   readonly mails: string[]
   /** So many more are answered with a temporary failure. */
   refuse(count: number): void
+  /** So many more connections hear nothing. */
+  hang(count: number): void
+  /** How many do now. */
+  readonly hanging: () => number
 }
 
 /** A mail server that keeps what it is given; `refuse` answers the first so many with a temporary failure. */
 export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer> {
   const mails: string[] = []
   let left = refuse
+  let silent = 0
+  const held = new Set<Socket>()
   const server = createServer((socket) => {
+    if (silent > 0) {
+      silent -= 1
+      held.add(socket)
+      socket.on('error', () => undefined).on('close', () => held.delete(socket))
+      return
+    }
     let inData = false
     let text = ''
     socket.write('220 mail.test ESMTP\r\n')
@@ -45,6 +57,15 @@ export async function mailServer(t: TestContext, refuse = 0): Promise<MailServer
       })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  return { mails, refuse: (count) => void (left = count), url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}/?from=posthorn@example.com` }
+  t.after(() => {
+    for (const socket of held) socket.destroy()
+    server.close()
+  })
+  return {
+    mails,
+    refuse: (count) => void (left = count),
+    hang: (count) => void (silent = count),
+    hanging: () => held.size,
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}/?from=posthorn@example.com`,
+  }
 }

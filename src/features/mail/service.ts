@@ -1,13 +1,20 @@
-/** E-mails: kept in the database with the change they tell of, sent by a chore where SMTP is configured (behaviour: console 3.9). */
-import { isoTime } from '../../lib/clock.ts'
+/** E-mails: kept in the database with the change they tell of, sent by the lane `mail` where SMTP is configured (behaviour: console 3.9). */
+import type { Transporter } from 'nodemailer'
+import { isoTime, withDeadline } from '../../lib/clock.ts'
+import type { Lane } from '../../lib/loop.ts'
 import type { Db } from '../../platform/database/sql.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import type { Chore, Platform } from '../../platform/platform.ts'
+import type { Platform } from '../../platform/platform.ts'
 import * as store from './store.ts'
 
 const againMs = [60_000, 300_000, 900_000, 3600_000]
 const triedForMs = 24 * 3600_000
-const perRound = 20
+const idleMs = 5_000
+/** A mail server that hangs with one e-mail holds one of these places, for this long. */
+const atOnceMax = 5
+const sentWithinMs = 30_000
+/** Longer than sending may take: whoever holds one longer has died over it. */
+const claimMs = 2 * sentWithinMs
 
 export interface NewEmail {
   /** null: of no account. */
@@ -57,33 +64,47 @@ export async function listEmails(sql: Db, page: Page): Promise<ShownEmail[]> {
   return (await store.listEmails(sql, page)).map((row) => ({ ...row, status: statusOf(row) }))
 }
 
-/** Sends what waits, a few at a time; without SMTP nothing waits. */
-export const mailChores = (platform: Platform): Chore[] => [{ name: 'e-mails', every_ms: 5_000, run: () => sendEmails(platform) }]
+/** Sends what waits, a few at once; without SMTP nothing waits. */
+export const mailLane = (platform: Platform): Lane => ({ name: 'mail', idle_ms: idleMs, tick: (stopping) => sendEmails(platform, stopping) })
 
-async function sendEmails(platform: Platform): Promise<number> {
-  const { smtp_url } = platform.settings
+async function sendEmails(platform: Platform, stopping = new AbortController().signal): Promise<number> {
+  const { smtp_url, base_url } = platform.settings
   if (smtp_url === undefined) return 0
-  const due = await store.listDueEmails(platform.pool, isoTime(platform.clock.now()), perRound)
-  if (due.length === 0) return 0
+  const first = await claim(platform)
+  if (first === null) return 0
   // loaded for the first e-mail: no start needs it
   const { createTransport } = await import('nodemailer')
-  const transport = createTransport(smtp_url, { from: senderOf(smtp_url, platform.settings.base_url) })
-  try {
-    for (const email of due) {
-      if (email.recipient === null) {
-        await store.recordEmailAttempt(platform.pool, { id: email.id, error: 'the account has no owner e-mail address', sent_at: null, due_at: null })
-        continue
-      }
-      const error = await transport.sendMail({ to: email.recipient, subject: email.subject, text: textOf(platform, email) }).then(
-        () => null,
-        (reason: unknown) => String(reason).slice(0, 500),
-      )
-      await settle(platform, email, error)
+  const transport = createTransport(smtp_url, { from: senderOf(smtp_url, base_url) })
+  let sent = 0
+  const work = async (claimed: store.DueEmail | null) => {
+    for (let email = claimed; email !== null; email = stopping.aborted ? null : await claim(platform)) {
+      await send(platform, transport, email, stopping)
+      sent += 1
     }
-  } finally {
-    transport.close()
   }
-  return due.length
+  // each place takes the next e-mail as soon as it is done with one
+  await Promise.all([work(first), ...Array.from({ length: atOnceMax - 1 }, async () => await work(await claim(platform)))])
+  transport.close()
+  return sent
+}
+
+async function claim({ pool, clock }: Platform): Promise<store.DueEmail | null> {
+  const now = clock.now()
+  return await store.claimEmail(pool, isoTime(now), isoTime(now + claimMs))
+}
+
+async function send(platform: Platform, transport: Transporter, email: store.DueEmail, stopping: AbortSignal): Promise<void> {
+  const { recipient, subject } = email
+  if (recipient === null)
+    return await store.recordEmailAttempt(platform.pool, { id: email.id, error: 'the account has no owner e-mail address', sent_at: null, due_at: null })
+  const error = await withDeadline(platform.clock, sentWithinMs, (late) =>
+    transport.sendMail({ to: recipient, subject, text: textOf(platform, email), signal: AbortSignal.any([late, stopping]) }).then(
+      () => null,
+      (reason: unknown) => (late.aborted ? `The mail server did not take it within ${sentWithinMs / 1000} seconds.` : String(reason).slice(0, 500)),
+    ),
+  )
+  // what this process does not finish another one takes up
+  if (error === null || !stopping.aborted) await settle(platform, email, error)
 }
 
 async function settle({ pool, clock, log }: Platform, email: store.DueEmail, error: string | null): Promise<void> {

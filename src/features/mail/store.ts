@@ -45,10 +45,15 @@ export async function insertEmail(
   return row!.id
 }
 
-export async function listDueEmails(sql: Db, at: string, limit: number): Promise<DueEmail[]> {
-  return await sql<DueEmail[]>`
-    select e.id, e.recipient, e.subject, e.body, e.attempts, q.link, q.until
-    from email_queue q join emails e on e.id = q.email_id where q.due_at <= ${at} order by q.email_id limit ${limit}`
+/** Takes one that is due, those that were never tried first; nobody else takes it before `until`. */
+export async function claimEmail(sql: Db, at: string, until: string): Promise<DueEmail | null> {
+  const [email] = await sql<DueEmail[]>`
+    update email_queue q set due_at = ${until} from emails e
+    where e.id = q.email_id and q.email_id = (
+      select q.email_id from email_queue q join emails e on e.id = q.email_id
+      where q.due_at <= ${at} order by e.attempts, q.email_id limit 1 for update of q skip locked)
+    returning e.id, e.recipient, e.subject, e.body, e.attempts, q.link, q.until`
+  return email ?? null
 }
 
 /** `due_at`: when it is tried again; null when it is done with. */
