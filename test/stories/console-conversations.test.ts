@@ -26,6 +26,8 @@ test('what comes in opens a conversation again, and leaves it with who sees to i
     ['ch_test_sms', '+15005550010', 'open', false, null, null],
   )
   assert.equal(whatsapp.contact_id, first.contact_id)
+  assert.deepEqual([whatsapp.contact_name, whatsapp.last_message_type, whatsapp.last_message_text], [null, 'text', 'Hello'])
+  await client.send('PATCH', `/v1/contacts/${first.contact_id}`, { first_name: 'Ada', last_name: 'Lovelace' })
   assert.equal(Date.parse(whatsapp.window_expires_at) - Date.parse(first.created_at), 24 * 3600_000)
 
   const path = `/conversations/${whatsapp.id}`
@@ -40,6 +42,7 @@ test('what comes in opens a conversation again, and leaves it with who sees to i
   await writes(client, 'ch_test_whatsapp', '+15005550006', 'Again')
   const again = (await client.send('GET', path)).body
   assert.deepEqual([again.status, again.read, again.assignee], ['open', false, me])
+  assert.deepEqual([again.contact_name, again.last_message_text], ['Ada Lovelace', 'Again'])
   assert.deepEqual(ids(await list('?limit=1')), [whatsapp.id])
   assert.deepEqual(ids(await list(`?starting_after=${whatsapp.id}`)), [sms.id])
   assert.equal((await client.send('PATCH', path, { assignee: null })).body.assignee, null)

@@ -15,6 +15,7 @@ export const Conversation = Type.Object(
     id: Type.String({ description: 'Prefix `cnv_`.' }),
     mode: Mode,
     contact_id: NullableString({ description: 'The contact (`ct_`) who wrote; null where there is none.' }),
+    contact_name: NullableString({ description: 'What the contact is called; null where it has no name.' }),
     channel_id: Type.String({ description: 'The channel (`ch_`) that they wrote on.' }),
     identifier: Type.String({ description: 'Who wrote, as on messages.' }),
     status: statusOf('`done` is `open` again once something comes in.'),
@@ -22,6 +23,8 @@ export const Conversation = Type.Object(
     read: Type.Boolean({ description: 'False once something comes in.' }),
     window_expires_at: NullableTimestamp({ description: 'Until when anything but a template may be sent; null on channels that do not ask for that.' }),
     last_message_at: Timestamp({ description: 'When something came in last.' }),
+    last_message_type: NullableString({ description: 'The type of what came in last; null once it is no longer kept.' }),
+    last_message_text: NullableString({ description: 'The beginning of what came in last; null where it is no text.' }),
   },
   { $id: 'Conversation', description: 'What somebody writes on a channel.' },
 )

@@ -994,6 +994,7 @@ export interface components {
             id: string;
             mode: string;
             contact_id: string | null;
+            contact_name: string | null;
             channel_id: string;
             identifier: string;
             status: string;
@@ -1003,6 +1004,8 @@ export interface components {
             window_expires_at: string | null;
             /** Format: date-time */
             last_message_at: string;
+            last_message_type: string | null;
+            last_message_text: string | null;
         };
         ConversationUpdate: {
             /** @enum {string} */

@@ -8,6 +8,7 @@ import type { Db } from '../../../platform/database/sql.ts'
 import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
 import { windowUntil } from '../../contacts/service.ts'
 import type { MessageService } from '../../messages/service.ts'
+import { shownConversations, type Beside } from './shown.ts'
 import * as store from './store.ts'
 
 /** In the transaction that stores messages that came in. */
@@ -40,25 +41,29 @@ async function existing(sql: Db, tenant: Tenant, id: string): Promise<store.Conv
   return row
 }
 
+const shownOne = async (beside: Beside, sql: Db, tenant: Tenant, row: store.ConversationRow): Promise<Conversation> =>
+  (await shownConversations(beside, sql, tenant, [row]))[0]!
+
 /** 404 `resource_missing` when there is none. */
-export const getConversation = async (sql: Db, tenant: Tenant, id: string): Promise<Conversation> => conversationObject(await existing(sql, tenant, id))
+export const getConversation = async (beside: Beside, sql: Db, tenant: Tenant, id: string): Promise<Conversation> =>
+  await shownOne(beside, sql, tenant, await existing(sql, tenant, id))
 
 /** Up to `limit + 1`, in which something came in last first. */
-export async function pageOfConversations(sql: Db, tenant: Tenant, filters: store.ConversationFilters, page: Page): Promise<Conversation[]> {
+export async function pageOfConversations(beside: Beside, sql: Db, tenant: Tenant, filters: store.ConversationFilters, page: Page): Promise<Conversation[]> {
   const { starting_after: after } = page
   const before = after === undefined || !isId('cnv', after) ? null : await store.findConversation(sql, tenant, after)
   if (after !== undefined && before === null) throw wrongCursor('No conversation has the id')
-  return (await store.listConversations(sql, tenant, filters, before?.last_message_id ?? null, page)).map(conversationObject)
+  return await shownConversations(beside, sql, tenant, await store.listConversations(sql, tenant, filters, before?.last_message_id ?? null, page))
 }
 
-export async function changeConversation(sql: Db, tenant: Tenant, id: string, change: ConversationUpdate): Promise<Conversation> {
+export async function changeConversation(beside: Beside, sql: Db, tenant: Tenant, id: string, change: ConversationUpdate): Promise<Conversation> {
   await existing(sql, tenant, id)
   const { assignee } = change
   if (typeof assignee === 'string' && !(await store.isMemberId(sql, tenant.account_id, assignee)))
     throw invalid('assignee', 'invalid_value', 'Nobody in the team has this id. Take one of GET /console/api/members, or null for nobody.')
   const row = await store.updateConversation(sql, tenant, id, change)
   if (row === null) throw missing('conversation', id)
-  return conversationObject(row)
+  return await shownOne(beside, sql, tenant, row)
 }
 
 /** What came in and what was sent to them on the channel, newest first, with one row more than asked. */
@@ -68,17 +73,3 @@ export async function messagesOf(messages: MessageService, sql: Db, tenant: Tena
   const arrived = await messages.rows(sql, tenant, await store.listArrived(sql, tenant, id, page))
   return [...sent, ...arrived].toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, page.limit + 1)
 }
-
-const conversationObject = (row: store.ConversationRow): Conversation => ({
-  object: 'conversation',
-  id: row.id,
-  mode: row.mode,
-  contact_id: row.contact_id,
-  channel_id: row.channel_id,
-  identifier: row.identifier,
-  status: row.status,
-  assignee: row.assignee,
-  read: row.read,
-  window_expires_at: row.window_expires_at,
-  last_message_at: row.last_message_at,
-})
