@@ -83,6 +83,8 @@ test('the screens of contacts are presentable in either scheme and width', skip,
     consent: { sms: 'opted_in' },
   })
   await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } })
+  await opened.world.clock.advance(1000)
+  await api.post('/v1/test/inbound_messages', { channel: 'ch_test_whatsapp', from: '+15005550006', type: 'text', text: { body: 'Hi' } })
 
   for (const scheme of schemes)
     for (const width of widths) {
@@ -94,7 +96,9 @@ test('the screens of contacts are presentable in either scheme and width', skip,
       await page.getByRole('dialog', { name: 'New contact' }).getByLabel('Phone', { exact: true }).waitFor()
       await assertPresentable(page)
       await show(`contacts/${made.body.id}`)
-      await page.getByRole('region', { name: 'Timeline' }).getByRole('link').waitFor()
+      const timeline = page.getByRole('region', { name: 'Timeline' })
+      await timeline.getByText('Received').waitFor()
+      assert.deepEqual(await timeline.getByRole('link').allTextContents(), ['WhatsApp · Text', 'SMS · Text'])
       await page.getByRole('table', { name: 'Consent history' }).getByText('Opted in').waitFor()
       await assertPresentable(page)
       assertQuiet()

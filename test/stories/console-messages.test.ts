@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import { until } from '../kit/waiting.ts'
 
 const skip = { skip: skipWithoutBrowser }
 
@@ -118,7 +119,11 @@ test('a template is filled field by field, and a message that waits is cancelled
 
 test('the screens of messages are presentable in either scheme and width', skip, async (t) => {
   const opened = await openOwnersConsole(t)
+  const receiver = opened.world.receiver()
+  await opened.account.api.post('/v1/webhook_endpoints', { url: receiver.url, events: ['message.failed'] })
   const sent = await opened.account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550001', type: 'text', text: { body: 'Hello' } })
+  await opened.world.settle()
+  await until('the failure to be told', () => receiver.received.length === 1)
   await opened.world.settle()
 
   for (const scheme of schemes)
@@ -132,6 +137,9 @@ test('the screens of messages are presentable in either scheme and width', skip,
       await assertPresentable(page)
       await show(`messages/${sent.body.id}`)
       await page.getByRole('table', { name: 'Attempts' }).getByText('Refused').waitFor()
+      const deliveries = page.getByRole('table', { name: 'Webhook deliveries' })
+      await deliveries.getByRole('link', { name: receiver.url }).waitFor()
+      await deliveries.getByText(/^200 in \d+ ms$/).waitFor()
       await assertPresentable(page)
       assertQuiet()
     }

@@ -5,7 +5,8 @@ import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import { cancellableStatuses } from '../../api/generated/tables.ts'
 import type { components } from '../../api/generated/v1.ts'
-import { useBecause } from '../../api/may.ts'
+import { may, useBecause } from '../../api/may.ts'
+import { useOwnSession } from '../../api/session.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useRead } from '../../api/use-read.ts'
 import { useStale } from '../../api/use-stale.ts'
@@ -21,6 +22,7 @@ import { usePlace } from '../../parts/use-place.ts'
 import { pathTo } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { Attempts, Timeline } from './history.tsx'
+import { MessageDeliveries } from './message-deliveries.tsx'
 import { Cost, MessageFacts, Why } from './message-facts.tsx'
 
 declare module '@tanstack/react-router' {
@@ -45,7 +47,9 @@ export function MessageScreen() {
 }
 
 function Shown({ message }: { message: Message }) {
-  const { mode } = usePlace()
+  const place = usePlace()
+  const { mode } = place
+  const mayReadDeliveries = may(useOwnSession(), place, 'webhooks:read')
   const { done: told = '' } = useLocation().state
   const [done, setDone] = useState(told)
   const words = text.messages
@@ -90,6 +94,7 @@ function Shown({ message }: { message: Message }) {
           </Region>
         </SimpleGrid>
         <Attempts id={message.id} />
+        {mayReadDeliveries && <MessageDeliveries id={message.id} />}
       </Stack>
     </Screen>
   )

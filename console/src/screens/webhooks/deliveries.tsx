@@ -3,7 +3,6 @@ import { Title } from '@mantine/core'
 import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import { deliveryStatuses } from '../../api/generated/tables.ts'
-import type { components } from '../../api/generated/v1.ts'
 import { useBecause } from '../../api/may.ts'
 import { useAction } from '../../api/use-action.ts'
 import { listQuery, useRead } from '../../api/use-read.ts'
@@ -13,18 +12,15 @@ import { Done } from '../../parts/done.tsx'
 import { ChoiceField } from '../../parts/fields.tsx'
 import { InnerList } from '../../parts/inner-list.tsx'
 import type { Column } from '../../parts/list-table.tsx'
-import { Mark, type MarkKind } from '../../parts/mark.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { useTime } from '../../parts/times.ts'
 import { useFilters } from '../../parts/use-filters.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { inWords, text } from '../../text/en.ts'
+import { DeliveryAnswer, DeliveryStatus, type Delivery } from './delivery-cells.tsx'
 import type { Endpoint } from './endpoint.ts'
 
-export type Delivery = components['schemas']['WebhookDelivery']
-
-const marks: Readonly<Record<string, MarkKind>> = { pending: 'busy', delivered: 'good', failed: 'bad' }
 const choices = deliveryStatuses.map((value) => ({ value, label: inWords(value) }))
 
 /** What became of an attempt, in a sentence. */
@@ -75,20 +71,13 @@ export function Deliveries({ endpoint: { id } }: { endpoint: Endpoint }) {
 function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
   const time = useTime()
   const notYours = useBecause(usePlace())('webhooks:write')
-  const { columns, answered: answeredAs, retry, pending } = text.webhooks.deliveries
+  const { columns, retry, pending } = text.webhooks.deliveries
   return [
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },
     { id: 'type', header: columns.type, cell: ({ event_type }) => event_type },
-    { id: 'status', header: columns.status, cell: ({ status }) => <Mark kind={marks[status] ?? 'off'}>{inWords(status)}</Mark> },
+    { id: 'status', header: columns.status, cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
     { id: 'attempts', header: columns.attempts, cell: ({ attempts }) => attempts },
-    {
-      id: 'answer',
-      header: columns.answer,
-      cell: ({ response_status, duration_ms, error, error_message }) => {
-        const answer = response_status === null ? '' : answeredAs(response_status, duration_ms)
-        return error === null ? answer : <bdi>{error_message ?? inWords(error)}</bdi>
-      },
-    },
+    { id: 'answer', header: columns.answer, cell: (delivery) => <DeliveryAnswer delivery={delivery} /> },
     { id: 'created_at', header: columns.at, cell: ({ created_at }) => time(created_at) },
     { id: 'next', header: columns.next, cell: ({ next_attempt_at }) => time(next_attempt_at) },
     {

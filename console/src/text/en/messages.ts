@@ -54,6 +54,8 @@ export const messages = {
   cost: 'Cost',
   attempts: 'Attempts',
   deliveries: 'Webhook deliveries',
+  noDeliveries: 'No endpoint is told of this message.',
+  deliveryColumns: { endpoint: 'Endpoint', event: 'Event', type: 'Type', status: 'Status', attempts: 'Attempts', answer: 'Answer', at: 'Created at' },
   sendAgain: 'Send again',
   sentAgain: 'It is sent again, as this new message.',
   onlyOutbound: 'Only what was sent can be sent again.',
