@@ -30,8 +30,13 @@ export const registerAccounts: Register = (program, cli) => {
     .option('--owner-email <address>', 'where notices to its owner go')
     .option(...countryOption)
     .action(async ({ name, ownerEmail, defaultCountry }: UpdateOptions & { name: string }, command: Command) => {
-      const account = await cli.withApp((app) =>
-        app.services.accounts.create({ name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }),
+      const given = { name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }
+      const account = await cli.withApp(({ services: { accounts: service, operators } }) =>
+        operators.byCommand(
+          { command: 'accounts create', action: 'account.create' },
+          (tx) => service.create(given, tx),
+          ({ id }) => ({ account_id: id, object_id: id, changes: given }),
+        ),
       )
       cli.print(command, { json: account, text: line(account) })
     })

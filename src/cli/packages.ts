@@ -34,7 +34,14 @@ export const registerPackages: Register = (program, cli) => {
     .option('--name <name>', 'what it is called')
     .action(async (options: GrantOptions, command: Command) => {
       const { account: account_id, credits, channelTypes: channel_types = [], expiresAt: expires_at = null, name = `${options.credits} messages` } = options
-      const granted = await cli.withApp((app) => app.services.billing.grantPackage(app.platform.pool, { account_id, credits, channel_types, expires_at, name }))
+      const wanted = { credits, channel_types, expires_at, name }
+      const granted = await cli.withApp(({ services: { billing, operators } }) =>
+        operators.byCommand(
+          { command: 'packages grant', action: 'packages.grant' },
+          (tx) => billing.grantPackage(tx, { account_id, ...wanted }),
+          ({ id }) => ({ account_id, object_id: id, changes: wanted }),
+        ),
+      )
       cli.print(command, { json: { account_id, ...granted }, text: line(granted) })
     })
 

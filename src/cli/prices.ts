@@ -27,8 +27,13 @@ export const registerPrices: Register = (program, cli) => {
     .requiredOption('--amount-micros <amount>', 'in micro-USD: 1 USD is 1000000; 0 is free', wholeNumber)
     .option('--account <account>', 'for this account alone; for all others where left out')
     .action(async (options: SetOptions, command: Command) => {
-      const price = await cli.withApp((app) =>
-        app.services.billing.prices.setPrice(app.platform.pool, options.account ?? null, options.channelType, options.amountMicros),
+      const { account = null, channelType: channel_type, amountMicros: amount_micros } = options
+      const price = await cli.withApp(({ services: { billing, operators } }) =>
+        operators.byCommand(
+          { command: 'prices set', action: 'prices.set' },
+          (tx) => billing.prices.setPrice(tx, account, channel_type, amount_micros),
+          () => (account === null ? null : { account_id: account, object_id: account, changes: { channel_type, amount_micros } }),
+        ),
       )
       cli.print(command, { json: json(price), text: line(price) })
     })

@@ -30,8 +30,13 @@ export const registerWallet: Register = (program, cli) => {
     .requiredOption('--amount-micros <amount>', 'in micro-USD: 1 USD is 1000000', positiveNumber)
     .option('--note <text>', 'shown with the transaction')
     .action(async (options: CreditOptions, command: Command) => {
-      const balance = await cli.withApp((app) =>
-        app.services.billing.creditWallet(app.platform.pool, options.account, options.amountMicros, options.note ?? null),
+      const { account: account_id, amountMicros: amount_micros, note = null } = options
+      const balance = await cli.withApp(({ services: { billing, operators } }) =>
+        operators.byCommand(
+          { command: 'wallet credit', action: 'wallet.credit' },
+          (tx) => billing.creditWallet(tx, account_id, amount_micros, note),
+          () => ({ account_id, object_id: account_id, changes: { amount_micros, note } }),
+        ),
       )
       cli.print(command, { json: { account_id: options.account, ...balance }, text: `${dollars(options.amountMicros)} put in: now ${line(balance)}.` })
     })

@@ -12,11 +12,11 @@ export interface CommandEntry {
   readonly changes: object
 }
 
-/** Makes a change and its entry in one transaction; `command` are its words, `entryOf` says what it came to. */
+/** Makes a change and its entry in one transaction; `command` are its words, `entryOf` says what it came to; null: it is of no account. */
 export type ByCommand = <T>(
   words: { readonly command: string; readonly action: string },
   change: (tx: Transaction) => Promise<T>,
-  entryOf: (made: T) => CommandEntry,
+  entryOf: (made: T) => CommandEntry | null,
 ) => Promise<T>
 
 export const byCommand =
@@ -24,7 +24,9 @@ export const byCommand =
   async ({ command, action }, change, entryOf) =>
     await transact(pool, async (tx) => {
       const made = await change(tx)
-      const { changes, ...entry } = entryOf(made)
+      const told = entryOf(made)
+      if (told === null) return made
+      const { changes, ...entry } = told
       await insertAudit(tx, {
         ...entry,
         id: ids('aud'),

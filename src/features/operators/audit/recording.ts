@@ -2,13 +2,14 @@
 import { actorOf } from '../../../contract/caller.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { addressList, clientAddress } from '../../../platform/http/client-address.ts'
-import type { Change, RecorderOf } from '../../../platform/http/recording.ts'
+import type { Change, Recorder, RecorderOf } from '../../../platform/http/recording.ts'
 import type { Route } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { ConsoleFacts, Entrant } from '../console-route.ts'
 import type { Session } from '../sessions/sessions.ts'
 import { maskedChanges } from './masking.ts'
 import { insertAudit } from './store.ts'
+import { auditUser } from './user-entries.ts'
 
 /** Single contacts and messages, and what sources report: they have a history of their own. */
 const single: ReadonlySet<string> = new Set([
@@ -37,16 +38,35 @@ export const keyRecorder =
     return (tx, change) => insertAudit(tx, { ...entryOf(platform, change), address: clientAddress(change.request.raw, isTrusted) })
   }
 
-/** For requests through the console's door. Of its own operations those of accounts, but for those that write their entries themselves. */
+/** For requests through the console's door. Of its own operations those of accounts and those about oneself, but for those that write their entries themselves. */
 export const consoleRecorder =
   (platform: Platform): RecorderOf =>
   (route: Route & Partial<ConsoleFacts>) => {
-    if (!isChange(route) || (route.access !== undefined && route.access !== 'account') || route.unaudited === true) return undefined
+    if (!isChange(route) || route.unaudited === true) return undefined
+    if (route.access === 'session') return ofOneself(platform)
+    if (route.access !== undefined && route.access !== 'account') return undefined
     return async (tx, change) => {
       if (isDryRun(change)) return
       const { address, session } = change.request.session as Entrant
       await insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
     }
+  }
+
+/** What somebody changes about themselves matters wherever they work: each of their accounts has the entry. */
+const ofOneself =
+  (platform: Platform): Recorder =>
+  async (tx, { route, request: { caller, params, body, session: entrant }, outcome }) => {
+    const { session, address } = entrant as Entrant
+    const { user_id } = session!
+    await auditUser(tx, platform, user_id, {
+      actor_type: 'user',
+      actor_id: user_id,
+      action: route.operation,
+      object_id: Object.values(params).at(-1) ?? idIn(outcome) ?? user_id,
+      changes: maskedChanges(body),
+      address,
+      request_id: caller.request_id,
+    })
   }
 
 function entryOf({ ids, clock }: Platform, { route, request: { caller, params, body }, outcome }: Change) {

@@ -1,7 +1,7 @@
 /** Signing in at the OIDC provider: it signs in who is linked, and links who is signed in and confirms it; never by an e-mail address (behaviour: console 3.14). */
 import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { transact } from '../../../platform/database/sql.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { findUser, lockUser, type UserRow } from '../people/store.ts'
 import { requireRecent } from '../sessions/recent.ts'
@@ -28,11 +28,11 @@ export async function pendingOf({ pool, clock }: Platform, session: Session): Pr
 }
 
 /** Links what waits. Problems: `reauthentication_required`, `oauth_pending_expired`, `identity_exists`. */
-export async function link(platform: Platform, session: Session): Promise<store.IdentityRow> {
+export async function link(platform: Platform, sql: Db, session: Session): Promise<store.IdentityRow> {
   requireRecent(platform, session)
-  const { pool, clock, ids } = platform
+  const { clock, ids } = platform
   const at = isoTime(clock.now())
-  return await transact(pool, async (tx) => {
+  return await transact(sql, async (tx) => {
     const pending = await store.lockPending(tx, session.id, at)
     if (pending === null) throw new Problem('oauth_pending_expired')
     const { issuer, subject, email } = pending
@@ -52,9 +52,9 @@ export async function cancel(platform: Platform, session: Session): Promise<void
 }
 
 /** Problems: `reauthentication_required`, `resource_missing`, `last_sign_in_method`. */
-export async function unlink(platform: Platform, session: Session, id: string): Promise<void> {
+export async function unlink(platform: Platform, sql: Db, session: Session, id: string): Promise<void> {
   requireRecent(platform, session)
-  await transact(platform.pool, async (tx) => {
+  await transact(sql, async (tx) => {
     const user = await lockUser(tx, session.user_id)
     const { oidc } = platform.settings
     const another = oidc !== undefined && (await store.hasIdentity(tx, session.user_id, oidc.issuer, id))

@@ -49,8 +49,8 @@ const pendingRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     ),
     replies: { 200: deletedOf('oauth_pending'), 201: Identity },
     errors: [],
-    async handler({ session, body }) {
-      if (body.action === 'link') return reply(201, identityObject(platform, await link(platform, session)))
+    async handler({ session, body, sql }) {
+      if (body.action === 'link') return reply(201, identityObject(platform, await link(platform, sql, session)))
       await cancel(platform, session)
       return reply(200, { id: session.id, object: 'oauth_pending', deleted: true })
     },
@@ -76,8 +76,8 @@ const linkedRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
     summary: 'Unlink an identity',
     replies: { 200: deletedOf('identity') },
     errors: ['resource_missing'],
-    async handler({ session, params }) {
-      await unlink(platform, session, params['id']!)
+    async handler({ session, params, sql }) {
+      await unlink(platform, sql, session, params['id']!)
       return reply(200, { id: params['id'], object: 'identity', deleted: true })
     },
   }),

@@ -106,7 +106,7 @@ async function signingIn(
   if (user === null) return failed(platform, way, 'invalid_credentials')
   // one cookie an answer: that of the way ends by itself, and its code is of one use
   const cookie = await sessions.begin(platform.pool, user, from)
-  if (session?.user_id === user.id) await sessions.end(user.id, session.id)
+  if (session?.user_id === user.id) await sessions.end(platform.pool, user.id, session.id)
   return redirect(way.next, setCookie(platform.settings, cookie))
 }
 

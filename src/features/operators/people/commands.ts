@@ -3,7 +3,7 @@ import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { insertAudit } from '../audit/store.ts'
+import { auditUser, type UserEntry } from '../audit/user-entries.ts'
 import type { Role } from '../roles.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { resetLink } from './resets.ts'
@@ -39,12 +39,14 @@ export const peopleCommands = (platform: Platform, sessions: Sessions): PeopleCo
   resetPassword: (email) =>
     transact(platform.pool, async (tx) => {
       const user = await knownBy(tx, email)
+      await auditUser(tx, platform, user.id, entryOf('users reset-password', 'password_resets.create', user.id))
       return { user, link: await resetLink(platform, tx, user.id) }
     }),
   resetTwoFactor: (email) =>
     transact(platform.pool, async (tx) => {
       const user = await knownBy(tx, email)
       await deleteSecondFactor(tx, user.id)
+      await auditUser(tx, platform, user.id, entryOf('users reset-two-factor', 'two_factor.delete', user.id))
       await sessions.endAll(tx, user.id)
       return { user: { ...user, two_factor: false }, link: await resetLink(platform, tx, user.id) }
     }),
@@ -59,23 +61,21 @@ async function createUser(platform: Platform, { admin, membership, ...given }: N
     await store.insertUser(tx, user)
     if (membership !== null) {
       await store.insertMembership(tx, { ...membership, user_id: user.id }, at)
-      await insertAudit(tx, {
-        account_id: membership.account_id,
-        id: platform.ids('aud'),
-        actor_type: 'command',
-        actor_id: 'users create',
-        impersonator_id: null,
-        action: 'members.create',
-        object_id: user.id,
-        changes: { ...named, role: membership.role },
-        address: null,
-        request_id: null,
-        created_at: at,
-      })
+      await auditUser(tx, platform, user.id, entryOf('users create', 'members.create', user.id, { ...named, role: membership.role, admin }))
     }
     return { user, link: await resetLink(platform, tx, user.id) }
   })
 }
+
+const entryOf = (command: string, action: string, object_id: string, changes: UserEntry['changes'] = {}): UserEntry => ({
+  actor_type: 'command',
+  actor_id: command,
+  action,
+  object_id,
+  changes,
+  address: null,
+  request_id: null,
+})
 
 async function knownBy(tx: Parameters<typeof store.findUserByEmail>[0], given: string): Promise<store.UserRow> {
   const user = await store.findUserByEmail(tx, requireEmail('email', given))

@@ -58,9 +58,9 @@ const resetRoutes = ({ resets, takeTurn }: LinkRoutesParts): ConsoleRoute[] => [
     body: Type.Object({ token: Token, password: Password('12 to 200 characters.') }, closed),
     replies: { 200: Type.Object({ object: objectName('password_reset') }) },
     errors: [],
-    async handler({ body, address }) {
+    async handler({ body, address, caller }) {
       takeTurn(address)
-      await resets.confirm(body.token, body.password)
+      await resets.confirm(body.token, body.password, { address, request_id: caller.request_id })
       return reply(200, { object: 'password_reset' })
     },
   }),

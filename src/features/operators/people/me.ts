@@ -1,6 +1,6 @@
 /** What somebody changes about themselves (behaviour: console 3). */
 import { invalid, Problem } from '../../../contract/problem.ts'
-import { transact } from '../../../platform/database/sql.ts'
+import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { hasIdentity } from '../identities/store.ts'
 import { requireRecent } from '../sessions/recent.ts'
@@ -21,13 +21,19 @@ export interface MyChanges {
  * Changes a user; a new password ends the other sessions. Problems: `parameter_missing` without the current password where it is asked for, 400 `invalid_credentials` for a wrong
  * one, `reauthentication_required`, `email_taken`.
  */
-export async function updateMe(platform: Platform, sessions: Sessions, session: Session, changes: MyChanges): Promise<{ name: string; email: string }> {
+export async function updateMe(
+  platform: Platform,
+  sql: Db,
+  sessions: Sessions,
+  session: Session,
+  changes: MyChanges,
+): Promise<{ name: string; email: string }> {
   const name = changes.name === undefined ? undefined : requireName('name', changes.name)
   const email = changes.email === undefined ? undefined : requireEmail('email', changes.email)
   if (changes.new_password !== undefined) requirePassword('new_password', changes.new_password)
   await requireProof(platform, session, changes, email)
   const password_hash = changes.new_password === undefined ? undefined : await hashPassword(changes.new_password)
-  return await transact(platform.pool, async (tx) => {
+  return await transact(sql, async (tx) => {
     const user = await store.lockUser(tx, session.user_id)
     if (user === null) throw new Problem('session_required')
     const next = { ...user, name: name ?? user.name, email: email ?? user.email, password_hash: password_hash ?? user.password_hash }
@@ -48,9 +54,9 @@ async function requireProof(platform: Platform, session: Session, { current_pass
 }
 
 /** Leaves signing in to the OIDC provider. Throws `last_sign_in_method` where no identity is linked. */
-export async function removePassword(platform: Platform, session: Session): Promise<void> {
+export async function removePassword(platform: Platform, sql: Db, session: Session): Promise<void> {
   requireRecent(platform, session)
-  await transact(platform.pool, async (tx) => {
+  await transact(sql, async (tx) => {
     const user = await store.lockUser(tx, session.user_id)
     const { oidc } = platform.settings
     if (user === null || oidc === undefined || !(await hasIdentity(tx, user.id, oidc.issuer))) throw new Problem('last_sign_in_method')

@@ -50,6 +50,7 @@ const setupRoute = ({ platform }: ProofRoutesParts): ConsoleRoute =>
 const reauthenticateRoute = ({ platform, sessions, takeTurn }: ProofRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'session.reauthenticate',
+    unaudited: true,
     method: 'POST',
     path: '/console/api/reauthenticate',
     access: 'session',
@@ -77,6 +78,8 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: ProofRoutesParts)
 const factorRoutes = ({ platform, sessions, takeTurn }: ProofRoutesParts): ConsoleRoute[] => [
   consoleRoute({
     operation: 'two_factor.create',
+    // it is confirmed that counts
+    unaudited: true,
     method: 'POST',
     path: '/console/api/two_factor',
     access: 'session',
@@ -101,9 +104,9 @@ const factorRoutes = ({ platform, sessions, takeTurn }: ProofRoutesParts): Conso
     body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 100, description: 'Six digits.', examples: ['123456'] }) }, closed),
     replies: { 200: RecoveryCodes },
     errors: ['resource_missing'],
-    async handler({ session, body, address }) {
+    async handler({ session, body, address, sql }) {
       takeTurn(address)
-      return reply(200, { object: 'recovery_codes', recovery_codes: await confirmFactor(platform, sessions, session, body.code) })
+      return reply(200, { object: 'recovery_codes', recovery_codes: await confirmFactor(platform, sql, sessions, session, body.code) })
     },
   }),
   consoleRoute({
@@ -115,9 +118,9 @@ const factorRoutes = ({ platform, sessions, takeTurn }: ProofRoutesParts): Conso
     summary: 'Sign in without a second factor again',
     replies: { 200: deletedOf('two_factor') },
     errors: [],
-    async handler({ session }) {
+    async handler({ session, sql }) {
       requireRecent(platform, session)
-      await removeFactor(platform, session)
+      await removeFactor(sql, session)
       return reply(200, { id: session.user_id, object: 'two_factor', deleted: true })
     },
   }),
@@ -134,8 +137,8 @@ const passwordRoute = ({ platform }: ProofRoutesParts): ConsoleRoute =>
     description: 'For who has linked an identity of the OIDC provider.',
     replies: { 200: deletedOf('password') },
     errors: [],
-    async handler({ session }) {
-      await removePassword(platform, session)
+    async handler({ session, sql }) {
+      await removePassword(platform, sql, session)
       return reply(200, { id: session.user_id, object: 'password', deleted: true })
     },
   })

@@ -4,6 +4,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { writeEmail } from '../../mail/service.ts'
+import { auditUser } from '../audit/user-entries.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { unlock } from '../sessions/sign-in.ts'
 import { newLink, tokenHash } from './links.ts'
@@ -16,7 +17,7 @@ export interface Resets {
   /** Mails a link where somebody has this e-mail address. It is done behind the answer, which so takes as long whether somebody has. */
   ask(email: string): void
   /** Chooses a password, ends the user's sessions, and opens signing in. Throws `token_invalid`. */
-  confirm(token: string, password: string): Promise<void>
+  confirm(token: string, password: string, from: { readonly address: string; readonly request_id: string }): Promise<void>
   /** Resolves once all that was asked for is done. */
   flush(): Promise<void>
 }
@@ -31,7 +32,7 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
         .finally(() => running.delete(work))
       running.add(work)
     },
-    async confirm(token, password) {
+    async confirm(token, password, from) {
       requirePassword('password', password)
       const password_hash = await hashPassword(password)
       await transact(pool, async (tx) => {
@@ -41,6 +42,8 @@ export function passwordResets(platform: Platform, sessions: Sessions): Resets {
         await store.updateUser(tx, { ...user, password_hash })
         await sessions.endAll(tx, user.id)
         await unlock(tx, user.email)
+        const { id } = user
+        await auditUser(tx, platform, id, { actor_type: 'user', actor_id: id, action: 'password_resets.confirm', object_id: id, changes: {}, ...from })
       })
     },
     async flush() {

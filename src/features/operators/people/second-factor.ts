@@ -30,10 +30,10 @@ export async function beginFactor({ pool, secrets }: Platform, { user_id, email 
 }
 
 /** Puts the secret in force, ends the other sessions, and resolves to the recovery codes. Problems: 400 `invalid_credentials`, `resource_missing` where none waits. */
-export async function confirmFactor(platform: Platform, sessions: Sessions, { user_id, id }: Session, code: string): Promise<string[]> {
-  const { pool, clock } = platform
+export async function confirmFactor(platform: Platform, sql: Db, sessions: Sessions, { user_id, id }: Session, code: string): Promise<string[]> {
+  const { clock } = platform
   const codes = Array.from({ length: recoveryCodes }, newRecoveryCode)
-  await transact(pool, async (tx) => {
+  await transact(sql, async (tx) => {
     const row = await store.lockSecondFactor(tx, user_id)
     if (row === null || row.second_factor_pending === null)
       throw new Problem('resource_missing', 'No second factor waits for its first code. Begin with a new secret key.')
@@ -50,7 +50,7 @@ export async function confirmFactor(platform: Platform, sessions: Sessions, { us
   return codes
 }
 
-export const removeFactor = async ({ pool }: Platform, { user_id }: Session): Promise<void> => await store.deleteSecondFactor(pool, user_id)
+export const removeFactor = async (sql: Db, { user_id }: Session): Promise<void> => await transact(sql, (tx) => store.deleteSecondFactor(tx, user_id))
 
 /** Uses a code of the app or a recovery code up; false for one that is wrong or was used. */
 export async function useCode(platform: Platform, tx: Db, user_id: string, code: string): Promise<boolean> {

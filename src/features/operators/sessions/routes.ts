@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { Problem } from '../../../contract/problem.ts'
 import { ConsoleSession, ConsoleUser, SessionSummary } from '../../../contract/resources/console-session.ts'
 import { deletedOf } from '../../../contract/resources/shared-fields.ts'
+import { transact } from '../../../platform/database/sql.ts'
 import { listOf, onePage } from '../../../platform/http/paging.ts'
 import { reply, type Reply } from '../../../platform/http/route.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -100,6 +101,7 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
     }),
     consoleRoute({
       operation: 'session.delete',
+      unaudited: true,
       method: 'DELETE',
       path: '/console/api/session',
       access: 'session',
@@ -108,7 +110,7 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
       replies: { 200: deletedOf('session') },
       errors: [],
       async handler({ session }) {
-        await sessions.end(session.user_id, session.id)
+        await sessions.end(pool, session.user_id, session.id)
         return reply(200, { id: session.id, object: 'session', deleted: true }, { 'set-cookie': clearCookie(settings) })
       },
     }),
@@ -140,7 +142,10 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
         }),
       },
       errors: [],
-      handler: async ({ session }) => reply(200, { object: 'session_deletion', count: await sessions.endOthers(pool, session.user_id, session.id) }),
+      async handler({ session, sql }) {
+        const { count } = await transact(sql, async (tx) => ({ count: await sessions.endOthers(tx, session.user_id, session.id) }))
+        return reply(200, { object: 'session_deletion', count })
+      },
     }),
     consoleRoute({
       operation: 'sessions.delete',
@@ -151,8 +156,11 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
       summary: 'Sign out somewhere else',
       replies: { 200: deletedOf('session') },
       errors: ['resource_missing'],
-      async handler({ session, params }) {
-        if (!(await sessions.end(session.user_id, params['id']!))) throw new Problem('resource_missing', 'None of your sessions has this id. Reload the list.')
+      async handler({ session, params, sql }) {
+        await transact(sql, async (tx) => {
+          if (!(await sessions.end(tx, session.user_id, params['id']!)))
+            throw new Problem('resource_missing', 'None of your sessions has this id. Reload the list.')
+        })
         return reply(200, { id: params['id'], object: 'session', deleted: true })
       },
     }),
@@ -186,8 +194,8 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
       ),
       replies: { 200: ConsoleUser },
       errors: ['resource_missing'],
-      async handler({ session, body }) {
-        const changed = await updateMe(platform, sessions, session, body)
+      async handler({ session, body, sql }) {
+        const changed = await updateMe(platform, sql, sessions, session, body)
         return reply(200, userObject({ ...session, ...changed }))
       },
     }),

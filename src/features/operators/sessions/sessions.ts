@@ -30,7 +30,7 @@ export interface Sessions {
   /** The session of a cookie; null where it has ended. */
   find(cookie: string): Promise<Session | null>
   list(user_id: string): Promise<store.SessionRow[]>
-  end(user_id: string, id: string): Promise<boolean>
+  end(sql: Db, user_id: string, id: string): Promise<boolean>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
   endAll(sql: Db, user_id: string): Promise<void>
   /** Password and second factor were given just now. */
@@ -72,7 +72,7 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
       return { ...row, impersonation, accounts: memberships.map(({ account_id, role }) => ({ id: account_id, name: names.get(account_id) ?? '', role })) }
     },
     list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
-    end: (user_id, id) => store.deleteSession(pool, user_id, id),
+    end: (sql, user_id, id) => store.deleteSession(sql, user_id, id),
     endOthers: (sql, user_id, kept_id) => store.deleteOtherSessions(sql, user_id, kept_id),
     endAll: (sql, user_id) => store.deleteAllSessions(sql, user_id),
     renew: (id) => store.renewSession(pool, id, isoTime(clock.now())),
