@@ -30,14 +30,7 @@ export const registerAccounts: Register = (program, cli) => {
     .option('--owner-email <address>', 'where notices to its owner go')
     .option(...countryOption)
     .action(async ({ name, ownerEmail, defaultCountry }: UpdateOptions & { name: string }, command: Command) => {
-      const given = { name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }
-      const account = await cli.withApp(({ services: { accounts: service, operators } }) =>
-        operators.byCommand(
-          { command: 'accounts create', action: 'account.create' },
-          (tx) => service.create(given, tx),
-          ({ id }) => ({ account_id: id, object_id: id, changes: given }),
-        ),
-      )
+      const account = await cli.withApp((app) => createAccount(app, { name, owner_email: ownerEmail ?? null, default_country: defaultCountry ?? null }))
       cli.print(command, { json: account, text: line(account) })
     })
 
@@ -85,6 +78,17 @@ export const registerAccounts: Register = (program, cli) => {
       const account = await cli.withApp((app) => updateAccount(app, id, options))
       cli.print(command, { json: account, text: line(account) })
     })
+}
+
+async function createAccount(
+  { services: { accounts, operators } }: App,
+  given: { name: string; owner_email: string | null; default_country: string | null },
+): Promise<Account> {
+  return await operators.byCommand(
+    { command: 'accounts create', action: 'account.create' },
+    (tx) => accounts.create(given, tx),
+    ({ id }) => ({ account_id: id, object_id: id, changes: given }),
+  )
 }
 
 async function updateAccount(app: App, id: string, options: UpdateOptions): Promise<Account & { low_balance_micros: number }> {

@@ -183,15 +183,7 @@ test('a password that is chosen by a link is in the log of each account', async 
   const again = consoleClient(world)
   const { body } = await again.send('POST', '/session', { email, password: newPassword })
   again.account = body.accounts[0].id
-  const told = (await entries(again)).at(-1)!
-  const { created_at, ...entry } = told
-  assert.deepEqual(entry, {
-    ...entry,
-    actor: { type: 'user', id: me },
-    action: 'password_resets.confirm',
-    object_id: me,
-    changes: {},
-    address: '127.0.0.1',
-    request_id: answer.headers['x-request-id'],
-  })
+  const { actor, action, object_id, changes, address, request_id } = (await entries(again)).at(-1)!
+  assert.deepEqual([actor, action, object_id, changes], [{ type: 'user', id: me }, 'password_resets.confirm', me, {}])
+  assert.deepEqual([address, request_id], ['127.0.0.1', answer.headers['x-request-id']])
 })
