@@ -8,6 +8,7 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, monospace',
   defaultRadius: 'sm',
   cursorType: 'pointer',
+  respectReducedMotion: true,
 })
 
 /** Mantine's own greys and reds are too pale for text. */

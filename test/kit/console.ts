@@ -80,7 +80,7 @@ async function launched(t: TestContext): Promise<Browser> {
 /** What axe finds against WCAG 2.2 AA on what the page shows now: the rule and where, a line each. */
 export async function accessibilityBreaches(page: Page): Promise<string[]> {
   // evaluated, not added: the page's policy lets no script in
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   return page.evaluate(async (rules) => {
     const { axe } = globalThis as unknown as { axe: Axe }
     const { violations } = await axe.run({ runOnly: rules })
@@ -104,7 +104,7 @@ export async function assertPresentable(page: Page): Promise<void> {
   assert.deepEqual({ breaches: await accessibilityBreaches(page), sideways: await sidewaysPixels(page) }, { breaches: [], sideways: 0 })
 }
 
-/** The same of a screen in either scheme and width, each in a window of its own. `shown` waits until it is there. With CONSOLE_SHOTS a picture of each is put into that folder. */
+/** The same of a screen in either scheme and width, in a window of its own. `shown` waits until it is there. With CONSOLE_SHOTS a picture of each is put into that folder. */
 export async function assertPresentableEverywhere(
   opened: OwnersConsole,
   path: string,
@@ -112,15 +112,25 @@ export async function assertPresentableEverywhere(
   mode?: 'live' | 'test',
 ): Promise<void> {
   const shots = process.env['CONSOLE_SHOTS']
-  for (const scheme of schemes)
+  const { page, show, assertQuiet } = await opened.window()
+  await show(path, mode)
+  await inEitherSchemeAndWidth(page, async (scheme, width) => {
+    await shown(page)
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/${path.replaceAll(/\W+/g, '-')}-${scheme}-${width}.png`, fullPage: true })
+    await assertPresentable(page)
+  })
+  assertQuiet()
+  await page.context().close()
+}
+
+/** Looks at the page in each scheme and at each width in turn. It is not loaded anew: what is typed stays. */
+export async function inEitherSchemeAndWidth(page: Page, look: (scheme: Scheme, width: number) => Promise<unknown>): Promise<void> {
+  for (const colorScheme of schemes)
     for (const width of widths) {
-      const { page, show, assertQuiet } = await opened.window({ scheme, width })
-      await show(path, mode)
-      await shown(page)
-      if (shots !== undefined) await page.screenshot({ path: `${shots}/${path.replaceAll(/\W+/g, '-')}-${scheme}-${width}.png`, fullPage: true })
-      await assertPresentable(page)
-      assertQuiet()
-      await page.context().close()
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 800 })
+      await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+      await look(colorScheme, width)
     }
 }
 

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import {
+  assertPresentable,
+  assertPresentableEverywhere,
+  button,
+  field,
+  heading,
+  inEitherSchemeAndWidth,
+  openOwnersConsole,
+  skipWithoutBrowser,
+} from '../kit/console.ts'
 
 const skip = { skip: skipWithoutBrowser }
 
@@ -86,21 +95,16 @@ test('the screens of contacts are presentable in either scheme and width', skip,
   await opened.world.clock.advance(1000)
   await api.post('/v1/test/inbound_messages', { channel: 'ch_test_whatsapp', from: '+15005550006', type: 'text', text: { body: 'Hi' } })
 
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const { page, show, assertQuiet } = await opened.window({ scheme, width })
-      await show('contacts')
-      await page.getByRole('link', { name: 'Ada' }).waitFor()
-      await assertPresentable(page)
-      await button(page, 'New contact').click()
-      await page.getByRole('dialog', { name: 'New contact' }).getByLabel('Phone', { exact: true }).waitFor()
-      await assertPresentable(page)
-      await show(`contacts/${made.body.id}`)
-      const timeline = page.getByRole('region', { name: 'Timeline' })
-      await timeline.getByText('Received').waitFor()
-      assert.deepEqual(await timeline.getByRole('link').allTextContents(), ['WhatsApp · Text', 'SMS · Text'])
-      await page.getByRole('table', { name: 'Consent history' }).getByText('Opted in').waitFor()
-      await assertPresentable(page)
-      assertQuiet()
-    }
+  await assertPresentableEverywhere(opened, 'contacts', (page) => page.getByRole('link', { name: 'Ada' }).waitFor())
+  await opened.show('contacts')
+  await button(opened.page, 'New contact').click()
+  await opened.page.getByRole('dialog', { name: 'New contact' }).getByLabel('Phone', { exact: true }).waitFor()
+  await inEitherSchemeAndWidth(opened.page, () => assertPresentable(opened.page))
+  await assertPresentableEverywhere(opened, `contacts/${made.body.id}`, async (page) => {
+    const timeline = page.getByRole('region', { name: 'Timeline' })
+    await timeline.getByText('Received').waitFor()
+    assert.deepEqual(await timeline.getByRole('link').allTextContents(), ['WhatsApp · Text', 'SMS · Text'])
+    await page.getByRole('table', { name: 'Consent history' }).getByText('Opted in').waitFor()
+  })
+  opened.assertQuiet()
 })

@@ -1,7 +1,7 @@
 /** API keys, requests and snippets in the console, in a browser (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
 
 test('a key is made once, shown once, used, found in the requests by an id, and revoked', { skip: skipWithoutBrowser }, async (t) => {
   const owners = await openOwnersConsole(t)
@@ -38,12 +38,6 @@ test('a key is made once, shown once, used, found in the requests by an id, and 
   await page.getByText('Shop <i> is revoked.').waitFor()
   assert.equal((await world.api(key).get('/v1/me')).status, 401)
 
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const other = await owners.window({ scheme, width })
-      await other.show('developers')
-      await other.page.getByRole('table', { name: 'API keys' }).getByText('Shop <i>').waitFor()
-      await assertPresentable(other.page)
-    }
+  await assertPresentableEverywhere(owners, 'developers', (other) => other.getByRole('table', { name: 'API keys' }).getByText('Shop <i>').waitFor())
   assertQuiet()
 })

@@ -1,7 +1,15 @@
 /** Home and the search of the console, in a browser (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, button, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import {
+  assertPresentable,
+  assertPresentableEverywhere,
+  button,
+  heading,
+  inEitherSchemeAndWidth,
+  openOwnersConsole,
+  skipWithoutBrowser,
+} from '../kit/console.ts'
 
 test('Home tells how messages fare, as a chart and as a table, in either scheme and width', { skip: skipWithoutBrowser }, async (t) => {
   const owners = await openOwnersConsole(t)
@@ -10,25 +18,22 @@ test('Home tells how messages fare, as a chart and as a table, in either scheme 
     await account.api.post('/v1/messages', { channel: 'ch_test_sms', to, type: 'text', text: { body: 'Hi' } })
   await world.settle()
 
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const { page, show, assertQuiet } = await owners.window({ scheme, width })
-      await show('')
-      await heading(page, 'Home').waitFor()
-      await page.getByRole('region', { name: 'Messages sent' }).waitFor()
-      await page.getByRole('figure', { name: 'Messages by day' }).locator('svg').first().waitFor()
-      await page.getByRole('region', { name: 'Needs attention' }).waitFor()
-      await page.getByRole('region', { name: 'First steps' }).getByRole('link', { name: 'Send a test message' }).waitFor()
-      await assertPresentable(page)
-      await page.getByRole('figure', { name: 'Messages by day' }).locator('.recharts-wrapper').hover()
-      await page.locator('.recharts-tooltip-wrapper').getByText('sent', { exact: false }).first().waitFor()
-      await assertPresentable(page)
-      await button(page, 'Show as table').click()
-      const rows = page.getByRole('table', { name: 'Messages by day' }).getByRole('row')
-      assert.equal(await rows.count(), 31)
-      await assertPresentable(page)
-      assertQuiet()
-    }
+  const { page, show, assertQuiet } = owners
+  await assertPresentableEverywhere(owners, '', async (home) => {
+    await heading(home, 'Home').waitFor()
+    await home.getByRole('region', { name: 'Messages sent' }).waitFor()
+    await home.getByRole('region', { name: 'Needs attention' }).waitFor()
+    await home.getByRole('region', { name: 'First steps' }).getByRole('link', { name: 'Send a test message' }).waitFor()
+    await home.getByRole('figure', { name: 'Messages by day' }).locator('.recharts-wrapper').hover()
+    await home.locator('.recharts-tooltip-wrapper').getByText('sent', { exact: false }).first().waitFor()
+  })
+  await show('')
+  await button(page, 'Show as table').click()
+  await inEitherSchemeAndWidth(page, async () => {
+    assert.equal(await page.getByRole('table', { name: 'Messages by day' }).getByRole('row').count(), 31)
+    await assertPresentable(page)
+  })
+  assertQuiet()
 })
 
 test('from an id, a phone number or a reference the search leads to what it names, the contact first', { skip: skipWithoutBrowser }, async (t) => {

@@ -1,7 +1,16 @@
 /** Messages in the console: sending one, finding it, why it did not arrive, sending it again and cancelling (behaviour: console 6.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import {
+  assertPresentable,
+  assertPresentableEverywhere,
+  button,
+  field,
+  heading,
+  inEitherSchemeAndWidth,
+  openOwnersConsole,
+  skipWithoutBrowser,
+} from '../kit/console.ts'
 import { until } from '../kit/waiting.ts'
 
 const skip = { skip: skipWithoutBrowser }
@@ -126,21 +135,17 @@ test('the screens of messages are presentable in either scheme and width', skip,
   await until('the failure to be told', () => receiver.received.length === 1)
   await opened.world.settle()
 
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const { page, show, assertQuiet } = await opened.window({ scheme, width })
-      await show('messages')
-      await page.getByRole('link', { name: sent.body.id }).waitFor()
-      await assertPresentable(page)
-      await button(page, 'Send message').click()
-      await page.getByRole('dialog', { name: 'Send message' }).getByLabel('Message', { exact: true }).waitFor()
-      await assertPresentable(page)
-      await show(`messages/${sent.body.id}`)
-      await page.getByRole('table', { name: 'Attempts' }).getByText('Refused').waitFor()
-      const deliveries = page.getByRole('table', { name: 'Webhook deliveries' })
-      await deliveries.getByRole('link', { name: receiver.url }).waitFor()
-      await deliveries.getByText(/^200 in \d+ ms$/).waitFor()
-      await assertPresentable(page)
-      assertQuiet()
-    }
+  const { page, show, assertQuiet } = opened
+  await assertPresentableEverywhere(opened, 'messages', (list) => list.getByRole('link', { name: sent.body.id }).waitFor())
+  await show('messages')
+  await button(page, 'Send message').click()
+  await page.getByRole('dialog', { name: 'Send message' }).getByLabel('Message', { exact: true }).waitFor()
+  await inEitherSchemeAndWidth(page, () => assertPresentable(page))
+  await assertPresentableEverywhere(opened, `messages/${sent.body.id}`, async (one) => {
+    await one.getByRole('table', { name: 'Attempts' }).getByText('Refused').waitFor()
+    const deliveries = one.getByRole('table', { name: 'Webhook deliveries' })
+    await deliveries.getByRole('link', { name: receiver.url }).waitFor()
+    await deliveries.getByText(/^200 in \d+ ms$/).waitFor()
+  })
+  assertQuiet()
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
 
 test('billing shows what there is, what it went for and every entry; the ledger is a file too', { skip: skipWithoutBrowser }, async (t) => {
   const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
@@ -91,12 +91,6 @@ test('a segment is written rule by rule; what is wrong is said at its field', { 
   })
   await page.reload()
   assert.equal(await field(rule(2), 'Value').inputValue(), '10')
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const other = await owners.window({ scheme, width })
-      await other.show(`segments/${segment.id}`)
-      await heading(other.page, 'VIPs').waitFor()
-      await assertPresentable(other.page)
-    }
+  await assertPresentableEverywhere(owners, `segments/${segment.id}`, (other) => heading(other, 'VIPs').waitFor())
   assertQuiet()
 })

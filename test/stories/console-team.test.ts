@@ -1,7 +1,7 @@
 /** The team, the settings and the audit log of an account in the console, and the links that lead into it (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, openConsole, openOwnersConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openConsole, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
 
 const password = 'another horse, another battery'
 
@@ -56,22 +56,9 @@ test('settings are saved and stand in the audit log, in either scheme and width'
   const [account] = await owners.world.pool<{ name: string; timezone: string }[]>`select name, timezone from accounts`
   assert.deepEqual({ ...account }, { name: 'Shop <b>', timezone: 'Europe/Berlin' })
 
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const other = await owners.window({ scheme, width })
-      for (const [path, title] of [
-        ['settings', 'Settings'],
-        ['audit', 'Audit log'],
-        ['team', 'Team'],
-      ] as const) {
-        await other.show(path)
-        await heading(other.page, title).waitFor()
-        if (path === 'audit') await other.page.getByRole('table', { name: 'Audit log' }).getByText('account.update').first().waitFor()
-        if (path === 'team') await other.page.getByRole('combobox', { name: 'Role of Olivia Owner' }).waitFor()
-        await assertPresentable(other.page)
-      }
-      other.assertQuiet()
-    }
+  await assertPresentableEverywhere(owners, 'settings', (other) => heading(other, 'Settings').waitFor())
+  await assertPresentableEverywhere(owners, 'audit', (other) => other.getByRole('table', { name: 'Audit log' }).getByText('account.update').first().waitFor())
+  await assertPresentableEverywhere(owners, 'team', (other) => other.getByRole('combobox', { name: 'Role of Olivia Owner' }).waitFor())
   assertQuiet()
 })
 
