@@ -65,13 +65,14 @@ export function ContentFields<D extends ContentDraft>({ draft, onChange, problem
   )
 }
 
-interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & ContentDraft>, 'templates' | 'problem'> {
+export interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & ContentDraft>, 'templates' | 'problem'> {
   readonly draft: D
   readonly onChange: (draft: D) => void
   readonly param: string
 }
 
-function TemplateFields<D extends ContentDraft>({ draft, onChange, problem, templates, param }: TemplateFieldsProps<D>) {
+/** One of the templates, and a field for each of its blanks. */
+export function TemplateFields<D extends ContentDraft>({ draft, onChange, problem, templates, param }: TemplateFieldsProps<D>) {
   const words = text.content
   const chosen = templates.find(({ id }) => id === draft.template)
   return (

@@ -35,7 +35,8 @@ export function TextField({ type, autoComplete, ...field }: FieldProps & { type?
   )
 }
 
-export function LongTextField({ isCode, ...field }: FieldProps & { isCode?: boolean }) {
+/** `onSubmit`: Ctrl or ⌘ with Enter. */
+export function LongTextField({ isCode, onSubmit, ...field }: FieldProps & { isCode?: boolean; onSubmit?: () => void }) {
   return (
     <Textarea
       {...shared(field)}
@@ -44,6 +45,9 @@ export function LongTextField({ isCode, ...field }: FieldProps & { isCode?: bool
       minRows={3}
       maxRows={14}
       {...(isCode === true ? { ff: 'monospace' } : {})}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit?.()
+      }}
       onChange={(event) => field.onChange(event.currentTarget.value)}
     />
   )

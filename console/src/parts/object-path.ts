@@ -15,6 +15,7 @@ const sections: Readonly<Record<string, string>> = {
 
 /** Lists that show what has no screen of its own. */
 const lists: Readonly<Record<string, string>> = {
+  cnv: 'inbox',
   lst: 'lists',
   imp: 'contacts/import',
   run: 'automations',

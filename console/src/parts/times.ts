@@ -17,6 +17,17 @@ export function useTime(): (instant: string | null | undefined) => string {
   return (instant) => (instant === null || instant === undefined ? '–' : format.format(new Date(instant)))
 }
 
+/** The same to the minute, for lists: the year only where it is another one. */
+export function useShortTime(): (instant: string) => string {
+  const { name: timeZone } = use(ZoneContext)
+  const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZone } as const
+  const format = new Intl.DateTimeFormat('en', parts)
+  const withYear = new Intl.DateTimeFormat('en', { ...parts, year: 'numeric' })
+  const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone })
+  const thisYear = year.format(Date.now())
+  return (instant) => (year.format(new Date(instant)) === thisYear ? format : withYear).format(new Date(instant))
+}
+
 const localTime = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2})?))?$/
 
 /** A date or a time without zone, as typed, as the instant that it is in `zone`; anything else, such as `2026-01-31T09:30Z`, as it is. */

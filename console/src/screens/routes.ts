@@ -10,6 +10,7 @@ import { campaignScreens } from './campaigns/routes.ts'
 import { channelScreens } from './channels/routes.ts'
 import { homeScreens } from './home/routes.ts'
 import { integrationScreens } from './integrations/routes.ts'
+import { inboxScreens } from './inbox/routes.ts'
 import { messageScreens } from './messages/routes.ts'
 import { developerScreens } from './developers/routes.ts'
 import { eventScreens } from './events/routes.ts'
@@ -19,6 +20,7 @@ import { webhookScreens } from './webhooks/routes.ts'
 export const accountScreens: readonly ScreenRoute[] = [
   ...homeScreens,
   ...messageScreens,
+  ...inboxScreens,
   ...contactScreens,
   ...contactImportScreens,
   ...contactListScreens,

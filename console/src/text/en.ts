@@ -12,6 +12,7 @@ import { developers } from './en/developers.ts'
 import { events } from './en/events.ts'
 import { frame, screens } from './en/frame.ts'
 import { home } from './en/home.ts'
+import { inbox } from './en/inbox.ts'
 import { messages } from './en/messages.ts'
 import { people } from './en/people.ts'
 import { profile } from './en/profile.ts'
@@ -37,6 +38,7 @@ export const text = {
   contactImports,
   content,
   messages,
+  inbox,
   campaigns,
   automations,
   integrations,

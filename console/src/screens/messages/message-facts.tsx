@@ -9,6 +9,7 @@ import { useTime } from '../../parts/times.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo } from '../../paths.ts'
 import { inWords, text } from '../../text/en.ts'
+import { whyOf } from './why.ts'
 
 type Message = components['schemas']['Message']
 
@@ -22,17 +23,6 @@ export function Why({ message }: { message: Message }) {
       <Text dir="auto">{whyOf(message, time)}</Text>
     </Stack>
   )
-}
-
-/** In one sentence. */
-function whyOf({ status, error, send_at, ...message }: Message, time: (instant: string) => string): string {
-  const { why } = text.messages
-  if (status === 'failed' && error !== null) {
-    const sentence = (why.failed[error.code] ?? why.other)(error.message)
-    return error.provider_code === '' ? sentence : why.withCode(sentence, error.provider_code)
-  }
-  if (status === 'queued' && send_at !== null && Date.parse(send_at) > Date.parse(message.created_at)) return why.scheduled(time(send_at))
-  return status in why ? why[status as 'queued'] : inWords(status)
 }
 
 export function MessageFacts({ message }: { message: Message }) {
