@@ -187,3 +187,19 @@ test('a password that is chosen by a link is in the log of each account', async 
   assert.deepEqual([actor, action, object_id, changes], [{ type: 'user', id: me }, 'password_resets.confirm', me, {}])
   assert.deepEqual([address, request_id], ['127.0.0.1', answer.headers['x-request-id']])
 })
+
+test('a batch that was accepted has one entry, however often it is repeated; one of which nothing was accepted has none', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const client = await signedInOwner(world)
+  const message = { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hello' } }
+  const send = async (messages: readonly object[], key: string) =>
+    (await client.send('POST', '/v1/messages/batch', { messages }, { 'idempotency-key': key })).status
+
+  const statuses = [await send([message], 'one'), await send([message], 'one'), await send([{ ...message, channel: 'ch_none' }], 'two')]
+  assert.deepEqual(statuses, [207, 207, 207])
+  assert.deepEqual(
+    (await entries(client)).map(({ action }) => action),
+    ['messages.send_batch'],
+  )
+})

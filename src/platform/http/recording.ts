@@ -1,5 +1,6 @@
 /** What is kept of a change beside it, such as an entry of the audit log: in the transaction of the change wherever that can be reached (docs/decisions/audit-log.md). */
 import { hasWritten, isPool, transact, type Db, type Pool, type Transaction } from '../database/sql.ts'
+import { replayedHeaders } from './idempotency.ts'
 import type { KeepReply, Reply, Route, RouteRequest } from './route.ts'
 
 export interface Change {
@@ -36,7 +37,8 @@ export function recorded(route: Route, write: (tx: Db, outcome: unknown) => Prom
       await write(tx, kept.body)
       state.written = true
     })
-    if (!state.written) await write(sql, reply.body)
+    // a replay changes nothing
+    if (!state.written && reply.headers !== replayedHeaders) await write(sql, reply.body)
     return reply
   }
 }

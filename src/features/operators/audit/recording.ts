@@ -46,7 +46,7 @@ export const consoleRecorder =
     if (route.access === 'session') return ofOneself(platform)
     if (route.access !== undefined && route.access !== 'account') return undefined
     return async (tx, change) => {
-      if (isDryRun(change)) return
+      if (isDryRun(change) || hasTakenNothing(change)) return
       const { address, session } = change.request.session as Entrant
       await insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
     }
@@ -89,6 +89,9 @@ function entryOf({ ids, clock }: Platform, { route, request: { caller, params, b
 const actingFor = (session: Session | null) =>
   session === null || session.impersonation === null ? {} : { actor_id: session.impersonation.user_id ?? session.user_id, impersonator_id: session.user_id }
 const isDryRun = ({ request: { body } }: Change): boolean => typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true
+
+/** A batch of which every item was refused. */
+const hasTakenNothing = ({ outcome }: Change): boolean => typeof outcome === 'object' && outcome !== null && 'accepted' in outcome && outcome.accepted === 0
 
 const idIn = (outcome: unknown): string | null =>
   typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string' ? outcome.id : null
