@@ -1,7 +1,9 @@
 /** Every operation behind the console's door, by every role in either mode: what the table of roles allows, and nothing else (behaviour: console 3). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signedInOwner } from '../kit/console-api.ts'
+import { consoleClient, signedInOwner } from '../kit/console-api.ts'
+import type { Route } from '../../src/platform/http/route.ts'
+import type { Access } from '../../src/features/operators/console-route.ts'
 import { startWorld } from '../kit/world.ts'
 
 const roles = ['owner', 'admin', 'developer', 'marketer', 'agent', 'finance', 'viewer']
@@ -18,17 +20,24 @@ const areas: Record<string, string> = {
   developers: 'WWT----',
   billing: 'WWRR-WR',
   team: 'WW-----',
+  everyone: 'WWWWWWW',
 }
 
+/** By the first segment of the path, at either door; `everyone`: whoever is a member. */
 const areaOfResource: Record<string, string> = {
   messages: 'messages',
   test: 'messages',
+  preview: 'campaigns',
+  conversations: 'messages',
+  media: 'messages',
   contacts: 'contacts',
   contact_lists: 'contacts',
   contact_tags: 'contacts',
   contact_attributes: 'contacts',
   contact_imports: 'contacts',
   segments: 'contacts',
+  segment_previews: 'contacts',
+  imports: 'transfers',
   channels: 'channels',
   campaigns: 'campaigns',
   integration_sources: 'integrations',
@@ -37,10 +46,20 @@ const areaOfResource: Record<string, string> = {
   automation_runs: 'integrations',
   webhook_endpoints: 'webhooks',
   events: 'webhooks',
+  deliveries: 'webhooks',
+  api_keys: 'developers',
+  requests: 'developers',
   balance: 'billing',
   balance_transactions: 'billing',
   prices: 'billing',
   usage: 'billing',
+  top_ups: 'billing',
+  members: 'team',
+  invitations: 'team',
+  account: 'team',
+  audit_entries: 'team',
+  overview: 'everyone',
+  search: 'everyone',
 }
 
 /** Where the resource or the method does not tell. Who makes and revokes keys of which mode is asked after the door. */
@@ -51,32 +70,16 @@ const exceptions: Record<string, readonly [area: string, kind: 'read' | 'write']
   'campaigns.rehearse': ['campaigns', 'read'],
   'automations.simulate': ['integrations', 'read'],
   'messages.list_deliveries': ['webhooks', 'read'],
-  'deliveries.retry': ['webhooks', 'write'],
-  'requests.list': ['developers', 'read'],
-  'requests.retrieve': ['developers', 'read'],
-  'api_keys.list': ['developers', 'read'],
   'api_keys.create': ['developers', 'read'],
   'api_keys.revoke': ['developers', 'read'],
-  'top_ups.list': ['billing', 'read'],
-  'top_ups.create': ['billing', 'write'],
-  'account.retrieve': ['team', 'write'],
-  'account.update': ['team', 'write'],
-  'audit_entries.list': ['team', 'read'],
+  'preview.message': ['campaigns', 'read'],
+  'segment_previews.create': ['contacts', 'read'],
 }
 
-interface Row {
-  readonly operation: string
-  readonly method: string
-  readonly path: string
-}
-
-/** undefined: an own operation that the table does not name. */
-function ruleOf({ operation, method, path }: Row): readonly [string, 'read' | 'write'] | undefined {
-  const known = exceptions[operation]
-  if (known !== undefined || !path.startsWith('/v1/')) return known
-  const area = areaOfResource[path.split('/')[2]!]
+function ruleOf({ operation, method, path }: Route): readonly [string, 'read' | 'write'] {
+  const area = areaOfResource[path.replace('/console/api/', '/v1/').split('/')[2]!]
   assert.ok(area, `${operation}: to which area does it belong?`)
-  return [area, method === 'GET' ? 'read' : 'write']
+  return exceptions[operation] ?? [area, method === 'GET' ? 'read' : 'write']
 }
 
 function isAllowed([area, kind]: readonly [string, 'read' | 'write'], role: string, mode: string): boolean {
@@ -84,18 +87,18 @@ function isAllowed([area, kind]: readonly [string, 'read' | 'write'], role: stri
   return level === 'W' || (level === 'T' && (kind === 'read' || mode === 'test')) || (level === 'R' && kind === 'read')
 }
 
+const accessOf = (route: Route & { readonly access?: Access }): Access | undefined => route.access
+const callable = ({ path }: Route): string => path.replace('/console/api', '').replaceAll(/\{\w+\}/g, 'none')
+
 test('every role may do what the table says, in either mode, and of no account but its own', async (t) => {
   const world = await startWorld(t, { settings: { rate_limit_console: 1_000_000 } })
   await world.account()
   const client = await signedInOwner(world)
   const foreign = await world.account()
   const reachable = world.app.routes.filter(({ take, source_key, operation }) => take === undefined && source_key !== true && operation !== 'me.retrieve')
-  const rows = [...reachable, ...world.app.consoleRoutes].flatMap((row) => {
-    const rule = ruleOf(row)
-    const path = row.path.replace('/console/api', '').replaceAll(/\{\w+\}/g, 'none')
-    return rule === undefined ? [] : [{ ...row, rule, path }]
-  })
-  assert.ok(rows.length > 90)
+  const own = world.app.consoleRoutes.filter((route) => accessOf(route) === 'account')
+  const rows = [...reachable, ...own].map((row) => ({ ...row, rule: ruleOf(row), path: callable(row) }))
+  assert.ok(rows.length > 110, `${rows.length} operations`)
 
   const wrong: string[] = []
   for (const role of roles) {
@@ -114,5 +117,25 @@ test('every role may do what the table says, in either mode, and of no account b
   for (const { operation, method, path } of rows) {
     const answer = await client.send(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, { 'service-account': foreign.id })
     assert.deepEqual([answer.status, answer.body?.error?.code], [403, 'account_required'], operation)
+  }
+})
+
+test('what takes a session is refused to who has none, and what is for administrators of the platform to who is none', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_console: 1_000_000 } })
+  await world.account()
+  const client = await signedInOwner(world)
+  await world.pool`update users set admin = false`
+  const nobody = consoleClient(world)
+  const rows = world.app.consoleRoutes.filter((route) => accessOf(route) !== 'public')
+  assert.ok(rows.length > 40, `${rows.length} operations`)
+
+  for (const route of rows) {
+    const send = async (from: typeof client) =>
+      await from.send(route.method, callable(route), route.method === 'GET' || route.method === 'DELETE' ? undefined : {})
+    const unknown = await send(nobody)
+    assert.deepEqual([unknown.status, unknown.body?.error?.code], [401, 'session_required'], route.operation)
+    if (accessOf(route) !== 'admin') continue
+    const refused = await send(client)
+    assert.deepEqual([refused.status, refused.body?.error?.code], [403, 'admin_required'], route.operation)
   }
 })
