@@ -439,9 +439,10 @@ create table contact_imports (
   updated_at timestamp with time zone not null,
   started_at timestamp with time zone,
   completed_at timestamp with time zone,
+  chosen json default '{}'::json not null,
   constraint contact_imports_pkey PRIMARY KEY (account_id, mode, id),
   constraint contact_imports_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
-  constraint contact_imports_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'pending'::text, 'running'::text, 'completed'::text, 'failed'::text])))
+  constraint contact_imports_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'draft'::text, 'checked'::text, 'cancelled'::text, 'pending'::text, 'running'::text, 'completed'::text, 'failed'::text])))
 ) with (fillfactor=70);
 
 create table contact_list_members (

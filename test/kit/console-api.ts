@@ -10,7 +10,7 @@ export interface ConsoleClient {
   /** `Service-Account` and `Service-Mode` of what is sent from here on. */
   account: string | undefined
   mode: 'live' | 'test' | undefined
-  /** A path below `/console/api`. An object is sent as JSON. */
+  /** A path below `/console/api`. Text and bytes under a Content-Type of their own are sent as they are, all else as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string | undefined>>): Promise<Answered>
 }
 
@@ -30,7 +30,7 @@ export function consoleClient(world: Pick<World, 'base_url'>): ConsoleClient {
       }
       const headers = Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))
       const url = `${world.base_url}/console/api${path}`
-      const answer = await request(url, { method: method as 'GET', headers, body: body === undefined ? null : JSON.stringify(body) })
+      const answer = await request(url, { method: method as 'GET', headers, body: body === undefined ? null : sentAs(body, headers['content-type']) })
       const text = await answer.body.text()
       const set = answer.headers['set-cookie']
       if (set !== undefined) {
@@ -43,6 +43,9 @@ export function consoleClient(world: Pick<World, 'base_url'>): ConsoleClient {
   }
   return client
 }
+
+const sentAs = (body: unknown, type: string | undefined): string | Uint8Array =>
+  type !== 'application/json' && (typeof body === 'string' || body instanceof Uint8Array) ? body : JSON.stringify(body)
 
 export const ownerPassword = 'a horse with a battery'
 

@@ -61,7 +61,7 @@ export function matchKey(item: SaveItem): AddressKey | undefined {
 }
 
 /** The addresses that a change names. */
-function changedKeys(change: ContactChange | undefined): AddressKey[] {
+export function changedKeys(change: ContactChange | undefined): AddressKey[] {
   if (change === undefined) return []
   const keys: AddressKey[] = change.phone ? [{ kind: 'phone', address: phoneKey(change.phone) }] : []
   for (const [kind, address] of Object.entries(change.identifiers ?? {})) if (address !== null) keys.push({ kind, address })

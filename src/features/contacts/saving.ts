@@ -39,6 +39,10 @@ export async function saveContacts(
   })
 }
 
+/** What `saveContacts` would come to, item by item, were the contacts and owners of addresses as `known` has them, which follows. Nothing is written. */
+export const foreseen = (platform: Platform, tenant: Tenant, known: LockSet, items: readonly SaveItem[], context: SaveContext): SaveResult[] =>
+  items.map((item) => applyItem(platform, tenant, known, item, context))
+
 function applyItem(platform: Platform, tenant: Tenant, locks: LockSet, item: SaveItem, context: SaveContext): SaveResult {
   const key = matchKey(item)
   const id = item.kind === 'update' ? item.id! : key === undefined ? undefined : locks.owners.get(keyText(key))

@@ -2,8 +2,15 @@
 import type { ConsoleRoute } from './console-route.ts'
 import type { Desk } from './desk.ts'
 import { conversationRoutes } from './conversations/routes.ts'
+import { importStepRoutes } from './imports/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { previewRoutes } from './previews/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 
-export const deskRoutes = (desk: Desk): ConsoleRoute[] => [...overviewRoutes(desk), ...searchRoutes(desk), ...previewRoutes(desk), ...conversationRoutes(desk)]
+export const deskRoutes = (desk: Desk): ConsoleRoute[] => [
+  ...overviewRoutes(desk),
+  ...searchRoutes(desk),
+  ...previewRoutes(desk),
+  ...conversationRoutes(desk),
+  ...importStepRoutes(desk),
+]

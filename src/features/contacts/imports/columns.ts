@@ -88,11 +88,8 @@ function columnOf(header: string): Column | undefined {
   )
 }
 
-/**
- * Reads the header. `chosen` maps headers to fields, or to null for columns to leave out, before spellings are tried. Throws one
- * Problem that names every column nobody knows, and every field that stands there twice.
- */
-export function readHeader(header: readonly string[], chosen: Readonly<Record<string, Column>> = {}): Column[] {
+/** What is wrong with what was said of columns. */
+export function chosenFailures(header: readonly string[], chosen: Readonly<Record<string, Column>>): Detail[] {
   const details: Detail[] = []
   for (const [name, field] of Object.entries(chosen)) {
     const param = `columns[${JSON.stringify(name.slice(0, 80))}]`
@@ -101,6 +98,28 @@ export function readHeader(header: readonly string[], chosen: Readonly<Record<st
     else if (field !== null && fieldNamed(field) === undefined)
       details.push({ param, code: 'invalid_value', message: `${param} names ${JSON.stringify(field.slice(0, 80))}, which is no field of a contact.` })
   }
+  return details
+}
+
+/** What a draft shows of its columns until they are read for good: undefined where the name of one does not tell what it is, or another one is that already. */
+export function understood(header: readonly string[], chosen: Readonly<Record<string, Column>>): (Column | undefined)[] {
+  const byName = new Map(Object.entries(chosen).map(([name, field]) => [name.trim(), field]))
+  const taken = new Set(byName.values())
+  return header.map((text) => {
+    const said = byName.get(text.trim())
+    if (said !== undefined) return said
+    const column = columnOf(text)
+    if (column === null || column === undefined) return column
+    return taken.has(column) ? undefined : (taken.add(column), column)
+  })
+}
+
+/**
+ * Reads the header. `chosen` maps headers to fields, or to null for columns to leave out, before spellings are tried. Throws one
+ * Problem that names every column nobody knows, and every field that stands there twice.
+ */
+export function readHeader(header: readonly string[], chosen: Readonly<Record<string, Column>> = {}): Column[] {
+  const details = chosenFailures(header, chosen)
   const byName = new Map(Object.entries(chosen).map(([name, field]) => [name.trim(), field]))
   const seen = new Map<string, number>()
   const columns = header.map((text, at) => {

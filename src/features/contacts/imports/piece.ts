@@ -1,7 +1,7 @@
 /** Applies one piece of an import: its rows are saved, counted and reported, and the piece is gone, all in one transaction. */
 import type { ContactImportRow } from './rows.ts'
 import { phoneKey } from '../../../lib/phone.ts'
-import { sqlState, transact, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
+import { sqlState, transact, type Db, type Transaction, violatedConstraint } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { defaultCountryOf } from '../../accounts/service.ts'
 import { foldText, type ContactChange } from '../contact.ts'
@@ -50,6 +50,18 @@ interface Report {
   readonly progress: { created: number; updated: number; rejected: number; warnings: number }
 }
 
+/** How rows are saved and their contacts found: in the database, or as it would come out there. */
+export interface PieceTarget {
+  save(items: readonly SaveItem[], context: SaveContext): Promise<SaveResult[]>
+  findByEmail(keys: readonly string[]): Promise<store.FoundByEmail[]>
+}
+
+/** What holds for all pieces of a pass. */
+export interface PieceContext {
+  readonly at: string
+  readonly expect_new: boolean
+}
+
 /**
  * Resolves to what was done; to null when the piece was applied before, by whomever. With `expect_new` addresses are looked up only
  * once one turns out to be known: a good guess while an import meets strangers alone. Call it inside `withRaces`.
@@ -59,40 +71,57 @@ export async function applyPiece(
   tx: Transaction,
   row: ContactImportRow,
   piece: CutPiece,
-  { at, expect_new }: { at: string; expect_new: boolean },
+  given: PieceContext,
 ): Promise<store.Progress | null> {
   if (!(await store.deletePiece(tx, row.id, piece.number))) return null
+  const target: PieceTarget = {
+    save: async (items, context) => await transact(tx, (inner) => saveContacts(platform, inner, row, items, context)),
+    findByEmail: async (keys) => await store.findByEmail(tx, row, keys),
+  }
+  const report = await reportOf(platform, tx, row, piece.rows, target, given)
+  await store.insertErrors(
+    tx,
+    row,
+    row.id,
+    report.errors.toSorted((a, b) => a.row - b.row),
+    given.at,
+  )
+  // last, for it is what two pieces of one import wait for each other at
+  await store.addProgress(tx, row, row.id, report.progress, given.at)
+  return report.progress
+}
+
+/** Saves the rows of a piece in the target, and tells what came of them. */
+export async function reportOf(
+  platform: Platform,
+  sql: Db,
+  row: ContactImportRow,
+  rows: readonly Row[],
+  target: PieceTarget,
+  { at, expect_new }: PieceContext,
+): Promise<Report> {
   const report: Report = { errors: [], progress: { created: 0, updated: 0, rejected: 0, warnings: 0 } }
   const keys = row.columns.flatMap((column) => (column?.startsWith('attributes.') === true ? [column.slice('attributes.'.length)] : []))
-  const types = attributeTypes(piece.rows, row.columns, await store.definedTypes(tx, row, keys))
-  const hinted_country = row.default_country === null ? await defaultCountryOf(tx, row.account_id) : null
+  const types = attributeTypes(rows, row.columns, await store.definedTypes(sql, row, keys))
+  const hinted_country = row.default_country === null ? await defaultCountryOf(sql, row.account_id) : null
   const asked: Asked[] = []
-  for (const each of piece.rows) {
+  for (const each of rows) {
     const { change, reasons } = readRow(each, { columns: row.columns, types, default_country: row.default_country, hinted_country, at })
     if (reasons.length === 0) asked.push({ rows: [each], change })
     else reject(report, { rows: [each], change }, reasons.join(' '))
   }
   const context: SaveContext = { at, source: 'import', request_id: row.request_id, keep_opt_outs: true, expect_new }
   const [emailOnly, others] = [asked.filter(hasEmailOnly), asked.filter((each) => !hasEmailOnly(each))]
-  await save(platform, tx, row, others, context, report)
+  await save(platform, row, target, others, context, report)
   // now that the contacts of the other rows are there to be found
-  await save(platform, tx, row, await byEmail(tx, row, emailOnly, report), context, report)
-  await store.insertErrors(
-    tx,
-    row,
-    row.id,
-    report.errors.toSorted((a, b) => a.row - b.row),
-    at,
-  )
-  // last, for it is what two pieces of one import wait for each other at
-  await store.addProgress(tx, row, row.id, report.progress, at)
-  return report.progress
+  await save(platform, row, target, await byEmail(target, emailOnly, report), context, report)
+  return report
 }
 
 const hasEmailOnly = ({ change: { phone, identifiers, email } }: Asked): boolean => !phone && identifiers === undefined && Boolean(email)
 
 /** Rows that only an e-mail address identifies find their contact by it; those of the same address become one. */
-async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly Asked[], report: Report): Promise<Asked[]> {
+async function byEmail(target: PieceTarget, asked: readonly Asked[], report: Report): Promise<Asked[]> {
   const byKey = new Map<string, Asked>()
   for (const each of asked) {
     const key = foldText(each.change.email!)
@@ -104,7 +133,7 @@ async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly A
     }
   }
   if (byKey.size === 0) return []
-  for (const { email_key, id, others: more } of await store.findByEmail(tx, row, [...byKey.keys()])) {
+  for (const { email_key, id, others: more } of await target.findByEmail([...byKey.keys()])) {
     const each = byKey.get(email_key)!
     each.id = id
     if (more === 0) continue
@@ -117,13 +146,20 @@ async function byEmail(tx: Transaction, row: ContactImportRow, asked: readonly A
 const itemOf = ({ id, change }: Asked): SaveItem => (id === undefined ? { kind: 'upsert', change } : { kind: 'update', id, change })
 
 /** Saves together what can be saved. Where the database refuses a value, halves are tried until the one row stands alone. */
-async function save(platform: Platform, tx: Transaction, row: ContactImportRow, asked: readonly Asked[], context: SaveContext, report: Report): Promise<void> {
+async function save(
+  platform: Platform,
+  row: ContactImportRow,
+  target: PieceTarget,
+  asked: readonly Asked[],
+  context: SaveContext,
+  report: Report,
+): Promise<void> {
   if (asked.length === 0) return
   let results: SaveResult[]
   try {
-    results = await transact(tx, (inner) => saveContacts(platform, inner, row, asked.map(itemOf), context))
+    results = await target.save(asked.map(itemOf), context)
   } catch (error) {
-    if (error instanceof LostRace && context.expect_new === true) return await save(platform, tx, row, asked, { ...context, expect_new: false }, report)
+    if (error instanceof LostRace && context.expect_new === true) return await save(platform, row, target, asked, { ...context, expect_new: false }, report)
     // an address that somebody took in between is a race, which `withRaces` runs again
     if (!/^2[23]/.test(sqlState(error) ?? '') || violatedConstraint(error) === 'contact_addresses_pkey') throw error
     if (asked.length === 1) {
@@ -132,8 +168,8 @@ async function save(platform: Platform, tx: Transaction, row: ContactImportRow, 
       return
     }
     const middle = asked.length >> 1
-    await save(platform, tx, row, asked.slice(0, middle), context, report)
-    await save(platform, tx, row, asked.slice(middle), context, report)
+    await save(platform, row, target, asked.slice(0, middle), context, report)
+    await save(platform, row, target, asked.slice(middle), context, report)
     return
   }
   for (const [at, result] of results.entries()) settle(report, asked[at]!, result)

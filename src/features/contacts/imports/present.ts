@@ -1,5 +1,7 @@
 /** Rows of imports as the API shows them. */
 import type { ContactImport } from '../../../contract/resources/contact-import.ts'
+import { draftStatuses, type StepStatus, type StepwiseImport } from '../../../contract/resources/stepwise-import.ts'
+import { understood } from './columns.ts'
 import type { ContactImportRow } from './rows.ts'
 
 /** The ContactImport of a row, as the API shows it. */
@@ -27,4 +29,16 @@ export function importObject(row: ContactImportRow): ContactImport {
     started_at: row.started_at,
     completed_at: row.completed_at,
   }
+}
+
+const isDraft = (status: string): boolean => (draftStatuses as readonly string[]).includes(status)
+
+/** As the console shows it, at whatever step. */
+export function stepwiseObject(row: ContactImportRow): StepwiseImport {
+  const shown = importObject(row)
+  const status = row.status as StepStatus
+  if (!isDraft(status)) return { ...shown, status, columns: shown.columns.map((column) => ({ ...column, understood: true })) }
+  const fields = understood(row.header, row.chosen)
+  const columns = row.header.map((name, at) => ({ name, field: fields[at] ?? null, understood: fields[at] !== undefined }))
+  return { ...shown, status, columns, processed: 0 }
 }

@@ -1,12 +1,12 @@
 /** The row of an import as every part of it reads it. */
-import type { ImportStatus } from '../../../contract/resources/contact-import.ts'
+import type { StepStatus } from '../../../contract/resources/stepwise-import.ts'
 
 /** A row of `contact_imports`. */
 export interface ContactImportRow {
   account_id: `acc_${string}`
   mode: 'live' | 'test'
   id: string
-  status: ImportStatus | 'uploading'
+  status: StepStatus | 'uploading'
   file_name: string | null
   request_id: string
   consent_declared: boolean
@@ -14,6 +14,8 @@ export interface ContactImportRow {
   delimiter: string
   header: string[]
   columns: (string | null)[]
+  /** What was said of columns, by their headers. */
+  chosen: Record<string, string | null>
   bytes: number
   total: number
   created: number

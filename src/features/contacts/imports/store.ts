@@ -8,10 +8,14 @@ import type { Page } from '../../../platform/http/paging.ts'
 import type { Column } from './columns.ts'
 import type { Piece } from './splitter.ts'
 
-const columns = (
+/** What every reader of imports selects. */
+export const columns = (
   sql: Db,
-) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, bytes, total, created,
+) => sql`account_id, mode, id, status, file_name, request_id, consent_declared, default_country, delimiter, header, columns, chosen, bytes, total, created,
   updated, rejected, warnings, error, created_at, updated_at, started_at, completed_at`
+
+/** Files that are still coming in, and what the console alone knows, are not shown. */
+const isStarted = (sql: Db) => sql`status in ('pending', 'running', 'completed', 'failed')`
 
 /** An import whose file is still coming in. */
 export async function insertImport(sql: Db, { account_id, mode }: Tenant, id: string, request_id: string, at: string): Promise<void> {
@@ -64,7 +68,7 @@ export async function staleUploads(sql: Db, before: string): Promise<(Tenant & {
 
 export async function findImport(sql: Db, { account_id, mode }: Tenant, id: string): Promise<ContactImportRow | null> {
   const [row] = await sql<ContactImportRow[]>`
-    select ${columns(sql)} from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and status <> 'uploading'`
+    select ${columns(sql)} from contact_imports where account_id = ${account_id} and mode = ${mode} and id = ${id} and ${isStarted(sql)}`
   return row ?? null
 }
 
@@ -72,7 +76,7 @@ export async function findImport(sql: Db, { account_id, mode }: Tenant, id: stri
 export async function listImports(sql: Db, { account_id, mode }: Tenant, status: string | undefined, page: Page): Promise<ContactImportRow[]> {
   return await sql<ContactImportRow[]>`
     select ${columns(sql)} from contact_imports
-    where account_id = ${account_id} and mode = ${mode} and status <> 'uploading' ${status === undefined ? sql`` : sql`and status = ${status}`}
+    where account_id = ${account_id} and mode = ${mode} and ${isStarted(sql)} ${status === undefined ? sql`` : sql`and status = ${status}`}
       ${page.starting_after === undefined ? sql`` : sql`and id < ${page.starting_after}`}
     order by id desc limit ${page.limit + 1}`
 }
@@ -232,14 +236,16 @@ export async function definedTypes(sql: Db, { account_id, mode }: Tenant, keys: 
   return new Map(rows.map(({ key, type }) => [key, type]))
 }
 
-/** Contacts with these e-mail addresses (in lower case); `others` tells how many more have the same. */
-export async function findByEmail(
-  sql: Db,
-  { account_id, mode }: Tenant,
-  keys: readonly string[],
-): Promise<{ email_key: string; id: string; others: number }[]> {
+/** A contact with an e-mail address (in lower case); `others` tells how many more have the same. */
+export interface FoundByEmail {
+  readonly email_key: string
+  readonly id: string
+  readonly others: number
+}
+
+export async function findByEmail(sql: Db, { account_id, mode }: Tenant, keys: readonly string[]): Promise<FoundByEmail[]> {
   if (keys.length === 0) return []
-  return await sql<{ email_key: string; id: string; others: number }[]>`
+  return await sql<FoundByEmail[]>`
     select email_key, min(id) as id, count(*) - 1 as others from contacts
     where account_id = ${account_id} and mode = ${mode} and tenant = tenant_number(${account_id}, ${mode}) and email_key = any (${[...keys]}::text[])
     group by email_key`
@@ -256,6 +262,6 @@ export async function importBreaches(
     cross join lateral (select coalesce(sum(rows), 0)::bigint as left from contact_import_pieces where import_id = i.id) p
     where (i.status in ('pending', 'running', 'completed') and i.created + i.updated + i.rejected + p.left <> i.total)
       or (i.status in ('pending', 'running')) <> (j.import_id is not null)
-      or (i.status in ('completed', 'failed') and p.left > 0)
+      or (i.status in ('completed', 'failed', 'cancelled') and p.left > 0)
     order by i.id limit 20`
 }

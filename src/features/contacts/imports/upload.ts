@@ -157,7 +157,7 @@ class FileReader {
 
   async end(): Promise<Omit<UploadedFile, 'file_name'>> {
     await this.#take(this.#decode())
-    if (this.#splitter === undefined && this.#head.trim() === '') throw fileProblem('too_short', 'The file is empty. Its first row must name the columns.')
+    if (this.#splitter === undefined && this.#head.trim() === '') throw unreadable('too_short', 'The file is empty. Its first row must name the columns.')
     if (this.#splitter === undefined) await this.#take('\n')
     if (this.#splitter === undefined) throw fileProblem('invalid_format', 'The first row does not end: a quote was opened in it and not closed.')
     await this.#write(this.#cut(() => this.#splitter!.end()))
@@ -169,9 +169,9 @@ class FileReader {
       const text = chunk === undefined ? this.#decoder.decode() : this.#decoder.decode(chunk, { stream: true })
       if (!text.includes('\0')) return text
     } catch {
-      throw fileProblem('invalid_format', `The file is not valid UTF-8 near byte ${this.#bytes - (chunk?.length ?? 0)}. Save it as CSV in UTF-8.`)
+      throw unreadable('invalid_format', `The file is not valid UTF-8 near byte ${this.#bytes - (chunk?.length ?? 0)}. Save it as CSV in UTF-8.`)
     }
-    throw fileProblem('invalid_format', 'The file holds NUL characters, so it is no CSV. Save the sheet as CSV in UTF-8.')
+    throw unreadable('invalid_format', 'The file holds NUL characters, so it is no CSV. Save the sheet as CSV in UTF-8.')
   }
 
   async #take(text: string): Promise<void> {
@@ -201,7 +201,7 @@ class FileReader {
   }
 
   #readHeader(text: string): void {
-    if (text.trim() === '') throw fileProblem('invalid_format', 'The first row is blank. It must name the columns.')
+    if (text.trim() === '') throw unreadable('invalid_format', 'The first row is blank. It must name the columns.')
     if (/\r(?!\n|$)/.test(text.replaceAll(/"[^"]*"/g, '')))
       throw fileProblem('invalid_format', 'The rows end with carriage returns alone. Save the sheet as CSV in UTF-8, whose rows end with a line feed.')
     this.#delimiter = this.#named ?? delimiterOf(text)
@@ -251,6 +251,13 @@ function endOfRecord(text: string): number | null {
 
 const fileProblem = (code: 'invalid_format' | 'too_short' | 'too_many', message: string): Problem => invalid('file', code, message)
 
+/** The file is empty, or no text in UTF-8. */
+export class UnreadableFile extends Problem {}
+
+function unreadable(code: 'invalid_format' | 'too_short', message: string): UnreadableFile {
+  return new UnreadableFile('parameter_invalid', message, { param: 'file', details: [{ param: 'file', code, message }] })
+}
+
 const tooLarge = (bytes_max: number): Problem =>
   new Problem('payload_too_large', `The file is larger than ${sizeText(bytes_max)}, which is what an import takes. Split it.`)
 
@@ -258,7 +265,7 @@ const sizeText = (bytes: number): string => (bytes % 1024 ** 2 === 0 ? `${bytes 
 
 function refuseOtherEncodings(chunk: Buffer): void {
   if ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff))
-    throw fileProblem('invalid_format', 'The file is UTF-16. Save it as CSV in UTF-8.')
+    throw unreadable('invalid_format', 'The file is UTF-16. Save it as CSV in UTF-8.')
   if (chunk[0] === 0x50 && chunk[1] === 0x4b && chunk[2] === 3)
-    throw fileProblem('invalid_format', 'The file is a spreadsheet or an archive. Save the sheet as CSV in UTF-8.')
+    throw unreadable('invalid_format', 'The file is a spreadsheet or an archive. Save the sheet as CSV in UTF-8.')
 }
