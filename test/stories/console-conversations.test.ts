@@ -32,7 +32,7 @@ test('what comes in opens a conversation again, and leaves it with who sees to i
 
   const path = `/conversations/${whatsapp.id}`
   const done = await client.send('PATCH', path, { status: 'done', read: true, assignee: me })
-  assert.deepEqual([done.status, done.body.status, done.body.read, done.body.assignee], [200, 'done', true, me])
+  assert.deepEqual([done.status, done.body.status, done.body.read, done.body.assignee, done.body.assignee_name], [200, 'done', true, me, 'Olivia Owner'])
   const ids = (rows: { id: string }[]) => rows.map(({ id }) => id)
   assert.deepEqual(ids(await list('?status=open')), [sms.id])
   assert.deepEqual(ids(await list('?status=done')), [whatsapp.id])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertPresentable, button, field, heading, openOwnersConsole, schemes, skipWithoutBrowser, widths, type OwnersConsole } from '../kit/console.ts'
+import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, skipWithoutBrowser, type OwnersConsole } from '../kit/console.ts'
 
 const skip = { skip: skipWithoutBrowser }
 const shots = process.env['CONSOLE_SHOTS']
@@ -116,44 +116,50 @@ test('a refused reply says what to do, a closed window asks for a template, and 
   assertQuiet()
 })
 
-test('the inbox is presentable in either scheme and width, and on a phone in two steps', skip, async (t) => {
+test('the inbox is presentable in either scheme and width, on a phone in two steps, and shows older messages', skip, async (t) => {
   const opened = await openOwnersConsole(t)
-  await writes(opened, 'ch_test_whatsapp', '+15005550006', 'Is my order on its way?')
-  await opened.world.clock.advance(1000)
-  await opened.account.api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'It left this morning.' } })
-  await opened.world.settle()
-  await opened.world.clock.advance(1000)
+  const { world, account } = opened
+  await writes(opened, 'ch_test_whatsapp', '+15005550002', 'Is my order on its way?')
+  await account.api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550002', type: 'text', text: { body: 'It left this morning.' } })
+  await world.settle()
+  await world.clock.advance(1000)
+  await world.settle()
   const { contact_id } = await writes(opened, 'ch_test_sms', '+15005550010', 'Thank you! '.repeat(20))
-  await opened.account.api.patch(`/v1/contacts/${contact_id}`, { first_name: 'Ada', tags: ['vip'] })
+  await account.api.patch(`/v1/contacts/${contact_id}`, { first_name: 'Ada', tags: ['vip'] })
+  await world.clock.advance(1000)
+  const texts = Array.from({ length: 31 }, (_none, at) => `Step ${at}`)
+  await account.api.post('/v1/messages/batch', {
+    messages: texts.map((body) => ({ channel: 'ch_test_sms', to: '+15005550010', type: 'text', text: { body } })),
+  })
+  const { page, show, assertQuiet } = await opened.window()
+  const looked = (step: string, shown: (width: number) => Promise<unknown>) =>
+    inEitherSchemeAndWidth(page, async (scheme, width) => {
+      await shown(width)
+      if (shots !== undefined) await page.screenshot({ path: `${shots}/inbox-${step}-${scheme}-${width}.png`, fullPage: true })
+      await assertPresentable(page)
+    })
+  await page.clock.setFixedTime(world.clock.now() + 1000)
 
-  for (const scheme of schemes)
-    for (const width of widths) {
-      const { page, show, assertQuiet } = await opened.window({ scheme, width })
-      const picture = async (step: string) => {
-        if (shots !== undefined) await page.screenshot({ path: `${shots}/inbox-${step}-${scheme}-${width}.png`, fullPage: true })
-      }
-      await page.clock.setFixedTime(opened.world.clock.now() + 1000)
-      await show('inbox')
-      await list(page).getByRole('link', { name: 'Ada' }).waitFor()
-      await picture('list')
-      await assertPresentable(page)
-      await list(page).getByRole('link', { name: '+15005550006' }).click()
-      await log(page).getByText('It left this morning.').waitFor()
-      await page.getByRole('region', { name: 'Contact' }).getByText('WhatsApp').first().waitFor()
-      assert.equal(await list(page).isVisible(), width > 390)
-      await picture('conversation')
-      await assertPresentable(page)
-      if (width === 390) {
-        await page.getByRole('link', { name: 'Back to the conversations' }).click()
-        await list(page).waitFor()
-        assert.equal(
-          await list(page)
-            .getByRole('link', { name: '+15005550006' })
-            .evaluate((link) => link.matches(':focus')),
-          true,
-        )
-      }
-      assertQuiet()
-      await page.context().close()
-    }
+  await show('inbox')
+  const failed = list(page).getByRole('link', { name: '+15005550002' })
+  await looked('list', () => list(page).getByRole('link', { name: 'Ada' }).waitFor())
+  await failed.click()
+  await looked('conversation', async (width) => {
+    await log(page)
+      .getByText(/^It did not arrive because/)
+      .waitFor()
+    await page.getByRole('region', { name: 'Contact' }).getByText('Never asked').waitFor()
+    assert.equal(await list(page).isVisible(), width > 390)
+  })
+
+  await page.getByRole('link', { name: 'Back to the conversations' }).click()
+  await list(page).waitFor()
+  assert.equal(await failed.evaluate((link) => link.matches(':focus')), true)
+  await list(page).getByRole('link', { name: 'Ada' }).click()
+  await log(page).getByText('Step 30').waitFor()
+  assert.equal(await log(page).getByText('Thank you!').count(), 0)
+  await button(log(page), 'Older messages').click()
+  await log(page).getByText('Thank you!').waitFor()
+  await button(log(page), 'Older messages').waitFor({ state: 'detached' })
+  assertQuiet()
 })

@@ -20,6 +20,7 @@ export const Conversation = Type.Object(
     identifier: Type.String({ description: 'Who wrote, as on messages.' }),
     status: statusOf('`done` is `open` again once something comes in.'),
     assignee: NullableString(assignee),
+    assignee_name: NullableString({ description: 'What the member is called; null where there is none.' }),
     read: Type.Boolean({ description: 'False once something comes in.' }),
     window_expires_at: NullableTimestamp({ description: 'Until when anything but a template may be sent; null on channels that do not ask for that.' }),
     last_message_at: Timestamp({ description: 'When something came in last.' }),

@@ -1079,6 +1079,7 @@ export interface components {
             identifier: string;
             status: string;
             assignee: string | null;
+            assignee_name: string | null;
             read: boolean;
             /** Format: date-time */
             window_expires_at: string | null;

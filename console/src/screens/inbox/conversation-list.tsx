@@ -52,7 +52,7 @@ function Row({ conversation, shown }: { conversation: Conversation; shown: Shown
   const time = useShortTime()
   const { user } = useOwnSession()
   const { all } = useChannels(place)
-  const { id, channel_id, assignee, read, last_message_at, last_message_text, last_message_type } = conversation
+  const { id, channel_id, assignee, assignee_name, read, last_message_at, last_message_text, last_message_type } = conversation
   const channel = all.find((one) => one.id === channel_id)
   const words = text.inbox
   return (
@@ -79,7 +79,7 @@ function Row({ conversation, shown }: { conversation: Conversation; shown: Shown
         {last_message_text ?? (last_message_type === null ? '' : inWords(last_message_type))}
       </Text>
       <Text size="xs" c="dimmed">
-        {[channel?.name ?? channel_id, time(last_message_at), assignee === null ? '' : assignee === user.id ? words.yours : words.taken]
+        {[channel?.name ?? channel_id, time(last_message_at), assignee === user.id ? words.yours : (assignee_name ?? '')]
           .filter((part) => part !== '')
           .join(' · ')}
       </Text>

@@ -57,7 +57,7 @@ function Read({ conversation }: { conversation: Conversation }) {
 }
 
 /** Who sees to it, and whether there is still something to see to. */
-function Handling({ conversation: { id, status, assignee }, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
+function Handling({ conversation: { id, status, assignee, assignee_name }, onDone }: { conversation: Conversation; onDone: (done: string) => void }) {
   const { user } = useOwnSession()
   const words = text.inbox
   const change = useChange(id, ({ status: to, assignee: whose }) => {
@@ -82,8 +82,8 @@ function Handling({ conversation: { id, status, assignee }, onDone }: { conversa
           because={change.because}
           onPress={() => change.run({ assignee: isMine ? null : user.id })}
         />
-        <Text size="sm" c="dimmed">
-          {assignee === null ? words.unassigned : isMine ? words.assignedToYou : words.assignedToOther}
+        <Text size="sm" c="dimmed" dir="auto">
+          {assignee === null ? words.unassigned : isMine ? words.assignedToYou : words.assignedTo(assignee_name ?? assignee)}
         </Text>
       </Group>
       {change.problem !== undefined && <ProblemAlert problem={change.problem} />}

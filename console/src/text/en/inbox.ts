@@ -13,9 +13,8 @@ export const inbox = {
   back: 'Back to the conversations',
   unread: 'Unread',
   yours: 'Yours',
-  taken: 'Taken',
   assignedToYou: 'Assigned to you',
-  assignedToOther: 'Assigned to somebody else',
+  assignedTo: (name: string) => `Assigned to ${name}`,
   unassigned: 'Assigned to nobody',
   assign: 'Assign to me',
   unassign: 'Unassign',
@@ -26,7 +25,6 @@ export const inbox = {
   isDone: 'Marked as done. It opens again once they write.',
   isOpen: 'Open again.',
   older: 'Older messages',
-  us: 'You',
   by: { console: 'Your team', campaign: 'A campaign', automation: 'An automation' } as Readonly<Record<string, string>>,
   noMessages: 'Its messages are no longer kept.',
 

@@ -112,6 +112,13 @@ export async function isMemberId(sql: Db, account_id: string, user_id: string): 
   return row !== undefined
 }
 
+/** What users are called, by their ids. */
+export async function userNames(sql: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<{ id: string; name: string }[]>`select id, name from users where id = any (${[...new Set(ids)]}::text[])`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Forgets who somebody was whose contact was deleted. */
 export async function forgetContact(tx: Db, { account_id, mode, contact_id }: Tenant & { readonly contact_id: string }): Promise<void> {
   await tx`update conversations set contact_id = null where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
