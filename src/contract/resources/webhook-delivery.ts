@@ -39,9 +39,12 @@ export const WebhookDelivery = Type.Object(
       enum: [...deliveryErrors, null],
       description:
         'Why the last attempt failed; `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt.',
-      examples: ['status_500'],
+      examples: ['timeout'],
     }),
-    error_message: NullableString({ description: 'The same in a sentence, with what an engineer needs to act on it.' }),
+    error_message: NullableString({
+      description: 'The same in a sentence, with what an engineer needs to act on it.',
+      examples: ['No answer came within 10 seconds.'],
+    }),
     next_attempt_at: NullableTimestamp({ description: 'When a pending delivery is attempted next.' }),
     created_at: Timestamp(),
   },
