@@ -33,15 +33,23 @@ export function requestRing(platform: Platform): RequestRing {
     held = held.slice(rows.length)
     return rows.length
   }
+  /** What is held now; what is noted meanwhile is of the next round. */
+  const writeAll = async (): Promise<number> => {
+    const due = held.length
+    let written = 0
+    while (written < due) written += await write()
+    return written
+  }
   return {
     note(request, reply) {
       if (!isKept(request, reply)) return
       if (held.length < heldMax) held.push(rowOf(request, reply, clock.now()))
       else metrics.requests_unlogged.inc()
     },
-    lane: { name: 'request-log', idle_ms: everyMs, tick: write },
+    // all that is held at once, then a rest: a busy service writes as often as an idle one
+    lane: { name: 'request-log', idle_ms: 0, rest_ms: everyMs, tick: writeAll },
     async flush() {
-      while ((await write()) > 0);
+      while ((await writeAll()) > 0);
     },
   }
 }
