@@ -171,7 +171,7 @@ function compose(platform: Platform, parts: AppParts, dispatches: boolean, alone
   const campaigns = campaignService({ platform, accounts, billing, channels, contacts, messages })
   const integrations = integrationService({ platform, accounts, channels, contacts, messages, alone })
   const feed = feedService(platform)
-  const operators = operatorService(platform, accounts)
+  const operators = operatorService(platform, accounts, feed)
   const deliver = webhookDeliverer(platform, webhooks)
   subscribe(platform, { billing, followers, withdraw: dispatch.withdraw, recheck: dispatch.recheck })
   return {
@@ -305,6 +305,7 @@ export function buildApp(parts: AppParts): App {
     start: work.start,
     async stop() {
       stopping = true
+      services.operators.streams.close()
       await work.stop(platform, async () => {
         await stopListening(server.server, connections, clock)
         await server.close()

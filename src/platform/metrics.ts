@@ -180,6 +180,7 @@ const channelMetrics = (registers: Registry[]) => ({
 /** Of the connections that clients hold. */
 const clientMetrics = (registers: Registry[]) => ({
   connections_open: new Gauge({ name: 'posthorn_connections', help: 'Connections that clients hold.', registers }),
+  console_streams: new Gauge({ name: 'posthorn_console_streams', help: 'Consoles of people that hear what happens as it happens.', registers }),
   requests_unlogged: new Counter({
     name: 'posthorn_requests_unlogged_total',
     help: 'Answered requests that are missing in the request log of the console, because more came than a process holds.',

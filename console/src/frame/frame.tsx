@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react'
 import { answered, own } from '../api/client.ts'
 import { may } from '../api/may.ts'
 import { useOwnSession } from '../api/session.ts'
+import { useStream } from '../api/use-stream.ts'
 import type { Place } from '../paths.ts'
 import { usePlace } from '../parts/use-place.ts'
 import { text } from '../text/en.ts'
@@ -18,6 +19,7 @@ export function Frame() {
   const place = usePlace()
   const { pathname } = useLocation()
   const [isOpen, setOpen] = useState(false)
+  useStream(place)
   useEffect(() => {
     document.documentElement.dataset['mode'] = place.mode
     return () => void delete document.documentElement.dataset['mode']

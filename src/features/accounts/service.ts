@@ -58,6 +58,8 @@ export interface AccountService {
   stateOf(sql: Db, account_id: string): Promise<{ name: string; suspended: boolean } | null>
   /** The names of these accounts, by their ids. */
   namesOf(sql: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Those of these accounts that are suspended. */
+  suspendedOf(sql: Db, ids: readonly string[]): Promise<ReadonlySet<string>>
   /** The account's time zone, an IANA name; UTC until it is set. */
   timezoneOf(sql: Db, account_id: string): Promise<string>
   /** Problems: parameter_invalid for an empty or overlong name, a malformed e-mail address and a country that there is not. */
@@ -112,6 +114,7 @@ export function accountService(platform: Platform): AccountService {
     me: accountObject,
     stateOf,
     namesOf: async (sql, ids) => new Map((await store.listNames(sql, ids)).map(({ id, name }) => [id, name])),
+    suspendedOf: async (sql, ids) => new Set((await store.listSuspended(sql, ids)).map(({ id }) => id)),
     timezoneOf: async (sql, account_id) => (await store.findAccount(sql, account_id))?.timezone ?? 'UTC',
     create: (account, sql = pool) => create(platform, sql, account),
     list: () => store.listAccounts(pool),

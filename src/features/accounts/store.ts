@@ -61,6 +61,11 @@ export async function isSuspended(tx: Db, id: string): Promise<boolean> {
   return row!.suspended
 }
 
+/** Those of these accounts that are suspended. */
+export async function listSuspended(sql: Db, ids: readonly string[]): Promise<{ id: string }[]> {
+  return await sql<{ id: string }[]>`select id from accounts where id = any(${[...ids]}::text[]) and suspended_at is not null`
+}
+
 export async function listAccounts(sql: Db): Promise<AccountRow[]> {
   return await sql<AccountRow[]>`select id, name, owner_email, timezone, default_country, suspended_at, created_at from accounts order by id`
 }

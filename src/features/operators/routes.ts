@@ -13,6 +13,8 @@ import type { Resets } from './people/resets.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { streamRoutes } from './stream/routes.ts'
+import type { Streams } from './stream/streams.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { addressLimit } from './sessions/sign-in.ts'
 import { teamRoutes } from './team/routes.ts'
@@ -21,6 +23,7 @@ import { topUpRoutes } from './top-up-routes.ts'
 export interface OperatorRoutesParts extends Desk {
   readonly sessions: Sessions
   readonly resets: Resets
+  readonly streams: Streams
 }
 
 export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
@@ -41,5 +44,6 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...requestRoutes,
     ...topUpRoutes(platform, billing),
     ...deskRoutes(parts),
+    ...streamRoutes(parts),
   ]
 }

@@ -1,6 +1,7 @@
 /** The console's side of the server: what people do, beside what programs do with keys (behaviour: console 2). */
 import type { Chore, Platform } from '../../platform/platform.ts'
 import { isoTime } from '../../lib/clock.ts'
+import type { FeedService } from '../webhooks/feed/service.ts'
 import { untilDone } from '../../platform/chores.ts'
 import { limits } from '../../contract/limits.ts'
 import type { AccountService } from '../accounts/service.ts'
@@ -9,6 +10,7 @@ import { offerSetup } from './people/setup.ts'
 import { peopleCommands } from './people/commands.ts'
 import { passwordResets } from './people/resets.ts'
 import { sessions, type Sessions } from './sessions/sessions.ts'
+import { Streams } from './stream/streams.ts'
 import { invitationChores } from './team/invitations.ts'
 import { requestRing } from './requests/request-ring.ts'
 import { forgetRequests } from './requests/store.ts'
@@ -21,13 +23,15 @@ const forgottenPerStep = 5_000
 export type OperatorService = ReturnType<typeof operatorService>
 
 /** Who is signed in, and what the console keeps for itself. */
-export function operatorService(platform: Platform, accounts: AccountService) {
+export function operatorService(platform: Platform, accounts: AccountService, feed: FeedService) {
   const requests = requestRing(platform)
   const open = sessions(platform, accounts)
   const resets = passwordResets(platform, open)
+  const streams = new Streams({ platform, accounts, feed, sessions: open })
   return {
     sessions: open,
     resets,
+    streams,
     /** For the command line. */
     people: peopleCommands(platform, open),
     /** A link for the first owner; null where somebody can sign in already. */
@@ -38,7 +42,7 @@ export function operatorService(platform: Platform, accounts: AccountService) {
     /** Changes of the command line. */
     byCommand: byCommand(platform),
     /** Where requests are answered. */
-    lanes: [requests.lane],
+    lanes: [requests.lane, streams.lane],
     chores: operatorChores(platform, open),
     async stop() {
       await resets.flush()

@@ -29,6 +29,8 @@ export interface Sessions {
   begin(sql: Db, user: UserRow, from: From): Promise<string>
   /** The session of a cookie; null where it has ended. */
   find(cookie: string): Promise<Session | null>
+  /** The roles that these sessions have now, by the hash of their cookie and the account. Of a session that has ended there are none. */
+  rolesOf(hashes: readonly string[]): Promise<ReadonlyMap<string, ReadonlyMap<string, Role>>>
   list(user_id: string): Promise<store.SessionRow[]>
   end(sql: Db, user_id: string, id: string): Promise<boolean>
   endOthers(sql: Db, user_id: string, kept_id: string): Promise<number>
@@ -70,6 +72,12 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
         memberships.map(({ account_id }) => account_id),
       )
       return { ...row, impersonation, accounts: memberships.map(({ account_id, role }) => ({ id: account_id, name: names.get(account_id) ?? '', role })) }
+    },
+    async rolesOf(hashes) {
+      const now = clock.now()
+      const rows = await store.listEntrances(pool, hashes, ...bounds(now), isoTime(now))
+      const bySession = Map.groupBy(rows, ({ token_hash }) => token_hash)
+      return new Map([...bySession].map(([hash, own]) => [hash, new Map(own.map(({ account_id, role }) => [account_id, role as Role]))]))
     },
     list: (user_id) => store.listSessions(pool, user_id, ...bounds(clock.now())),
     end: (sql, user_id, id) => store.deleteSession(sql, user_id, id),

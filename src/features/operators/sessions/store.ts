@@ -51,6 +51,25 @@ export async function findSession(sql: Db, token_hash: string, seen_after: strin
   return row ?? null
 }
 
+/** The accounts that sessions open, by the hash of their cookie: of their users, or the one that they act for at this moment. */
+export async function listEntrances(
+  sql: Db,
+  hashes: readonly string[],
+  seen_after: string,
+  created_after: string,
+  at: string,
+): Promise<{ token_hash: string; account_id: string; role: string }[]> {
+  return await sql<{ token_hash: string; account_id: string; role: string }[]>`
+    with open as (
+      select s.token_hash, s.user_id, case when u.admin and s.impersonation_until > ${at} then s.impersonated_account_id end as acts_for
+      from sessions s join users u on u.id = s.user_id
+      where s.token_hash = any(${[...hashes]}::text[]) and s.seen_at > ${seen_after} and s.created_at > ${created_after}
+    )
+    select o.token_hash, m.account_id, m.role from open o join memberships m on m.user_id = o.user_id where o.acts_for is null
+    union all
+    select o.token_hash, o.acts_for, 'owner' from open o where o.acts_for is not null`
+}
+
 export async function touchSession(sql: Db, id: string, at: string): Promise<void> {
   await sql`update sessions set seen_at = ${at} where id = ${id} and seen_at < ${at}`
 }

@@ -11,7 +11,10 @@ import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { findEvent } from '../deliveries/store.ts'
 import { eventObject } from '../present.ts'
+import { findEnd, listFollowing, type FeedPlace, type FollowedEvent } from './following-store.ts'
 import { findPosition, listEvents } from './store.ts'
+
+export type { FeedPlace, FollowedEvent }
 
 export interface FeedQuery {
   readonly type?: string
@@ -26,6 +29,12 @@ export interface FeedService {
   /** Up to `limit + 1` events. Refusals: parameter_invalid for an unknown type or cursor. */
   list(sql: Db, tenant: Tenant, query: FeedQuery, page: Page): Promise<Event[]>
   get(sql: Db, tenant: Tenant, id: string): Promise<Event>
+  /** Where the feed ends now, and its last event; null where it has none. */
+  end(sql: Db, tenant: Tenant): Promise<{ place: FeedPlace; last_id: string | null }>
+  /** The place of an event; null for one that is not kept, or of another account. */
+  placeOf(sql: Db, tenant: Tenant, id: string): Promise<FeedPlace | null>
+  /** What follows each place, at most `limit` events for each, in the order of the feeds. */
+  following(sql: Db, after: readonly (Tenant & FeedPlace)[], limit: number): Promise<FollowedEvent[][]>
 }
 
 /** An event's id is made within this time of the moment that it tells of. */
@@ -59,6 +68,9 @@ export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
       if (row === null) throw missing('event', id)
       return eventObject(row)
     },
+    end: findEnd,
+    placeOf: async (sql, tenant, id) => (isId('evt', id) ? await findPosition(sql, tenant, id) : null),
+    following: listFollowing,
   }
 
   async function cursorOf(sql: Db, tenant: Tenant, cursor: string): Promise<{ position: string; id: string } | 'past'> {

@@ -1,0 +1,203 @@
+/** What happens in an account, told as it happens (behaviour: console 8). */
+import assert from 'node:assert/strict'
+import { request } from 'undici'
+import test, { type TestContext } from 'node:test'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../kit/console-api.ts'
+import { button, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { until } from '../kit/waiting.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+interface Heard {
+  readonly status: number
+  /** `id` and data of each line so far. */
+  readonly lines: { id?: string; data?: { type: string; id?: string } }[]
+  /** The whole text so far. */
+  text(): string
+  readonly ended: () => boolean
+}
+
+/** Listens with the session of `client` until the test ends. */
+async function listen(t: TestContext, world: World, client: ConsoleClient, last_id?: string, mode = 'test'): Promise<Heard> {
+  const left = new AbortController()
+  t.after(() => left.abort())
+  const answer = await request(`${world.base_url}/console/api/stream?account=${client.account!}&mode=${mode}`, {
+    headers: { cookie: client.cookie!, ...(last_id === undefined ? {} : { 'last-event-id': last_id }) },
+    signal: left.signal,
+  })
+  let text = ''
+  let ended = false
+  const reading = async () => {
+    for await (const chunk of answer.body) text += String(chunk)
+  }
+  void reading()
+    .catch(() => undefined)
+    .finally(() => (ended = true))
+  const lineOf = (block: string) => {
+    const fields = Object.fromEntries(block.split('\n').map((line) => [line.split(': ', 1)[0]!, line.slice(line.indexOf(': ') + 2)]))
+    return { ...(fields['id'] === undefined ? {} : { id: fields['id'] }), ...(fields['data'] === undefined ? {} : { data: JSON.parse(fields['data']) }) }
+  }
+  return {
+    status: answer.statusCode,
+    get lines() {
+      const blocks = text.split('\n\n').slice(0, -1)
+      return blocks.map(lineOf).filter(({ id, data }) => id !== undefined || data !== undefined)
+    },
+    text: () => text,
+    ended: () => ended,
+  }
+}
+
+const told = ({ lines }: Heard) => lines.flatMap(({ data }) => (data === undefined ? [] : [`${data.type} ${data.id ?? ''}`.trim()]))
+
+async function signedIn(t: TestContext) {
+  const world = await startWorld(t)
+  const { api } = await world.account()
+  const client = await signedInOwner(world)
+  const send = async () =>
+    (await api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })).body.id as string
+  const pass = () => world.tick('console-streams')
+  return { world, api, client, send, pass }
+}
+
+/** Somebody else with this role in the owner's account. */
+async function memberWith(world: World, owner: ConsoleClient, role: string): Promise<ConsoleClient> {
+  const invited = await owner.send('POST', '/invitations', { email: `${role}@example.com`, role })
+  const token = invited.body.url.slice(invited.body.url.indexOf('#') + 1)
+  const member = consoleClient(world)
+  const joined = await member.send('POST', '/invitations/accept', { token, name: role, password: ownerPassword })
+  assert.equal(joined.status, 201, JSON.stringify(joined.body))
+  member.account = owner.account
+  member.mode = 'test'
+  return member
+}
+
+test('events are told in their order, and whoever comes back hears what came meanwhile', async (t) => {
+  const { world, client, send, pass } = await signedIn(t)
+  const earlier = await send()
+  await world.settle()
+
+  const first = await listen(t, world, client)
+  await pass()
+  const id = await send()
+  await world.settle()
+  await pass()
+  await until('the events', () => told(first).length === 2)
+  const other = await send()
+  await world.settle()
+  await pass()
+  const back = await listen(t, world, client, first.lines.at(-3)?.id)
+  await pass()
+  await until('what came meanwhile', () => told(back).length > 0)
+
+  assert.equal(first.status, 200)
+  await until('the others', () => told(first).length === 4)
+  assert.deepEqual(told(first), [`message.sent ${id}`, `message.delivered ${id}`, `message.sent ${other}`, `message.delivered ${other}`])
+  assert.deepEqual(told(back), told(first).slice(2))
+  assert.ok(!first.text().includes(earlier))
+  assert.match(first.lines[0]!.id!, /^evt_/)
+})
+
+test('an id that the feed does not know, and more than can be told one by one, are a reset', async (t) => {
+  const { world, client, send, pass } = await signedIn(t)
+  await send()
+  await world.settle()
+  const lost = await listen(t, world, client, 'evt_01jjjjjjjjjjjjjjjjjjjjjjjj')
+  await pass()
+  await until('the reset', () => told(lost).length === 1)
+
+  const messages = Array.from({ length: 100 }, () => ({ channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } }))
+  for (let round = 0; round < 6; round++) assert.equal((await client.send('POST', '/v1/messages/batch', { messages })).status, 207)
+  // all of it happens between two passes
+  await world.settle('dispatch')
+  await pass()
+  await until('the reset', () => told(lost).length === 2)
+  const id = await send()
+  await world.settle()
+  await pass()
+  await until('what comes afterwards', () => told(lost).length === 4)
+
+  assert.deepEqual(told(lost), ['reset', 'reset', `message.sent ${id}`, `message.delivered ${id}`])
+})
+
+test('a role hears of what it may read, and nobody of another mode or account', async (t) => {
+  const { world, client, send, pass } = await signedIn(t)
+  const finance = await memberWith(world, client, 'finance')
+  const stranger = await world.account({ name: 'Elsewhere' })
+  const live = await listen(t, world, client, undefined, 'live')
+  const heard = [await listen(t, world, client), await listen(t, world, finance)] as const
+  await pass()
+  const id = await send()
+  await stranger.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+  await world.settle()
+  await pass()
+  await until('the owner to hear', () => told(heard[0]).length === 2)
+
+  assert.deepEqual(told(heard[0]), [`message.sent ${id}`, `message.delivered ${id}`])
+  assert.deepEqual([told(heard[1]), told(live)], [[], []])
+  const path = (query: string) => client.send('GET', `/stream?${query}`)
+  const refused = [
+    await path(`account=${stranger.id}&mode=test`),
+    await path(`account=${client.account!}`),
+    await path(`account=${client.account!}&mode=both`),
+    await consoleClient(world).send('GET', `/stream?account=${client.account!}&mode=test`),
+  ]
+  assert.deepEqual(
+    refused.map(({ status, body }) => [status, body.error.code]),
+    [
+      [403, 'account_required'],
+      [400, 'parameter_missing'],
+      [400, 'parameter_invalid'],
+      [401, 'session_required'],
+    ],
+  )
+})
+
+test('it ends within five seconds of the session, the membership or another role, and with the service', async (t) => {
+  const { world, client, pass } = await signedIn(t)
+  const [gone, other, out] = [await memberWith(world, client, 'viewer'), await memberWith(world, client, 'marketer'), await memberWith(world, client, 'agent')]
+  const [stays, removed, changed, signedOut] = [
+    await listen(t, world, client),
+    await listen(t, world, gone),
+    await listen(t, world, other),
+    await listen(t, world, out),
+  ] as const
+  await pass()
+  const idOf = async (member: ConsoleClient) => (await member.send('GET', '/session')).body.user.id as string
+  const ids = [await idOf(gone), await idOf(other)] as const
+  assert.equal((await client.send('DELETE', `/members/${ids[0]}`)).status, 200)
+  assert.equal((await client.send('PATCH', `/members/${ids[1]}`, { role: 'viewer' })).status, 200)
+  await out.send('DELETE', '/session')
+
+  await world.clock.advance(4_500)
+  await pass()
+  await until('their ends', () => removed.ended() && changed.ended() && signedOut.ended())
+
+  assert.equal(stays.ended(), false)
+  world.services.operators.streams.close()
+  await until('the end of the service', () => stays.ended())
+  assert.equal((await listen(t, world, client)).status, 200)
+})
+
+test('a session holds so many streams at most', async (t) => {
+  const { world, client } = await signedIn(t)
+  for (let open = 0; open < 20; open++) await listen(t, world, client)
+
+  const { status, body, headers } = await client.send('GET', `/stream?account=${client.account!}&mode=test`)
+  assert.deepEqual([status, body.error.code, headers['retry-after']], [429, 'rate_limit_exceeded', '15'])
+})
+
+test('what is on the screen changes by itself', { skip: skipWithoutBrowser }, async (t) => {
+  const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
+  const { body } = await account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+  await show(`messages/${body.id}`)
+  await button(page, 'Cancel message').waitFor()
+  const status = page.getByRole('region', { name: 'Status' })
+  await status.getByText('Queued', { exact: true }).waitFor()
+  await until('the console to listen', () => world.tick('console-streams').then(() => world.services.operators.streams.count === 1))
+  await world.tick('console-streams')
+
+  await world.settle()
+  await world.tick('console-streams')
+  await status.getByText('Delivered', { exact: true }).waitFor({ timeout: 10_000 })
+  assertQuiet()
+})
