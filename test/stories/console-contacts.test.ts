@@ -103,7 +103,7 @@ test('the screens of contacts are presentable in either scheme and width', skip,
   await assertPresentableEverywhere(opened, `contacts/${made.body.id}`, async (page) => {
     const timeline = page.getByRole('region', { name: 'Timeline' })
     await timeline.getByText('Received').waitFor()
-    assert.deepEqual(await timeline.getByRole('link').allTextContents(), ['WhatsApp · Text', 'SMS · Text'])
+    assert.deepEqual(await timeline.getByRole('link').allTextContents(), ['WhatsApp · Text', 'SMS · Text', 'Answer in the inbox'])
     await page.getByRole('table', { name: 'Consent history' }).getByText('Opted in').waitFor()
   })
   opened.assertQuiet()

@@ -31,8 +31,15 @@ test('what comes in opens a conversation again, and leaves it with who sees to i
   assert.equal(Date.parse(whatsapp.window_expires_at) - Date.parse(first.created_at), 24 * 3600_000)
 
   const path = `/conversations/${whatsapp.id}`
+  await client.send('PATCH', path, { read: true })
   const done = await client.send('PATCH', path, { status: 'done', read: true, assignee: me })
   assert.deepEqual([done.status, done.body.status, done.body.read, done.body.assignee, done.body.assignee_name], [200, 'done', true, me, 'Olivia Owner'])
+  const entries = (await client.send('GET', `/audit_entries?object_id=${whatsapp.id}`)).body.data
+  assert.deepEqual(
+    entries.map(({ changes }: { changes: unknown }) => changes),
+    [{ status: 'done', read: true, assignee: me }],
+    'reading is no change that the audit log tells of',
+  )
   const ids = (rows: { id: string }[]) => rows.map(({ id }) => id)
   assert.deepEqual(ids(await list('?status=open')), [sms.id])
   assert.deepEqual(ids(await list('?status=done')), [whatsapp.id])

@@ -24,22 +24,31 @@ const conversationsMax = 10
 export function ContactTimeline({ contact }: { contact: Contact }) {
   const place = usePlace()
   const time = useTime()
-  const { messages, isPending, error, again } = useTimeline(contact)
+  const { messages, conversation, isPending, error, again } = useTimeline(contact)
   const words = text.contacts
   if (isPending) return <Waiting />
   if (error !== null) return <ProblemAlert problem={problemOf(error)} onAgain={again} />
   if (messages.length === 0) return <Text c="dimmed">{words.nothingYet}</Text>
   return (
-    <List listStyleType="none" spacing="xs">
-      {messages.map(({ id, status, type, channel_type, created_at }) => (
-        <List.Item key={id}>
-          <PathLink to={pathTo(place, 'messages', id)}>{`${inWords(channel_type)} · ${inWords(type)}`}</PathLink> <Status status={status} />{' '}
-          <Text span size="sm" c="dimmed">
-            {time(created_at)}
-          </Text>
-        </List.Item>
-      ))}
-    </List>
+    <>
+      <List listStyleType="none" spacing="xs">
+        {messages.map(({ id, status, type, channel_type, created_at }) => (
+          <List.Item key={id}>
+            <PathLink to={pathTo(place, 'messages', id)}>{`${inWords(channel_type)} · ${inWords(type)}`}</PathLink> <Status status={status} />{' '}
+            <Text span size="sm" c="dimmed">
+              {time(created_at)}
+            </Text>
+          </List.Item>
+        ))}
+      </List>
+      {conversation !== undefined && (
+        <Text mt="sm" size="sm">
+          <PathLink to={pathTo(place, 'inbox')} search={{ conversation: conversation.id }}>
+            {words.answer}
+          </PathLink>
+        </Text>
+      )}
+    </>
   )
 }
 
@@ -68,6 +77,8 @@ function useTimeline({ id, phone, identifiers }: Contact) {
   const newestFirst = (one: Message, other: Message) => (one.id < other.id ? 1 : -1)
   return {
     messages: [...byId.values()].toSorted(newestFirst).slice(0, rowsMax),
+    /** In which something came in last. */
+    conversation: found.data?.data[0],
     isPending: reads.some((read) => read.isPending),
     // what was read before stays where a later try fails
     error: reads.find((read) => read.isError && read.data === undefined)?.error ?? null,

@@ -91,10 +91,11 @@ function Handling({ conversation: { id, status, assignee, assignee_name }, onDon
   )
 }
 
-/** What is on the screen of who may answer it counts as read. */
+/** What is on the screen of who may answer it counts as read; not so for who acts in the place of somebody else. */
 function useMarkedRead({ id, read, last_message_at }: Conversation): void {
+  const { impersonating } = useOwnSession()
   const { run, because } = useChange(id)
-  const isDue = !read && because === undefined
+  const isDue = !read && because === undefined && impersonating === null
   const mark = useEffectEvent((_upTo: string) => run({ read: true }))
   useEffect(() => {
     if (isDue) mark(last_message_at)

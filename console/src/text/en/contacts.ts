@@ -69,6 +69,7 @@ export const contacts = {
 
   timeline: 'Timeline',
   nothingYet: 'Nothing has happened yet.',
+  answer: 'Answer in the inbox',
   wrote: 'Wrote',
   wasSent: 'Was sent',
   tagsRegion: 'Tags',

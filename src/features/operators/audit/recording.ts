@@ -46,7 +46,7 @@ export const consoleRecorder =
     if (route.access === 'session') return ofOneself(platform)
     if (route.access !== undefined && route.access !== 'account') return undefined
     return async (tx, change) => {
-      if (isDryRun(change) || hasTakenNothing(change)) return
+      if (isDryRun(change) || hasTakenNothing(change) || isReading(change)) return
       const { address, session } = change.request.session as Entrant
       await insertAudit(tx, { ...entryOf(platform, change), ...actingFor(session), address })
     }
@@ -92,6 +92,10 @@ const isDryRun = ({ request: { body } }: Change): boolean => typeof body === 'ob
 
 /** A batch of which every item was refused. */
 const hasTakenNothing = ({ outcome }: Change): boolean => typeof outcome === 'object' && outcome !== null && 'accepted' in outcome && outcome.accepted === 0
+
+/** Somebody opened a conversation of the inbox, which marks it read. */
+const isReading = ({ route, request: { body } }: Change): boolean =>
+  route.operation === 'conversations.update' && typeof body === 'object' && body !== null && Object.keys(body).every((name) => name === 'read')
 
 const idIn = (outcome: unknown): string | null =>
   typeof outcome === 'object' && outcome !== null && 'id' in outcome && typeof outcome.id === 'string' ? outcome.id : null
