@@ -111,7 +111,7 @@ test('people find what they and the keys of the account were refused and have ch
   await client.send('POST', '/v1/messages/batch', { messages: [message] })
   await client.send('GET', '/v1/messages?reference=secret')
   await account.api.post('/v1/messages/batch', { messages: [message] })
-  const list = await client.send('POST', '/v1/contact_lists?secret=1', { name: 'secret' })
+  const list = await client.send('POST', '/v1/contact_lists', { name: 'secret' })
   const wrong = await account.api.post('/v1/messages', { ...message, channel: 'ch_secret' })
   const read = await account.api.get('/v1/messages/msg_01m7z10y8texgrjk0p9bvk2cq6')
   await foreign.api.post('/v1/contact_lists', { name: 'Theirs' })
