@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'undici'
 import type { Answered } from './api.ts'
+import { noteError } from './provoked.ts'
 import type { World } from './world.ts'
 
 export interface ConsoleClient {
@@ -38,7 +39,13 @@ export function consoleClient(world: Pick<World, 'base_url'>): ConsoleClient {
         client.cookie = pair.endsWith('=') ? undefined : pair
       }
       const flat = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
-      return { status: answer.statusCode, headers: flat, body: flat['content-type']?.startsWith('application/json') === true ? JSON.parse(text) : text }
+      const answered = {
+        status: answer.statusCode,
+        headers: flat,
+        body: flat['content-type']?.startsWith('application/json') === true ? JSON.parse(text) : text,
+      }
+      if (answered.status >= 400) noteError(`${method} /console/api${path}`, answered.status, answered.body?.error?.code)
+      return answered
     },
   }
   return client

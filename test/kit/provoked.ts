@@ -5,7 +5,8 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorCatalogue, type ErrorCode } from '../../src/contract/errors.ts'
+import { consoleErrorCatalogue } from '../../src/contract/console-errors.ts'
+import { errorCatalogue } from '../../src/contract/errors.ts'
 
 const variable = 'POSTHORN_TEST_PROVOKED'
 const seen = new Set<string>()
@@ -41,7 +42,7 @@ export function collectErrors(): Provoked {
 
 /** What is wrong with these codes. */
 export function unprovoked(codes: ReadonlySet<string>): string[] {
-  return (Object.keys(errorCatalogue) as ErrorCode[]).flatMap((code) =>
-    codes.has(code) ? [] : [`${code} (${errorCatalogue[code].status}) was provoked by no test over HTTP`],
+  return Object.entries({ ...errorCatalogue, ...consoleErrorCatalogue }).flatMap(([code, { status }]) =>
+    codes.has(code) ? [] : [`${code} (${status}) was provoked by no test over HTTP`],
   )
 }

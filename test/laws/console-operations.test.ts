@@ -52,7 +52,9 @@ async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Ma
   await world.pool`insert into identities (id, user_id, issuer, subject, created_at) values (${world.platform.ids('idn')}, ${me}, 'https://id.example.com', 's', now())`
   const first = async (path: string) => [(await owner.send('GET', path)).body.data[0].id]
   await owner.send('POST', '/invitations', { email: 'cem@example.com', role: 'viewer' })
+  const uploaded = await owner.send('POST', '/imports', 'phone\n+4915112345671\n', { 'content-type': 'text/csv' })
   const own: Record<string, Made> = {
+    '/console/api/imports/{id}': { ids: [uploaded.body.id], mode: 'test' },
     '/console/api/messages/{id}': made.get('/v1/messages/{id}')!,
     '/console/api/conversations/{id}': { ids: await first('/conversations'), mode: 'test' },
     '/console/api/requests/{id}': { ids: [refused.headers['x-request-id']!], mode: 'test' },

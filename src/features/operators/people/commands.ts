@@ -64,6 +64,8 @@ async function createUser(platform: Platform, { admin, membership, ...given }: N
       await auditUser(tx, platform, user.id, entryOf('users create', 'members.create', user.id, { ...named, role: membership.role, admin }))
     }
     return { user, link: await resetLink(platform, tx, user.id) }
+  }).catch((error: unknown) => {
+    throw store.wasTaken(error) ? new Problem('email_taken') : error
   })
 }
 

@@ -41,6 +41,8 @@ export async function updateMe(
     await store.updateUser(tx, next)
     if (password_hash !== undefined) await sessions.endOthers(tx, user.id, session.id)
     return { name: next.name, email: next.email }
+  }).catch((error: unknown) => {
+    throw store.wasTaken(error) ? new Problem('email_taken') : error
   })
 }
 

@@ -1,5 +1,5 @@
 /** SQL of users, their memberships, and links of one use. */
-import type { Db, Fragment } from '../../../platform/database/sql.ts'
+import { sqlState, type Db, type Fragment } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Role } from '../roles.ts'
 
@@ -22,6 +22,9 @@ export async function insertUser(sql: Db, row: UserRow): Promise<void> {
     insert into users (id, email, name, password_hash, admin, created_at)
     values (${row.id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.admin}, ${row.created_at})`
 }
+
+/** Whether somebody else took the e-mail address while this was written. */
+export const wasTaken = (error: unknown): boolean => sqlState(error) === '23505'
 
 export async function findUserByEmail(sql: Db, email: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`select ${columns(sql)} from users where email = ${email}`

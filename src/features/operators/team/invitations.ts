@@ -8,7 +8,7 @@ import { insertAudit } from '../audit/store.ts'
 import { newLink, tokenHash } from '../people/links.ts'
 import { hashPassword, requirePassword } from '../people/passwords.ts'
 import { requireEmail, requireName } from '../people/setup.ts'
-import { findUserByEmail, insertMembership, insertUser, type UserRow } from '../people/store.ts'
+import { findUserByEmail, insertMembership, insertUser, wasTaken, type UserRow } from '../people/store.ts'
 import type { Role } from '../roles.ts'
 import type { Session } from '../sessions/sessions.ts'
 import { signIn } from '../sessions/sign-in.ts'
@@ -108,9 +108,9 @@ export async function accept(
   const invitation = await invitationOf(platform, given.token)
   const known = await findUserByEmail(platform.pool, invitation.email)
   const user = known === null ? await newUser(platform, given, invitation.email) : known
+  const signInFirst = () => new Problem('session_required', `Sign in as ${invitation.email}, then open the link once more; or give the password.`)
   if (known !== null && session?.user_id !== known.id) {
-    if (given.password === undefined)
-      throw new Problem('session_required', `Sign in as ${invitation.email}, then open the link once more; or give the password.`)
+    if (given.password === undefined) throw signInFirst()
     await signIn(platform, { email: known.email, password: given.password, ...(given.code === undefined ? {} : { code: given.code }) })
   }
   const at = isoTime(platform.clock.now())
@@ -132,6 +132,9 @@ export async function accept(
       ...from,
       created_at: at,
     })
+  }).catch((error: unknown) => {
+    // two invitations that somebody new accepts at once
+    throw wasTaken(error) ? signInFirst() : error
   })
   return user
 }
