@@ -15,6 +15,7 @@ import { Done } from '../../parts/done.tsx'
 import { LongTextField, TextField } from '../../parts/fields.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { RulesFields } from '../../parts/rules-fields.tsx'
+import { Matching } from './matching.tsx'
 import { draftOf, firstRules, rulesOf, type RulesDraft } from '../../parts/rules.ts'
 import { Screen } from '../../parts/screen.tsx'
 import { Waiting } from '../../parts/states.tsx'
@@ -132,6 +133,7 @@ function Fields({
         problem={problem}
       />
       <RulesFields draft={draft.rules} onChange={(rules) => onChange({ ...draft, rules })} problem={problem} param="rules" />
+      <Matching rules={rulesOf(draft.rules)} />
     </>
   )
 }

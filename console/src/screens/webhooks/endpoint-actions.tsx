@@ -15,6 +15,7 @@ import { text } from '../../text/en.ts'
 import { ChangeEndpoint } from './change-endpoint.tsx'
 import { outcomeOf } from './deliveries.tsx'
 import type { Endpoint } from './endpoint.ts'
+import { ReplayFailed } from './replay-failed.tsx'
 import { RollSecret } from './roll-secret.tsx'
 
 type Asked = 'change' | 'roll' | 'disable' | 'delete'
@@ -53,6 +54,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         ) : (
           <ActionButton label={words.enable} {...shared} loading={set.isRunning} onPress={() => set.run('active')} />
         )}
+        <ReplayFailed id={id} because={because ?? (status === 'active' ? undefined : words.enableFirst)} onTold={fresh} />
         <ActionButton label={words.delete} {...shared} onPress={() => ask('delete')} />
       </div>
       {test.problem !== undefined && <ProblemAlert problem={test.problem} />}

@@ -14,6 +14,8 @@ export const segments = {
   reachable: (shown: string, channel: string) => `${shown} by ${channel}`,
   counting: 'Counting …',
   saved: (name: string) => `${name} is saved.`,
+  matching: (count: number, shown: string) => (count === 1 ? '1 contact matches' : `${shown} contacts match`),
+  unreadable: 'Counted once every rule is complete.',
 } as const
 
 export const rules = {

@@ -1,4 +1,7 @@
 /** Of webhook endpoints and their deliveries. */
+
+const counted = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`
+
 export const webhooks = {
   create: 'New endpoint',
   empty: 'No endpoint receives events yet.',
@@ -49,11 +52,23 @@ export const webhooks = {
     disableWhy: 'What is pending fails, and what happens while it is disabled is never sent.',
     disabled: 'Disabled.',
     enabled: 'Enabled.',
+    enableFirst: 'Enable it first: a disabled endpoint gets nothing.',
     delete: 'Delete',
     deleteWhy: (url: string) => `${url} receives nothing any more, and what is pending for it is dropped.`,
     delivered: (type: string, status: number | null, ms: number | null) => `${type} was delivered: answered ${status ?? '–'} in ${ms ?? '–'} ms.`,
     failed: (type: string, why: string) => `${type} was not delivered: ${why}`,
     waiting: (type: string) => `${type} is still on its way; the table shows what becomes of it.`,
+  },
+
+  replay: {
+    button: 'Replay failed',
+    none: 'No delivery has failed.',
+    why: (count: number) => `${counted(count)} failed and can be made again: one attempt each, with the same event and a fresh signature.`,
+    whyMany: (most: number) =>
+      `${most.toLocaleString('en')} deliveries or more failed. The oldest ${most.toLocaleString('en')} are made again now: one attempt each. Repeat it for the rest.`,
+    begun: (count: number) => `${counted(count)} on the way once more; the table shows what becomes of them.`,
+    ended: (delivered: number, failed: number) =>
+      failed === 0 ? `${counted(delivered)} made again: all were delivered.` : `${delivered} delivered, ${failed} failed again.`,
   },
 
   deliveries: {
