@@ -39,7 +39,7 @@ export function ContactTags({ contact: { id, tags } }: { contact: Contact }) {
             size="lg"
             tt="none"
             fw={500}
-            miw="max-content"
+            className="tag"
             rightSection={
               because === undefined && (
                 <CloseButton size="sm" variant="transparent" c="inherit" aria-label={words.removeTag(tag)} onClick={() => change.run({ remove: [tag] })} />
