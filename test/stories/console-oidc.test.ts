@@ -102,6 +102,7 @@ test('a wrong state, nonce, audience or signature, and a way that another browse
   }
   await refused((back) => back.replace(/state=[^&]+/, 'state=other'))
   await refused((back) => back.replace(/code=[^&]+/, 'code=other'))
+  await refused((back) => back.replace(/iss=[^&]+/, 'iss=https%3A%2F%2Fother.example'))
   for (const claims of [{ nonce: 'other' }, { aud: 'other' }, { iss: 'https://other.example' }, { exp: 1 }]) {
     provider.claims = claims
     await refused()

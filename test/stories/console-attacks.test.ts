@@ -1,0 +1,195 @@
+/** What is tried at the console's door with sessions and links that are forged, fixed, stolen, used up or of another kind (docs/reference/threat-model.md). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../kit/console-api.ts'
+import { startWorld, type World } from '../kit/world.ts'
+
+const email = 'owner@example.com'
+const newPassword = 'seven green bottles'
+const hour = 3600_000
+const refusal = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
+const noSession = [401, 'session_required']
+const noLink = [400, 'token_invalid']
+
+async function signIn(world: World, client = consoleClient(world), password = ownerPassword): Promise<ConsoleClient> {
+  const answer = await client.send('POST', '/session', { email, password })
+  assert.equal(answer.status, 201, JSON.stringify(answer.body))
+  return client
+}
+
+/** Whoever has copied somebody's cookie. */
+function thief(world: World, { cookie }: ConsoleClient): ConsoleClient {
+  const client = consoleClient(world)
+  client.cookie = cookie
+  return client
+}
+
+test('a cookie that was made up, cut, lengthened or taken from the database signs nobody in', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const value = owner.cookie!.split('=')[1]!
+  const [kept] = await world.pool<{ id: string; token_hash: string }[]>`select id, token_hash from sessions`
+  const { id } = (await owner.send('GET', '/session')).body
+  assert.equal(kept!.id, id)
+  assert.ok(!JSON.stringify(await world.pool`select * from sessions`).includes(value))
+
+  const swapped = `${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`
+  const forged = [
+    '',
+    '=',
+    'null',
+    id,
+    kept!.token_hash,
+    value.slice(0, -1),
+    `${value}A`,
+    swapped,
+    value.toUpperCase(),
+    `${value}%00`,
+    "' or 1=1 --",
+    '__proto__',
+    'a'.repeat(7000),
+  ]
+  for (const cookie of forged.filter((each) => each !== value)) {
+    const answer = await consoleClient(world).send('GET', '/session', undefined, { cookie: `posthorn=${cookie}` })
+    assert.deepEqual(refusal(answer), noSession, cookie.slice(0, 60))
+  }
+  for (const name of ['Posthorn', '__Host-posthorn', 'posthorn2', 'x; y=posthorn'])
+    assert.deepEqual(refusal(await consoleClient(world).send('GET', '/session', undefined, { cookie: `${name}=${value}` })), noSession, name)
+})
+
+test('signing in begins a session of its own, whatever cookie was there before, so that nobody is led into a known one', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const attacker = await signedInOwner(world)
+  const fixed = 'f'.repeat(43)
+  for (const planted of [`posthorn=${fixed}`, attacker.cookie!]) {
+    const victim = consoleClient(world)
+    victim.cookie = planted
+    await signIn(world, victim)
+    assert.notEqual(victim.cookie, planted)
+    assert.equal((await victim.send('GET', '/session')).status, 200)
+  }
+  assert.deepEqual(refusal(await consoleClient(world).send('GET', '/session', undefined, { cookie: `posthorn=${fixed}` })), noSession)
+})
+
+test('a session that was stolen ends with its owner signing out, with a new password, and with a reset', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const owner = await signedInOwner(world)
+  const first = await signIn(world)
+  const stolen = thief(world, first)
+  assert.equal((await stolen.send('GET', '/session')).status, 200)
+  await first.send('DELETE', '/session')
+  assert.deepEqual(refusal(await stolen.send('GET', '/session')), noSession)
+
+  const again = thief(world, await signIn(world))
+  assert.equal((await owner.send('PATCH', '/me', { current_password: ownerPassword, new_password: newPassword })).status, 200)
+  assert.deepEqual(refusal(await again.send('GET', '/session')), noSession)
+  assert.equal((await owner.send('GET', '/session')).status, 200)
+
+  const { link } = await world.services.operators.people.resetPassword(email)
+  const token = link.split('#')[1]
+  assert.equal((await consoleClient(world).send('POST', '/password_resets/confirm', { token, password: ownerPassword })).status, 200)
+  assert.deepEqual(refusal(await thief(world, owner).send('GET', '/session')), noSession)
+})
+
+test('what a stolen session may do without the password is not what matters most', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const stolen = thief(world, owner)
+  stolen.account = owner.account
+  stolen.mode = 'live'
+  await world.clock.advance(11 * 60_000)
+
+  for (const [method, path, body] of [
+    ['PATCH', '/me', { email: 'thief@example.com' }],
+    ['POST', '/two_factor', undefined],
+    ['DELETE', '/two_factor', undefined],
+    ['DELETE', '/me/password', undefined],
+    ['POST', '/invitations', { email: 'thief@example.com', role: 'owner' }],
+    ['POST', '/api_keys', { mode: 'live' }],
+    ['GET', '/v1/contacts/export', undefined],
+    ['POST', '/admin/impersonations', { account: owner.account, reason: 'Because' }],
+    ['POST', '/v1/channels', { type: 'sms', provider: 'simulator', name: 'S', identifier: '+15005550199', credentials: {} }],
+  ] as const)
+    assert.deepEqual(refusal(await stolen.send(method, path, body)), [403, 'reauthentication_required'], path)
+  assert.deepEqual(refusal(await stolen.send('PATCH', '/me', { new_password: newPassword })), [400, 'parameter_missing'])
+})
+
+test('a link is good for one thing, once, for its time', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  const stranger = consoleClient(world)
+  const tokenOf = (link: string) => link.split('#')[1]!
+  const setUp = (token: string) => stranger.send('POST', '/setup', { token, name: 'Eve', email: 'eve@example.com', password: newPassword })
+  const reset = (token: string) => stranger.send('POST', '/password_resets/confirm', { token, password: newPassword })
+  const accept = (token: string) => stranger.send('POST', '/invitations/accept', { token, name: 'Eve', password: newPassword })
+
+  const late = tokenOf((await world.services.operators.offerSetup())!)
+  await world.clock.advance(24 * hour)
+  assert.deepEqual(refusal(await setUp(late)), noLink)
+  const owner = await signedInOwner(world)
+  const invited = async (name: string) => tokenOf((await owner.send('POST', '/invitations', { email: `${name}@example.com`, role: 'viewer' })).body.url)
+  const links = { reset: tokenOf((await world.services.operators.people.resetPassword(email)).link), invitation: await invited('eve') }
+
+  for (const token of [links.reset, links.invitation, '', '#', 'x'.repeat(43), '\u0000']) assert.ok([400].includes((await setUp(token)).status), token)
+  assert.deepEqual(refusal(await reset(links.invitation)), noLink)
+  assert.deepEqual(refusal(await accept(links.reset)), noLink)
+  assert.equal((await reset(links.reset)).status, 200)
+  assert.deepEqual(refusal(await reset(links.reset)), noLink)
+  assert.equal((await accept(links.invitation)).status, 201)
+  assert.deepEqual(refusal(await accept(links.invitation)), noLink)
+
+  const slow = tokenOf((await world.services.operators.people.resetPassword(email)).link)
+  await world.clock.advance(hour)
+  assert.deepEqual(refusal(await reset(slow)), noLink)
+  const again = await signIn(world, consoleClient(world), newPassword)
+  const { id } = (await again.send('GET', '/session')).body.accounts[0]
+  const { url } = (await again.send('POST', '/invitations', { email: 'cem@example.com', role: 'viewer' }, { 'service-account': id })).body
+  await world.clock.advance(7 * 24 * hour)
+  assert.deepEqual(refusal(await accept(tokenOf(url))), noLink)
+  assert.deepEqual(refusal(await stranger.send('POST', '/invitations/preview', { token: tokenOf(url) })), noLink)
+})
+
+test('nothing tells whether somebody has an e-mail address: not signing in, not asking for a link', async (t) => {
+  const world = await startWorld(t, { settings: { rate_limit_sign_in: 1000 } })
+  await world.account()
+  await signedInOwner(world)
+  const said = async (path: string, given: object) => {
+    const { status, body, headers } = await consoleClient(world).send('POST', path, given)
+    return [status, JSON.stringify(body).replaceAll(/req_\w+/g, ''), headers['set-cookie']]
+  }
+  for (const password of ['wrong', newPassword])
+    assert.deepEqual(await said('/session', { email, password }), await said('/session', { email: 'nobody@example.com', password }))
+  assert.deepEqual(await said('/password_resets', { email }), await said('/password_resets', { email: 'nobody@example.com' }))
+  await world.services.operators.resets.flush()
+})
+
+test('a page elsewhere can neither ask nor frame: no CORS, no frames, and its requests are refused', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const origin = 'https://evil.example'
+
+  const preflight = await fetch(`${world.base_url}/console/api/me`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'service-console' },
+  })
+  assert.equal(preflight.headers.get('access-control-allow-origin'), null)
+  const read = await owner.send('GET', '/me', undefined, { origin })
+  assert.deepEqual([read.headers['access-control-allow-origin'], read.headers['access-control-allow-credentials']], [undefined, undefined])
+  for (const headers of [
+    { origin },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'service-console': undefined },
+    { origin: 'null' },
+    { origin: `${world.base_url}.evil.example` },
+  ])
+    assert.deepEqual(refusal(await owner.send('PATCH', '/me', { name: 'Eve' }, headers)), [403, 'csrf_header_missing'])
+  assert.equal((await owner.send('GET', '/me')).body.name, 'Olivia Owner')
+  // what a form can send: without the header, as text
+  const form = { 'content-type': 'text/plain', 'service-console': undefined }
+  assert.deepEqual(refusal(await owner.send('POST', '/two_factor', '{}', form)), [403, 'csrf_header_missing'])
+})
