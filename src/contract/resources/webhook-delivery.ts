@@ -35,10 +35,11 @@ export const WebhookDelivery = Type.Object(
     attempts: Type.Integer({ description: 'Attempts made so far.' }),
     response_status: NullableInteger({ description: 'HTTP status of the last attempt, null when it got none.' }),
     duration_ms: NullableInteger({ description: 'How long the last attempt took.' }),
+    // no enumeration: clients take any string, and statuses are many
     error: NullableString({
-      enum: [...deliveryErrors, null],
       description:
-        'Why the last attempt failed; `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt.',
+        `Why the last attempt failed: ${deliveryErrors.map((error) => `\`${error}\``).join(', ')}, ` +
+        'or `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt.',
       examples: ['timeout'],
     }),
     error_message: NullableString({

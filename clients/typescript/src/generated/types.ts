@@ -3646,8 +3646,8 @@ export interface WebhookDelivery {
   response_status: number | null
   /** How long the last attempt took. */
   duration_ms: number | null
-  /** Why the last attempt failed; `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt. */
-  error: 'dns_failed' | 'tls_failed' | 'connection_refused' | 'connection_reset' | 'host_unreachable' | 'timeout' | 'redirect' | 'response_invalid' | 'address_not_public' | 'endpoint_disabled' | 'event_expired' | (string & {}) | null
+  /** Why the last attempt failed: `dns_failed`, `tls_failed`, `connection_refused`, `connection_reset`, `host_unreachable`, `timeout`, `redirect`, `response_invalid`, `address_not_public`, `endpoint_disabled`, `event_expired`, or `status_` and the number that was answered, such as `status_500`, where it was no 2xx. Null after a success and before the first attempt. */
+  error: string | null
   /** The same in a sentence, with what an engineer needs to act on it. */
   error_message: string | null
   /** When a pending delivery is attempted next. */
