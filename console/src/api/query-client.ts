@@ -3,7 +3,7 @@ import { QueryClient } from '@tanstack/react-query'
 import { problemOf } from './problem.ts'
 
 /** How often what is on the screen is asked for again. */
-const refetchMs = 15_000
+export const refetchMs = 15_000
 const triesMax = 2
 
 export const queryClient = new QueryClient({

@@ -49,7 +49,8 @@ async function upload(platform: Platform, sql: Db, caller: Caller, request: Inco
     return { draft: stepwiseObject(row), digest }
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
-    throw new Problem('import_file_invalid', `${error.message} ${howToSave}`, { param: 'file', details: error.details })
+    const message = `${error.message} ${howToSave}`
+    throw new Problem('import_file_invalid', message, { param: 'file', details: error.details?.map((detail) => ({ ...detail, message })) })
   }
 }
 
