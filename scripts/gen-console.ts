@@ -15,6 +15,7 @@ import { operatorsOf, ruleFields } from '../src/features/contacts/segments/field
 import { customerTexts } from '../src/features/integrations/automations/event-paths.ts'
 import { plainFields } from '../src/features/contacts/imports/columns.ts'
 import { transitions } from '../src/features/messages/states.ts'
+import { openToImpersonation } from '../src/features/operators/platform-admin/open-operations.ts'
 import { grantsOf, roles } from '../src/features/operators/roles.ts'
 import { contentExamples, endpointFilterValues, providerFields } from './console-tables.ts'
 
@@ -88,6 +89,7 @@ function tables(): string {
     runStatuses,
     endpointFilterValues: endpointFilterValues(),
     deliveryStatuses,
+    openToImpersonation,
     eventTypes: Object.keys(eventTypes),
     roleGrants: Object.fromEntries(roles.map((role) => [role, Object.fromEntries((['live', 'test'] as const).map((mode) => [mode, grantsOf(role, mode)]))])),
     campaignStatuses,

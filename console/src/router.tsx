@@ -58,6 +58,11 @@ const profile = createRoute({
   path: paths.profile,
   component: lazyRouteComponent(() => import('./screens/profile/profile-screen.tsx'), 'ProfileScreen'),
 })
+const platform = createRoute({
+  getParentRoute: () => signedIn,
+  path: paths.admin,
+  component: lazyRouteComponent(() => import('./screens/platform/platform-screen.tsx'), 'PlatformScreen'),
+})
 const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFound })
 
 const screenOf = ({ path, needs, load }: ScreenRoute) => {
@@ -74,7 +79,7 @@ const screenOf = ({ path, needs, load }: ScreenRoute) => {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([...open, signedIn.addChildren([start, profile, inAccount.addChildren(accountScreens.map(screenOf))])]),
+  routeTree: root.addChildren([...open, signedIn.addChildren([start, profile, platform, inAccount.addChildren(accountScreens.map(screenOf))])]),
   basepath: basePath,
   parseSearch: parseQuery,
   stringifySearch: queryText,

@@ -8,6 +8,10 @@ import { answered, type Answer } from './client.ts'
 export const useRead = <T>(place: Place, name: readonly unknown[], read: () => Promise<Answer<T>>, isAsked = true): UseQueryResult<T> =>
   useQuery({ queryKey: [place.account, place.mode, ...name], queryFn: () => answered(read()), placeholderData: keepPreviousData, enabled: isAsked })
 
+/** The same of what belongs to no account. */
+export const useReadAlone = <T>(name: readonly unknown[], read: () => Promise<Answer<T>>): UseQueryResult<T> =>
+  useQuery({ queryKey: name, queryFn: () => answered(read()), placeholderData: keepPreviousData })
+
 /** How many rows a list shows at once. */
 const pageRows = 50
 

@@ -9,6 +9,7 @@ import { NotAllowed, NotFound, Waiting } from '../parts/states.tsx'
 import { usePlace } from '../parts/use-place.ts'
 import { paths, pathTo } from '../paths.ts'
 import { Frame } from './frame.tsx'
+import { ImpersonationBar } from './impersonation-bar.tsx'
 import { ReauthenticationDialog } from './reauthentication-dialog.tsx'
 import { SessionEndDialog } from './session-end-dialog.tsx'
 
@@ -38,6 +39,7 @@ export function SignedIn({ children }: { children?: ReactNode }) {
   if (session === null) return <Redirect to={paths.signIn} next={pathname + searchStr} />
   return (
     <>
+      <ImpersonationBar />
       {children ?? <Outlet />}
       <SessionEndDialog />
       <ReauthenticationDialog />

@@ -7,10 +7,12 @@ import { problemOf } from '../api/problem.ts'
 import { text } from '../text/en.ts'
 import { ProblemAlert } from './problem-alert.tsx'
 import { Empty, Waiting } from './states.tsx'
-import { useCursor } from './use-cursor.ts'
+import { useCursorOf } from './use-cursor.ts'
 
 /** Nothing is sorted or filtered here: the server does both. */
 const features = tableFeatures({})
+
+const theCursor = 'starting_after'
 
 export interface Column<R> {
   readonly id: string
@@ -29,6 +31,8 @@ export interface ListTableProps<R> {
   readonly name: string
   readonly columns: readonly Column<R>[]
   readonly query: UseQueryResult<ListPage<R>>
+  /** The name of its cursor in the address, where it is not the only list there. */
+  readonly cursor?: string
   readonly isFiltered: boolean
   readonly onClearFilters: () => void
   /** What stands there while there is nothing yet. */
@@ -38,7 +42,7 @@ export interface ListTableProps<R> {
 
 export function ListTable<R extends RowData & { readonly id: string }>(props: ListTableProps<R>) {
   const { query, isFiltered } = props
-  const { isFirst } = useCursor()
+  const { isFirst } = useCursorOf(props.cursor ?? theCursor)
   if (query.isPending) return <Waiting />
   if (query.isError && query.data === undefined) return <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />
   const { data } = query.data
@@ -51,14 +55,14 @@ export function ListTable<R extends RowData & { readonly id: string }>(props: Li
     <div aria-busy={query.isPlaceholderData}>
       {query.isError && <ProblemAlert problem={problemOf(query.error)} onAgain={() => void query.refetch()} />}
       <RowsTable name={props.name} columns={props.columns} rows={data} />
-      <Pager page={query.data} />
+      <Pager page={query.data} cursor={props.cursor} />
     </div>
   )
 }
 
 /** To the newer and the older pages of a list, where there are some. */
-export function Pager({ page: { has_more, next_cursor } }: { page: ListPage<unknown> }) {
-  const { isFirst, newer, older } = useCursor()
+export function Pager({ page: { has_more, next_cursor }, cursor = theCursor }: { page: ListPage<unknown>; cursor?: string | undefined }) {
+  const { isFirst, newer, older } = useCursorOf(cursor)
   return (
     <Group justify="flex-end" mt="sm">
       {!isFirst && (

@@ -25,9 +25,9 @@ export function Empty({ why, action }: { why: string; action?: ReactNode }) {
 }
 
 /** What stands at the address of a screen that the person's role does not show. */
-export function NotAllowed({ mode }: { mode: Mode }) {
+export function NotAllowed({ mode }: { mode?: Mode }) {
   return (
-    <Screen title={text.notAllowed.title} mode={mode}>
+    <Screen title={text.notAllowed.title} {...(mode === undefined ? {} : { mode })}>
       <Text>{text.notAllowed.why}</Text>
     </Screen>
   )

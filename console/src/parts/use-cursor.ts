@@ -4,28 +4,35 @@ import type { Query } from '../query.ts'
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The cursors of the pages before this one, the first page's as ''. */
-    cursors?: readonly string[]
+    /** The cursors of the pages before this one, the first page's as '', by the name of the cursor. */
+    cursors?: Readonly<Record<string, readonly string[]>>
   }
 }
 
 export interface Cursor {
+  /** '' on the first page. */
+  readonly here: string
   readonly isFirst: boolean
   readonly newer: () => void
   readonly older: (cursor: string) => void
 }
 
-export function useCursor(): Cursor {
+export const useCursor = (): Cursor => useCursorOf('starting_after')
+
+/** Of one of several lists of a screen, under a name of its own in the address. */
+export function useCursorOf(name: string): Cursor {
   const navigate = useNavigate()
   const location = useLocation()
   const search = location.search as Query
-  const here = search['starting_after'] ?? ''
-  const before = location.state.cursors ?? []
+  const here = search[name] ?? ''
+  const before = location.state.cursors?.[name] ?? []
   const go = (cursor: string, cursors: readonly string[]) => {
-    const { starting_after: _left, ...filters } = search
-    void navigate({ to: '.', search: (cursor === '' ? filters : { ...filters, starting_after: cursor }) as never, state: { cursors } })
+    const { [name]: _left, ...filters } = search
+    const state = { cursors: { ...location.state.cursors, [name]: cursors } }
+    void navigate({ to: '.', search: (cursor === '' ? filters : { ...filters, [name]: cursor }) as never, state })
   }
   return {
+    here,
     isFirst: here === '',
     // an address that somebody was sent has no way back: the newest page then
     newer: () => go(before.at(-1) ?? '', before.slice(0, -1)),

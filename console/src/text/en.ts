@@ -15,6 +15,7 @@ import { home } from './en/home.ts'
 import { inbox } from './en/inbox.ts'
 import { messages } from './en/messages.ts'
 import { people } from './en/people.ts'
+import { platform } from './en/platform.ts'
 import { profile } from './en/profile.ts'
 import { rules, segments } from './en/segments.ts'
 import { webhooks } from './en/webhooks.ts'
@@ -28,6 +29,7 @@ export const text = {
   settings,
   audit,
   people,
+  platform,
   profile,
   contactLists,
   segments,
@@ -93,6 +95,7 @@ export const text = {
     title: 'Not allowed',
     why: 'Your role in this account does not show this. Ask an owner of it for another role.',
     button: 'Your role does not allow this here.',
+    impersonating: 'Not while you act for an account: you can read, pause, retry, test and reconnect.',
   },
 
   dialog: { close: 'Close', cancel: 'Cancel' },

@@ -24,7 +24,8 @@ const statuses: Readonly<Record<Step, readonly string[]>> = {
 export function CampaignActions({ place, campaign, onDone }: { place: Place; campaign: Campaign; onDone: (said: string) => void }) {
   const stale = useStale(place)
   const [isAsking, setAsking] = useState(false)
-  const because = useBecause(place)('campaigns:write')
+  const allowed = useBecause(place)
+  const because = allowed('campaigns:write')
   const step = useAction(
     ({ id, to }: { id: string; to: Step; status: string }, key) =>
       answered(v1(place).POST(`/v1/campaigns/{id}/${to}`, { params: { path: { id } }, headers: { 'Idempotency-Key': key } })),
@@ -34,7 +35,9 @@ export function CampaignActions({ place, campaign, onDone }: { place: Place; cam
       await stale('campaigns.')
     },
   )
-  const whyNot = (to: Step) => because ?? (statuses[to].includes(campaign.status) ? undefined : words.not(inWords(campaign.status).toLowerCase()))
+  const whyNot = (to: Step) =>
+    (to === 'pause' ? allowed('campaigns:write', 'campaigns.pause') : because) ??
+    (statuses[to].includes(campaign.status) ? undefined : words.not(inWords(campaign.status).toLowerCase()))
   const run = (to: Step) => step.run({ id: campaign.id, to, status: campaign.status })
   return (
     <div>

@@ -79,8 +79,10 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
   const stale = useStale(place)
   const [isChanging, setChanging] = useState(false)
   const [done, setDone] = useState('')
-  const notYours = useBecause(place)('channels:write')
+  const allowed = useBecause(place)
+  const notYours = allowed('channels:write')
   const because = place.mode === 'test' ? words.one.sandbox : notYours
+  const notReconnected = place.mode === 'test' ? words.one.sandbox : allowed('channels:write', 'channels.reconnect')
   const path = { id: channel.id }
   const fresh = (said: string) => {
     setDone(said)
@@ -99,7 +101,13 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
   return (
     <div>
       <div className="actions">
-        <ActionButton label={words.one.reconnect} variant="default" because={because} loading={reconnect.isRunning} onPress={() => reconnect.run(channel.id)} />
+        <ActionButton
+          label={words.one.reconnect}
+          variant="default"
+          because={notReconnected}
+          loading={reconnect.isRunning}
+          onPress={() => reconnect.run(channel.id)}
+        />
         <ActionButton label={words.one.edit} variant="default" because={because} onPress={() => setChanging(true)} />
         <ActionButton
           label={isOff ? words.one.enable : words.one.disable}

@@ -70,7 +70,7 @@ export function Deliveries({ endpoint: { id } }: { endpoint: Endpoint }) {
 
 function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
   const time = useTime()
-  const notYours = useBecause(usePlace())('webhooks:write')
+  const notYours = useBecause(usePlace())('webhooks:write', 'webhook_endpoints.retry_delivery')
   const { columns, retry, pending } = text.webhooks.deliveries
   return [
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },

@@ -23,7 +23,10 @@ type Asked = 'change' | 'roll' | 'disable' | 'delete'
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const place = usePlace()
   const stale = useStale(place)
-  const because = useBecause(place)('webhooks:write')
+  const allowed = useBecause(place)
+  const because = allowed('webhooks:write')
+  const notTested = allowed('webhooks:write', 'webhook_endpoints.test')
+  const notReplayed = allowed('webhooks:write', 'deliveries.retry')
   const words = text.webhooks.one
   const [asked, ask] = useState<Asked>()
   const [done, setDone] = useState('')
@@ -46,7 +49,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   return (
     <div>
       <div className="actions">
-        <ActionButton label={words.test} {...shared} loading={test.isRunning} onPress={() => test.run(id)} />
+        <ActionButton label={words.test} {...shared} because={notTested} loading={test.isRunning} onPress={() => test.run(id)} />
         <ActionButton label={words.edit} {...shared} onPress={() => ask('change')} />
         <ActionButton label={words.roll} {...shared} onPress={() => ask('roll')} />
         {status === 'active' ? (
@@ -54,7 +57,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         ) : (
           <ActionButton label={words.enable} {...shared} loading={set.isRunning} onPress={() => set.run('active')} />
         )}
-        <ReplayFailed id={id} because={because ?? (status === 'active' ? undefined : words.enableFirst)} onTold={fresh} />
+        <ReplayFailed id={id} because={notReplayed ?? (status === 'active' ? undefined : words.enableFirst)} onTold={fresh} />
         <ActionButton label={words.delete} {...shared} onPress={() => ask('delete')} />
       </div>
       {test.problem !== undefined && <ProblemAlert problem={test.problem} />}

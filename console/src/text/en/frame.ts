@@ -18,7 +18,8 @@ export const frame = {
   profile: 'Profile',
   platform: 'Platform',
   signOut: 'Sign out',
-  impersonating: (account: string) => `You act for ${account}.`,
+  impersonation: 'Acting for an account',
+  impersonating: (account: string, until: string) => `You act for ${account}, until ${until}:`,
   end: 'End',
 } as const
 

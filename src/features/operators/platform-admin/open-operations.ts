@@ -3,7 +3,7 @@ import type { Route } from '../../../platform/http/route.ts'
 import type { Permission } from '../roles.ts'
 
 /** Beside reads. Some only work something out, though they are asked for with a body. */
-const open: ReadonlySet<string> = new Set([
+export const openToImpersonation: readonly string[] = [
   'session.delete',
   'session.reauthenticate',
   'impersonations.delete',
@@ -17,7 +17,9 @@ const open: ReadonlySet<string> = new Set([
   'deliveries.retry',
   'segment_previews.create',
   'preview.message',
-])
+]
+
+const open: ReadonlySet<string> = new Set(openToImpersonation)
 
 export const isOpenToImpersonation = ({ method, operation }: Pick<Route, 'method' | 'operation'>, permission: Permission | undefined): boolean =>
   permission !== 'export' && (method === 'GET' || open.has(operation))

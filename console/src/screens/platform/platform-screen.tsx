@@ -1,0 +1,201 @@
+/** `/console/admin`: every account, user and e-mail of the installation, for its administrators. */
+import { Stack, Title } from '@mantine/core'
+import type { RowData } from '@tanstack/react-table'
+import { useState, type ReactNode } from 'react'
+import { own } from '../../api/client.ts'
+import type { components } from '../../api/generated/own.ts'
+import { useOwnSession } from '../../api/session.ts'
+import { useReadAlone } from '../../api/use-read.ts'
+import { PersonMenu } from '../../frame/person-menu.tsx'
+import { ActionButton } from '../../parts/action-button.tsx'
+import { ApiButton } from '../../parts/api-button.tsx'
+import { Done } from '../../parts/done.tsx'
+import { InnerList } from '../../parts/inner-list.tsx'
+import type { Column } from '../../parts/list-table.tsx'
+import { PathLink } from '../../parts/path-link.tsx'
+import { Screen } from '../../parts/screen.tsx'
+import { NotAllowed } from '../../parts/states.tsx'
+import { useTime } from '../../parts/times.ts'
+import { useCursorOf } from '../../parts/use-cursor.ts'
+import { paths } from '../../paths.ts'
+import { inWords, text } from '../../text/en.ts'
+import { Impersonate } from './impersonate.tsx'
+import { NewAccount } from './new-account.tsx'
+
+type Account = components['schemas']['AdminAccount']
+type User = components['schemas']['AdminUser']
+type Email = components['schemas']['AdminEmail']
+
+const pageRows = 50
+
+export function PlatformScreen() {
+  const { user, impersonating } = useOwnSession()
+  const words = text.platform
+  return (
+    <>
+      <header className="frame-top">
+        <PathLink to={paths.start}>{words.back}</PathLink>
+        <div className="frame-push" />
+        <PersonMenu />
+      </header>
+      <main id="content" className="page" tabIndex={-1}>
+        {user.admin ? (
+          <Screen
+            title={words.title}
+            actions={<ApiButton request={{ operation: 'admin.list_accounts', method: 'GET', path: '/console/api/admin/accounts' }} />}
+          >
+            <Stack gap="xl">
+              <Accounts because={impersonating === null ? undefined : text.notAllowed.impersonating} />
+              <Users />
+              <Emails />
+            </Stack>
+          </Screen>
+        ) : (
+          <NotAllowed />
+        )}
+      </main>
+    </>
+  )
+}
+
+type Page<R> = { readonly data: readonly R[]; readonly has_more: boolean; readonly next_cursor: string | null }
+
+/** A list with a cursor of its own in the address, for there are several on the screen. */
+function List<R extends RowData & { readonly id: string }>(props: {
+  name: string
+  cursor: string
+  columns: Column<R>[]
+  empty: string
+  read: (query: { limit: number; starting_after?: string }) => Promise<{ data?: Page<R>; error?: unknown; response: Response }>
+  children?: ReactNode
+}) {
+  const { here } = useCursorOf(props.cursor)
+  const query = useReadAlone(['admin', props.cursor, here], () => props.read({ limit: pageRows, ...(here === '' ? {} : { starting_after: here }) }))
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        {props.name}
+      </Title>
+      {props.children}
+      <InnerList
+        name={props.name}
+        columns={props.columns}
+        query={query}
+        cursor={props.cursor}
+        isFiltered={false}
+        onClearFilters={() => undefined}
+        empty={props.empty}
+      />
+    </section>
+  )
+}
+
+function Accounts({ because }: { because: string | undefined }) {
+  const words = text.platform
+  const [isNew, setNew] = useState(false)
+  const [chosen, choose] = useState<Account>()
+  const [said, setSaid] = useState('')
+  const columns = useAccountColumns(because, choose)
+  return (
+    <List
+      name={words.accounts}
+      cursor="accounts_after"
+      columns={columns}
+      empty={words.noAccounts}
+      read={(query) => own().GET('/console/api/admin/accounts', { params: { query } })}
+    >
+      <div className="actions">
+        <ActionButton label={words.create} because={because} onPress={() => setNew(true)} />
+      </div>
+      <Done text={said} />
+      {isNew && <NewAccount onClose={() => setNew(false)} onMade={(name) => setSaid(words.created(name))} />}
+      {chosen !== undefined && <Impersonate account={chosen} onClose={() => choose(undefined)} />}
+    </List>
+  )
+}
+
+function useAccountColumns(because: string | undefined, onChosen: (account: Account) => void): Column<Account>[] {
+  const time = useTime()
+  const { columns, active, suspended, impersonate, impersonateNamed } = text.platform
+  return [
+    { id: 'name', header: columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    { id: 'id', header: columns.id, cell: ({ id }) => id },
+    { id: 'owner', header: columns.owner, cell: ({ owner_email }) => owner_email },
+    { id: 'state', header: columns.state, cell: ({ suspended_at }) => (suspended_at === null ? active : suspended(time(suspended_at) ?? '')) },
+    { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },
+    {
+      id: 'act',
+      header: '',
+      cell: (account) => (
+        <ActionButton
+          label={impersonate}
+          named={impersonateNamed(account.name)}
+          because={because}
+          variant="default"
+          size="xs"
+          onPress={() => onChosen(account)}
+        />
+      ),
+    },
+  ]
+}
+
+function Users() {
+  const words = text.platform
+  const columns = useUserColumns()
+  return (
+    <List
+      name={words.users}
+      cursor="users_after"
+      columns={columns}
+      empty={words.noUsers}
+      read={(query) => own().GET('/console/api/admin/users', { params: { query } })}
+    />
+  )
+}
+
+function Emails() {
+  const words = text.platform
+  const columns = useEmailColumns()
+  return (
+    <List
+      name={words.emails}
+      cursor="emails_after"
+      columns={columns}
+      empty={words.noEmails}
+      read={(query) => own().GET('/console/api/admin/emails', { params: { query } })}
+    />
+  )
+}
+
+function useUserColumns(): Column<User>[] {
+  const time = useTime()
+  const words = text.platform
+  const { columns } = words
+  return [
+    { id: 'name', header: columns.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    { id: 'email', header: columns.email, cell: ({ email }) => email },
+    {
+      id: 'accounts',
+      header: columns.memberOf,
+      cell: ({ accounts }) => <bdi>{accounts.map(({ name, role }) => `${name} (${inWords(role)})`).join(', ')}</bdi>,
+    },
+    { id: 'factor', header: columns.factor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
+    { id: 'role', header: columns.role, cell: ({ admin }) => (admin ? words.admin : null) },
+    { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },
+  ]
+}
+
+function useEmailColumns(): Column<Email>[] {
+  const time = useTime()
+  const words = text.platform
+  const { columns } = words
+  return [
+    { id: 'recipient', header: columns.recipient, cell: ({ recipient }) => recipient ?? words.nobody },
+    { id: 'subject', header: columns.subject, cell: ({ subject }) => <bdi>{subject}</bdi> },
+    { id: 'status', header: columns.status, cell: ({ status }) => inWords(status) },
+    { id: 'attempts', header: columns.attempts, cell: ({ attempts }) => attempts },
+    { id: 'error', header: columns.error, cell: ({ error }) => <bdi>{error}</bdi> },
+    { id: 'created', header: columns.created, cell: ({ created_at }) => time(created_at) },
+  ]
+}
