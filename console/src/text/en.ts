@@ -63,6 +63,7 @@ export const text = {
     button: 'API',
     title: 'The request that does the same',
     key: 'Put an API key of this account and mode in place of $POSTHORN_KEY.',
+    session: 'This is the console’s alone: no API key opens it. It takes the cookie of your session, which the browser keeps, in place of $POSTHORN_SESSION.',
     copy: 'Copy',
     copied: 'Copied',
     reference: 'Its page in the reference',

@@ -3,6 +3,7 @@ import { Code } from '@mantine/core'
 import { own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
 import { listQuery, useRead } from '../../api/use-read.ts'
+import { ApiButton } from '../../parts/api-button.tsx'
 import { FilterText } from '../../parts/filter-text.tsx'
 import { ListTable, type Column } from '../../parts/list-table.tsx'
 import { pathOfObject } from '../../parts/object-path.ts'
@@ -23,7 +24,7 @@ export function AuditScreen() {
   const columns = useColumns()
   const words = text.audit
   return (
-    <Screen title={text.screens.audit} mode={place.mode}>
+    <Screen title={text.screens.audit} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/audit_entries', place }} />}>
       <div className="filters">
         <FilterText label={words.actor} value={query['actor'] ?? ''} onApply={(value) => set('actor', value)} />
         <FilterText label={words.object} value={query['object_id'] ?? ''} onApply={(value) => set('object_id', value)} />

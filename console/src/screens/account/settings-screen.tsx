@@ -9,6 +9,7 @@ import { useAction } from '../../api/use-action.ts'
 import { useRead } from '../../api/use-read.ts'
 import { useStale } from '../../api/use-stale.ts'
 import { microsOf } from '../../parts/amounts.ts'
+import { ApiButton } from '../../parts/api-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
@@ -58,7 +59,7 @@ function SettingsForm({ account }: { account: Account }) {
     },
   )
   return (
-    <Screen title={text.screens.settings} mode={place.mode}>
+    <Screen title={text.screens.settings} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/account', place }} />}>
       <Done text={said} />
       <Fields account={account} problem={save.problem} isRunning={save.isRunning} onGiven={save.run} />
     </Screen>

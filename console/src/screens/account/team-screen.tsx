@@ -1,8 +1,9 @@
 /** Who belongs to the account, who is invited, and in which role. */
 import { Stack, Title } from '@mantine/core'
 import { useState } from 'react'
-import { Done } from '../../parts/done.tsx'
 import { ActionButton } from '../../parts/action-button.tsx'
+import { ApiButton } from '../../parts/api-button.tsx'
+import { Done } from '../../parts/done.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
@@ -11,12 +12,21 @@ import { Invite } from './invite.tsx'
 import { Members } from './members.tsx'
 
 export function TeamScreen() {
-  const { mode } = usePlace()
+  const place = usePlace()
   const [isOpen, setOpen] = useState(false)
   const [said, setSaid] = useState('')
   const words = text.team
   return (
-    <Screen title={text.screens.team} mode={mode} actions={<ActionButton label={words.invite} onPress={() => setOpen(true)} />}>
+    <Screen
+      title={text.screens.team}
+      mode={place.mode}
+      actions={
+        <>
+          <ApiButton request={{ method: 'GET', path: '/console/api/members', place }} />
+          <ActionButton label={words.invite} onPress={() => setOpen(true)} />
+        </>
+      }
+    >
       <Done text={said} />
       <Stack gap="lg">
         <div>

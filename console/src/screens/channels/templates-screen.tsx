@@ -25,7 +25,7 @@ export function TemplatesScreen() {
   const channels = useChannels(place)
   const having = channels.data?.filter(hasTemplates)
   const channel = having?.find(({ id }) => id === query['channel']) ?? having?.[0]
-  const path = `/v1/channels/${channel?.id ?? '{id}'}/templates`
+  const path = `/v1/channels/${channel?.id ?? '{id}'}/templates` as const
   return (
     <Screen title={text.screens.templates} mode={place.mode} actions={<ApiButton request={{ operation: 'channels.list_templates', method: 'GET', path }} />}>
       {having === undefined && channels.error === null && <Waiting />}

@@ -1,5 +1,6 @@
 /** API keys, what they were refused and what they changed, and where to begin. */
 import { Code, Stack, Tabs, Text } from '@mantine/core'
+import { ApiButton } from '../../parts/api-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { usePlace } from '../../parts/use-place.ts'
@@ -9,10 +10,10 @@ import { ApiKeys } from './api-keys.tsx'
 import { Requests } from './requests.tsx'
 
 export function DevelopersScreen() {
-  const { mode } = usePlace()
+  const place = usePlace()
   const { tabs } = text.developers
   return (
-    <Screen title={text.screens.developers} mode={mode}>
+    <Screen title={text.screens.developers} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', place }} />}>
       <Tabs defaultValue="keys" keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="keys">{tabs.keys}</Tabs.Tab>

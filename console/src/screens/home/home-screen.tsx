@@ -7,6 +7,7 @@ import { problemOf } from '../../api/problem.ts'
 import { useOwnSession } from '../../api/session.ts'
 import { useRead } from '../../api/use-read.ts'
 import { numberOf, percentOf } from '../../parts/amounts.ts'
+import { ApiButton } from '../../parts/api-button.tsx'
 import { Region } from '../../parts/facts.tsx'
 import { pathOfObject } from '../../parts/object-path.ts'
 import { PathLink } from '../../parts/path-link.tsx'
@@ -24,7 +25,7 @@ export function HomeScreen() {
   const place = usePlace()
   const overview = useRead(place, ['overview.retrieve'], () => own(place).GET('/console/api/overview'))
   return (
-    <Screen title={text.screens.home} mode={place.mode}>
+    <Screen title={text.screens.home} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/overview', place }} />}>
       {overview.isError && <ProblemAlert problem={problemOf(overview.error)} onAgain={() => void overview.refetch()} />}
       {overview.isPending && <Waiting />}
       {overview.data !== undefined && <Shown overview={overview.data} />}

@@ -40,10 +40,7 @@ export function PlatformScreen() {
       </header>
       <main id="content" className="page" tabIndex={-1}>
         {user.admin ? (
-          <Screen
-            title={words.title}
-            actions={<ApiButton request={{ operation: 'admin.list_accounts', method: 'GET', path: '/console/api/admin/accounts' }} />}
-          >
+          <Screen title={words.title} actions={<ApiButton request={{ method: 'GET', path: '/console/api/admin/accounts' }} />}>
             <Stack gap="xl">
               <Accounts because={impersonating === null ? undefined : text.notAllowed.impersonating} />
               <Users />

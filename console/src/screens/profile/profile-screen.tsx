@@ -1,6 +1,7 @@
 /** `/console/profile`: what concerns the person, whatever account they are in. */
 import { Group, Paper, Radio, SimpleGrid, Stack, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
 import { PersonMenu } from '../../frame/person-menu.tsx'
+import { ApiButton } from '../../parts/api-button.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { paths } from '../../paths.ts'
@@ -20,7 +21,7 @@ export function ProfileScreen() {
         <PersonMenu />
       </header>
       <main id="content" className="page" tabIndex={-1}>
-        <Screen title={words.title}>
+        <Screen title={words.title} actions={<ApiButton request={{ method: 'GET', path: '/console/api/me' }} />}>
           <Stack>
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <You />
