@@ -27,7 +27,7 @@ export const consoleBudgets: Measurement = {
   async run(options) {
     const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => path !== undefined && existsSync(path))
     if (executablePath === undefined) return { figures: [], notes: ['Left out: there is no Chromium. Name it in CHROMIUM.'] }
-    await using service = await startService()
+    await using service = await startService({ env: { POSTHORN_RATE_LIMIT_CONSOLE: '1000000' } })
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     try {
       return await measure(options, browser, service)
@@ -183,7 +183,7 @@ async function listFigures(browser: Browser, home: string, cookies: Cookies, ser
   return figures
 }
 
-/** The 95th percentile of as many requests, one after the other, below the limit of a session. */
+/** The 95th percentile of as many requests, one after the other. */
 async function serverTimes(service: Service, cookies: Cookies, path: string, requests: number): Promise<number> {
   const headers = {
     cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
@@ -196,8 +196,7 @@ async function serverTimes(service: Service, cookies: Cookies, path: string, req
     const answer = await fetch(`http://127.0.0.1:${service.port}${path}`, { headers })
     await answer.arrayBuffer()
     const took = performance.now() - began
-    if (answer.status === 429) await new Promise((resolve) => setTimeout(resolve, 1000))
-    else if (answer.ok) times.push(took)
+    if (answer.ok) times.push(took)
     else throw new Error(`GET ${path} answered ${answer.status}`)
   }
   return times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.95)]!

@@ -90,7 +90,7 @@ async function measureAll({ only, quick, json, write }: Options): Promise<void> 
 }
 
 /** This checkout beside another commit. */
-async function compareAll({ paths, pairs, followed, gate, quick, json }: Options, revision: string): Promise<void> {
+async function compareAll({ paths, pairs, followed, consoles, gate, quick, json }: Options, revision: string): Promise<void> {
   const comparisons: Comparison[] = []
   say(`checking out ${revision}`)
   await using before = await checkOut(revision).catch((error: Error) => {
@@ -101,15 +101,15 @@ async function compareAll({ paths, pairs, followed, gate, quick, json }: Options
   for (const name of paths) {
     const started = performance.now()
     try {
-      comparisons.push(await compare(name, before, { pairs, followed, quick, say }))
+      comparisons.push(await compare(name, before, { pairs, followed, consoles, quick, say }))
       if (!json) print(comparisonText(comparisons.at(-1)!, before.name))
     } catch (error) {
       failed(name, error)
     }
     say(`${name} took ${seconds(started)} s`)
   }
-  if (json) print(JSON.stringify({ environment, seconds: seconds(began), against: { commit, subject }, followed, comparisons }, null, 2))
-  else print(`Against ${before.name} (${subject}), followed: ${followed}.\n${environmentLine()}`)
+  if (json) print(JSON.stringify({ environment, seconds: seconds(began), against: { commit, subject }, followed, consoles, comparisons }, null, 2))
+  else print(`Against ${before.name} (${subject}), followed: ${followed}; open consoles: ${consoles}.\n${environmentLine()}`)
   if (gate && comparisons.some(({ verdict }) => !verdict.met)) process.exitCode = 1
 }
 

@@ -1,5 +1,6 @@
 /** Compares this checkout with another commit: one load generator, on each side a service process and a database, started anew several times, and rounds in turn. */
 import { thisCheckout, type Checkout } from '../checkout.ts'
+import { openConsoles } from '../consoles.ts'
 import { startDriver, type Driver } from '../drive.ts'
 import { amount } from '../figures.ts'
 import { pathRound, paths, startPath, type PathName, type PathRound, type PathService } from '../rounds.ts'
@@ -9,6 +10,8 @@ import { alternating, inverse, judge, medianInterval, ratios, type Interval, typ
 export interface CompareOptions {
   readonly pairs: number
   readonly followed: Followed
+  /** How many consoles are open on the side of this checkout. */
+  readonly consoles: number
   /** Shorter rounds, for a look in between. */
   readonly quick: boolean
   readonly say: (line: string) => void
@@ -81,11 +84,13 @@ async function startRounds(
   await using old = await startPath(path, { checkout: before, ...load })
   await using current = await startPath(path, { checkout: thisCheckout, ...load, ...followedProgram(options.followed) })
   await prepareCounts(current.service, options.followed)
+  await using consoles = await openConsoles(current.service, options.consoles)
   const messages = await warmUp(driver, { before: old, after: current }, options)
   const seconds = roundSeconds[options.quick ? 'quick' : 'full'] * overtime
   const sides = { before: () => pathRound(driver, old, { seconds, messages }), after: () => pathRound(driver, current, { seconds, messages }) }
   const rounds = await alternating(options.pairs, sides, told)
   await verifyCounts(current.service, options.followed)
+  consoles.verify()
   return { messages, rounds }
 }
 

@@ -9,7 +9,8 @@ import { dollarsOf, numberOf } from '../../parts/amounts.ts'
 import { csvOf, downloadFile } from '../../parts/download.ts'
 import { ChoiceField } from '../../parts/fields.tsx'
 import { FilterText } from '../../parts/filter-text.tsx'
-import { ListTable, type Column } from '../../parts/list-table.tsx'
+import { InnerList } from '../../parts/inner-list.tsx'
+import type { Column } from '../../parts/list-table.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { instantOf, useTime, useZone } from '../../parts/times.ts'
@@ -49,7 +50,7 @@ export function Ledger() {
           />
         ))}
       </div>
-      <ListTable name={words.ledger} columns={columns} query={entries} isFiltered={isFiltered} onClearFilters={clear} empty={words.ledgerEmpty} />
+      <InnerList name={words.ledger} columns={columns} query={entries} isFiltered={isFiltered} onClearFilters={clear} empty={words.ledgerEmpty} />
     </div>
   )
 }

@@ -12,7 +12,7 @@ import { Screen } from '../../parts/screen.tsx'
 import { useFilters } from '../../parts/use-filters.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo, type Place } from '../../paths.ts'
-import { text } from '../../text/en.ts'
+import { inWords, text } from '../../text/en.ts'
 import { rateOf, type Channel } from './channel.ts'
 import { Health } from './health.tsx'
 
@@ -85,8 +85,8 @@ const columnsOf = (place: Place): Column<Channel>[] => [
       </PathLink>
     ),
   },
-  { id: 'type', header: words.columns.type, cell: ({ type }) => type },
-  { id: 'provider', header: words.columns.provider, cell: ({ provider }) => provider },
+  { id: 'type', header: words.columns.type, cell: ({ type }) => inWords(type) },
+  { id: 'provider', header: words.columns.provider, cell: ({ provider }) => inWords(provider) },
   { id: 'identifier', header: words.columns.identifier, cell: ({ identifier }) => identifier },
   { id: 'health', header: words.columns.health, cell: (channel) => <Health of={channel} /> },
   { id: 'rate', header: words.columns.rate, cell: rateOf },
