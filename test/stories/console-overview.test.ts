@@ -81,6 +81,11 @@ test('the search finds ids, numbers, addresses, references and requests, and not
   assert.deepEqual(await found(list.id), [['contact_list', list.id, 'Friends']])
   assert.deepEqual(await found('ch_test_sms').then((all: string[][]) => all[0]!.slice(0, 2)), ['channel', 'ch_test_sms'])
   assert.deepEqual(await found(refused.body.error.request_id), [['request', refused.body.error.request_id, 'POST /console/api/v1/contact_lists']])
+  const { id: endpoint_id } = (await client.send('POST', '/v1/webhook_endpoints', { url: 'https://example.com/hook', events: ['*'] })).body
+  const { body: delivery } = await client.send('POST', `/v1/webhook_endpoints/${endpoint_id}/test`)
+  assert.deepEqual(await found(delivery.id), [['webhook_endpoint', endpoint_id, 'https://example.com/hook']])
+  const { user } = (await client.send('GET', '/session')).body
+  assert.deepEqual(await found(user.id), [['member', user.id, 'Olivia Owner']])
   assert.deepEqual(await found('nothing like this'), [])
   assert.equal((await client.send('GET', '/search')).body.error.code, 'parameter_missing')
 

@@ -23,6 +23,10 @@ const lists: Readonly<Record<string, string>> = {
   whd: 'webhooks',
   txn: 'billing',
   top: 'billing',
+  grant: 'billing',
+  tpl: 'templates',
+  usr: 'team',
+  aud: 'audit',
   key: 'developers',
   req: 'developers',
 }

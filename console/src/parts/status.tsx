@@ -1,18 +1,13 @@
 /** A status of the API as people read it, with a colour that says how good it is. */
-import { Badge } from '@mantine/core'
 import { inWords } from '../text/en.ts'
+import { Mark, type MarkKind } from './mark.tsx'
 
-const colours: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ['delivered', 'read', 'completed', 'succeeded', 'active', 'connected', 'opted_in', 'accepted', 'done'].map((status) => [status, 'green']),
-  ),
-  ...Object.fromEntries(['failed', 'disconnected', 'opted_out', 'refused', 'rejected'].map((status) => [status, 'red'])),
-  ...Object.fromEntries(['queued', 'sending', 'pending', 'running', 'checked', 'draft', 'throttled', 'unavailable'].map((status) => [status, 'yellow'])),
-  ...Object.fromEntries(['sent', 'received', 'open'].map((status) => [status, 'blue'])),
+const statuses: Readonly<Record<Exclude<MarkKind, 'off'>, readonly string[]>> = {
+  good: ['delivered', 'read', 'completed', 'succeeded', 'active', 'connected', 'opted_in', 'accepted', 'done'],
+  bad: ['failed', 'disconnected', 'opted_out', 'refused', 'rejected'],
+  waiting: ['queued', 'sending', 'pending', 'running', 'checked', 'draft', 'throttled', 'unavailable'],
+  busy: ['sent', 'received', 'open'],
 }
+const kinds = new Map(Object.entries(statuses).flatMap(([kind, words]) => words.map((word) => [word, kind as MarkKind])))
 
-export const Status = ({ status }: { status: string }) => (
-  <Badge variant="dot" tt="none" fw={500} miw="max-content" color={colours[status] ?? 'gray'}>
-    {inWords(status)}
-  </Badge>
-)
+export const Status = ({ status }: { status: string }) => <Mark kind={kinds.get(status) ?? 'off'}>{inWords(status)}</Mark>

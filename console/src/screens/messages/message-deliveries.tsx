@@ -7,11 +7,12 @@ import { RowsTable, type Column } from '../../parts/list-table.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { Status } from '../../parts/status.tsx'
 import { useTime } from '../../parts/times.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo } from '../../paths.ts'
 import { text } from '../../text/en.ts'
-import { DeliveryAnswer, DeliveryStatus, type Delivery } from '../webhooks/delivery-cells.tsx'
+import { DeliveryAnswer, type Delivery } from '../webhooks/delivery-cells.tsx'
 
 const rowsMax = 100
 
@@ -53,7 +54,7 @@ function useColumns(): Column<Delivery>[] {
     },
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },
     { id: 'type', header: columns.type, cell: ({ event_type }) => event_type },
-    { id: 'status', header: columns.status, cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
+    { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
     { id: 'attempts', header: columns.attempts, cell: ({ attempts }) => attempts },
     { id: 'answer', header: columns.answer, cell: (delivery) => <DeliveryAnswer delivery={delivery} /> },
     { id: 'created_at', header: columns.at, cell: ({ created_at }) => time(created_at) },

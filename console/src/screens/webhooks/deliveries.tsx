@@ -14,11 +14,12 @@ import { InnerList } from '../../parts/inner-list.tsx'
 import type { Column } from '../../parts/list-table.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { Status } from '../../parts/status.tsx'
 import { useTime } from '../../parts/times.ts'
 import { useFilters } from '../../parts/use-filters.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { inWords, text } from '../../text/en.ts'
-import { DeliveryAnswer, DeliveryStatus, type Delivery } from './delivery-cells.tsx'
+import { DeliveryAnswer, type Delivery } from './delivery-cells.tsx'
 import type { Endpoint } from './endpoint.ts'
 
 const choices = deliveryStatuses.map((value) => ({ value, label: inWords(value) }))
@@ -75,7 +76,7 @@ function useColumns(onRetry: (id: string) => void): Column<Delivery>[] {
   return [
     { id: 'event', header: columns.event, cell: ({ event_id }) => <ObjectLink id={event_id} /> },
     { id: 'type', header: columns.type, cell: ({ event_type }) => event_type },
-    { id: 'status', header: columns.status, cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
+    { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
     { id: 'attempts', header: columns.attempts, cell: ({ attempts }) => attempts },
     { id: 'answer', header: columns.answer, cell: (delivery) => <DeliveryAnswer delivery={delivery} /> },
     { id: 'created_at', header: columns.at, cell: ({ created_at }) => time(created_at) },

@@ -1,13 +1,8 @@
 /** How a delivery went, in a cell of a table. */
 import type { components } from '../../api/generated/v1.ts'
-import { Mark, type MarkKind } from '../../parts/mark.tsx'
 import { inWords, text } from '../../text/en.ts'
 
 export type Delivery = components['schemas']['WebhookDelivery']
-
-const marks: Readonly<Record<string, MarkKind>> = { pending: 'busy', delivered: 'good', failed: 'bad' }
-
-export const DeliveryStatus = ({ delivery: { status } }: { delivery: Delivery }) => <Mark kind={marks[status] ?? 'off'}>{inWords(status)}</Mark>
 
 /** What the endpoint answered, or why it did not. */
 export function DeliveryAnswer({ delivery: { response_status, duration_ms, error, error_message } }: { delivery: Delivery }) {

@@ -8,13 +8,13 @@ import { Facts, Region } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ObjectLink } from '../../parts/object-link.tsx'
 import { Screen } from '../../parts/screen.tsx'
+import { Status } from '../../parts/status.tsx'
 import { useTime } from '../../parts/times.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
 import { Deliveries } from './deliveries.tsx'
 import { eventsOf, type Endpoint } from './endpoint.ts'
 import { EndpointActions } from './endpoint-actions.tsx'
-import { EndpointStatus } from './webhooks-screen.tsx'
 
 export function EndpointScreen() {
   const place = usePlace()
@@ -47,7 +47,7 @@ function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
     <Region title={words.one.facts}>
       <Facts
         of={[
-          [words.columns.status, <EndpointStatus key="status" status={endpoint.status} />],
+          [words.columns.status, <Status key="status" status={endpoint.status} />],
           [words.one.id, endpoint.id],
           [words.description, endpoint.description === '' ? null : endpoint.description],
           [words.events, eventsOf(endpoint, words.allEvents)],

@@ -7,15 +7,15 @@ import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton } from '../../parts/api-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { ListTable, type Column } from '../../parts/list-table.tsx'
-import { Mark } from '../../parts/mark.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { SecretDialog } from '../../parts/secret-dialog.tsx'
+import { Status } from '../../parts/status.tsx'
 import { useTime } from '../../parts/times.ts'
 import { useFilters } from '../../parts/use-filters.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo } from '../../paths.ts'
-import { inWords, text } from '../../text/en.ts'
+import { text } from '../../text/en.ts'
 import { eventsOf, type Endpoint } from './endpoint.ts'
 import { NewEndpoint } from './new-endpoint.tsx'
 
@@ -88,10 +88,8 @@ function useColumns(): Column<Endpoint>[] {
       ),
     },
     { id: 'events', header: columns.events, cell: (endpoint) => eventsOf(endpoint, allEvents) },
-    { id: 'status', header: columns.status, cell: ({ status }) => <EndpointStatus status={status} /> },
+    { id: 'status', header: columns.status, cell: ({ status }) => <Status status={status} /> },
     { id: 'description', header: columns.description, cell: ({ description }) => <bdi>{description}</bdi> },
     { id: 'created_at', header: columns.createdAt, cell: ({ created_at }) => time(created_at) },
   ]
 }
-
-export const EndpointStatus = ({ status }: { status: string }) => <Mark kind={status === 'active' ? 'good' : 'off'}>{inWords(status)}</Mark>

@@ -11,6 +11,7 @@ import type { Desk } from '../desk.ts'
 import { findRequest } from '../requests/store.ts'
 import { mayIn, type Permission } from '../roles.ts'
 import type { Session } from '../sessions/sessions.ts'
+import { listMembers } from '../team/store.ts'
 
 /** Of each kind. */
 const foundMax = 10
@@ -58,6 +59,16 @@ const kinds: Readonly<Record<string, Kind>> = {
       return { ...found, title: found.url }
     },
   },
+  // shown among the others of its endpoint
+  whd: {
+    needs: 'webhooks:read',
+    async get({ webhooks }, sql, caller, id) {
+      const found = await webhooks.deliveries.find(sql, caller, id)
+      if (found === null) return null
+      const { object, url, ...endpoint } = await webhooks.endpoints.get(sql, caller, found.endpoint_id)
+      return { object, id: endpoint.id, title: url }
+    },
+  },
   txn: {
     needs: 'billing:read',
     async get({ billing }, sql, caller, id) {
@@ -70,6 +81,13 @@ const kinds: Readonly<Record<string, Kind>> = {
     async get({ billing }, sql, caller, id) {
       const found = (await billing.balance(sql, caller)).packages.find((one) => one.id === id)
       return found === undefined ? null : { object: 'package', id, title: found.name ?? id }
+    },
+  },
+  usr: {
+    needs: 'team',
+    async get(_, sql, { account_id }, id) {
+      const found = (await listMembers(sql, account_id)).find((member) => member.id === id)
+      return found === undefined ? null : { object: 'member', id, title: found.name }
     },
   },
   key: {

@@ -20,6 +20,8 @@ export interface DeliveryService {
   /** Up to `limit + 1`, newest first. */
   list(sql: Db, tenant: Tenant, endpoint_id: string, status: DeliveryStatus | undefined, page: Page): Promise<WebhookDelivery[]>
   get(sql: Db, tenant: Tenant, endpoint_id: string, id: string): Promise<WebhookDelivery>
+  /** Of whatever endpoint the account has or had. Null where there is none. */
+  find(sql: Db, tenant: Tenant, id: string): Promise<WebhookDelivery | null>
   /** Delivers a `webhook.test` event; resolves after the first attempt, at the latest after 5 seconds. */
   test(tenant: Tenant, endpoint_id: string): Promise<WebhookDelivery>
   /** One attempt now; resolves after it, at the latest after 5 seconds. */
@@ -65,6 +67,16 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
       const row = isDeliveryId(id) ? await store.findDelivery(sql, tenant, endpoint_id, id) : null
       if (row === null) throw missing('webhook delivery', id)
       return deliveryObject(row)
+    },
+    async find(sql, tenant, id) {
+      if (!isDeliveryId(id)) return null
+      const endpoints = await endpointIds(sql, tenant)
+      const [row] = await many.findDeliveries(
+        sql,
+        tenant,
+        endpoints.map((endpoint_id) => ({ endpoint_id, id })),
+      )
+      return row === undefined ? null : deliveryObject(row)
     },
     async test(tenant, endpoint_id) {
       const { endpoint, delivery } = await transact(pool, (tx) => testDelivery(tx, platform, tenant, endpoint_id))
