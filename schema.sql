@@ -793,8 +793,8 @@ create table media_files (
   account_id text collate "C" not null,
   mode text not null,
   id text collate "C" not null,
-  channel_id text collate "C" not null,
-  message_id text collate "C" not null,
+  channel_id text collate "C",
+  message_id text collate "C",
   kind text not null,
   filename text,
   status text not null,
@@ -815,12 +815,15 @@ create table media_files (
   constraint media_files_check CHECK (((status = 'waiting'::text) = (reference IS NOT NULL))),
   constraint media_files_check1 CHECK (((status = 'copied'::text) = ((store IS NOT NULL) AND (content_type IS NOT NULL) AND (bytes IS NOT NULL)))),
   constraint media_files_failure CHECK (((failure IS NULL) OR (status = 'failed'::text))),
+  constraint media_files_message_check CHECK (((channel_id IS NULL) = (message_id IS NULL))),
   constraint media_files_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
-  constraint media_files_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'copied'::text, 'failed'::text]))),
-  constraint media_files_store_check CHECK ((store = ANY (ARRAY['folder'::text, 's3'::text])))
+  constraint media_files_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'uploading'::text, 'copied'::text, 'failed'::text]))),
+  constraint media_files_store_check CHECK ((store = ANY (ARRAY['folder'::text, 's3'::text]))),
+  constraint media_files_uploading_check CHECK (((status <> 'uploading'::text) OR ((message_id IS NULL) AND (store IS NOT NULL))))
 );
 CREATE INDEX media_files_age ON public.media_files USING btree (created_at);
 CREATE INDEX media_files_message ON public.media_files USING btree (account_id, mode, message_id);
+CREATE INDEX media_files_uploading ON public.media_files USING btree (created_at) WHERE (status = 'uploading'::text);
 CREATE INDEX media_files_waiting ON public.media_files USING btree (channel_id, due_at) WHERE (status = 'waiting'::text);
 
 create table memberships (

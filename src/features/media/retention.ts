@@ -11,6 +11,8 @@ import { discardUnfinished } from './worker.ts'
 const hourMs = 3600_000
 const dayMs = 24 * hourMs
 const removedAtOnce = 200
+/** Before what is left of an upload that ended with its process is removed: longer than any takes. */
+const abandonedAfterMs = hourMs
 /** A storage that fails so often in one pass is left alone until the next. */
 const failuresMax = 10
 /** Before what could not be removed is tried again. */
@@ -54,9 +56,11 @@ async function removeAllOld(platform: Platform, storageOf: StorageOf): Promise<n
 
 /** The file first: where its removal fails the row stays, and gives way to others until it is tried again. */
 async function removeOld(platform: Platform, storageOf: StorageOf): Promise<number> {
-  const { pool, clock, log } = platform
+  const { pool, clock, ageing, log } = platform
   const before_ms = endOfRetention(platform)
-  const old = await store.listOldMedia(pool, isoTime(before_ms), isoTime(clock.now()), removedAtOnce)
+  const now = isoTime(clock.now())
+  const abandoned = await store.listAbandonedUploads(pool, isoTime(ageing.now() - abandonedAfterMs), now, removedAtOnce)
+  const old = [...abandoned, ...(await store.listOldMedia(pool, isoTime(before_ms), now, removedAtOnce))]
   const [removed, stranded, failed]: [OldMedia[], OldMedia[], OldMedia[]] = [[], [], []]
   const failures: unknown[] = []
   for (const row of old) {

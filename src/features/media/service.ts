@@ -1,4 +1,4 @@
-/** What files that come in mean: announced with their message, copied at once, read by signed addresses, and after a while deleted (behaviour: channels 8). */
+/** What files mean, those that come in and those that are uploaded: announced with their message, copied at once, read by signed addresses, and after a while deleted (behaviour: channels 8). */
 import type { Tenant } from '../../contract/caller.ts'
 import { Problem } from '../../contract/problem.ts'
 import { httpClient } from '../../lib/http-client.ts'
@@ -17,6 +17,7 @@ import { NotKept, type Storage } from './storage.ts'
 import * as store from './store.ts'
 import type { MediaRow, NewMedia } from './store.ts'
 import { mediaChores, mediaInvariants } from './retention.ts'
+import { uploads } from './uploads.ts'
 import { mediaCopier } from './worker.ts'
 
 export { filesOfMessages, insertMedia, type NewMedia } from './store.ts'
@@ -45,6 +46,8 @@ export function mediaService(platform: Platform, channels: Pick<ChannelService, 
     announce: (tenant: Tenant, message: Announced) => announce(platform, addresses, tenant, message),
     /** The content of a message with addresses that are good for a day from now. */
     refreshed: (tenant: Tenant, content: unknown): unknown => refreshed(addresses, tenant, content, clock.now() + freshAddressMs),
+    /** Files that members of an account upload. */
+    uploads: uploads({ platform, addresses, incoming, storage }),
     open: openFile(platform, addresses, storageOf),
     lane: copier.lane,
     chores: mediaChores(platform, incoming, storageOf),
@@ -131,7 +134,11 @@ function openFile(platform: Platform, addresses: Addresses, storageOf: (name: 'f
   return async (id, query): Promise<ServedFile> => {
     const refusal = addresses.refusal(id, query, platform.clock.now())
     if (refusal === 'unsigned') throw new Problem('resource_missing', 'The address is not one of ours, or was changed. Take `url` of the attachment as it is.')
-    if (refusal === 'expired') throw new Problem('resource_missing', 'The address has expired. Retrieve its message again: that shows a new one.')
+    if (refusal === 'expired')
+      throw new Problem(
+        'resource_missing',
+        'The address has expired. Retrieve its message again, which shows a new one; a file that was uploaded is uploaded again.',
+      )
     const row = await store.findMedia(platform.pool as Db, id)
     if (row === null) throw new Problem('resource_missing', `The file was deleted ${platform.settings.media_retention_days} days after it came in.`)
     if (row.status === 'failed')
@@ -139,7 +146,7 @@ function openFile(platform: Platform, addresses: Addresses, storageOf: (name: 'f
         'resource_missing',
         `The file could not be fetched from the provider. ${row.failure ?? ''} Ask its sender to send it again.`.replace('  ', ' '),
       )
-    if (row.status === 'waiting')
+    if (row.status === 'waiting' || row.status === 'uploading')
       throw new Problem('upstream_unavailable', 'The file is still being fetched from the provider. Try again in a moment.', {
         headers: { 'retry-after': retryAfterSeconds },
       })
@@ -161,9 +168,9 @@ async function readFile(platform: Platform, row: MediaRow, kept: Storage | undef
   }
 }
 
-/** Shown in the browser only where nothing in it can run. */
-function headersOf({ content_type, filename, id }: MediaRow): Record<string, string> {
-  const shown = /^(image|audio|video)\//.test(content_type!) && content_type !== 'image/svg+xml'
+/** Shown in the browser only where nothing in it can run, and never where it was uploaded. */
+function headersOf({ content_type, filename, id, message_id }: MediaRow): Record<string, string> {
+  const shown = message_id !== null && /^(image|audio|video)\//.test(content_type!) && content_type !== 'image/svg+xml'
   const name = encodeURIComponent((filename ?? id).toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
   return {
     'content-type': content_type!,

@@ -1,4 +1,4 @@
-/** SQL of files that came in. */
+/** SQL of files that came in, and of those that were uploaded. */
 import type { Mode, Tenant } from '../../contract/caller.ts'
 import { jsonRows, type Db } from '../../platform/database/sql.ts'
 
@@ -6,11 +6,12 @@ export interface MediaRow {
   account_id: Tenant['account_id']
   mode: Mode
   id: string
-  channel_id: string
-  message_id: string
+  /** Null for what was uploaded. */
+  channel_id: string | null
+  message_id: string | null
   kind: string
   filename: string | null
-  status: 'waiting' | 'copied' | 'failed'
+  status: 'waiting' | 'uploading' | 'copied' | 'failed'
   reference: Record<string, string> | null
   attempts: number
   due_at: string
@@ -24,7 +25,13 @@ export interface MediaRow {
   failure: string | null
 }
 
-export type NewMedia = Pick<MediaRow, 'account_id' | 'mode' | 'id' | 'channel_id' | 'message_id' | 'kind' | 'filename' | 'reference' | 'created_at'>
+/** A file that came with a message. */
+export interface InboundMediaRow extends MediaRow {
+  channel_id: string
+  message_id: string
+}
+
+export type NewMedia = Pick<InboundMediaRow, 'account_id' | 'mode' | 'id' | 'channel_id' | 'message_id' | 'kind' | 'filename' | 'reference' | 'created_at'>
 
 export async function insertMedia(tx: Db, rows: readonly NewMedia[]): Promise<void> {
   if (rows.length === 0) return
@@ -50,12 +57,12 @@ export interface Claim {
   readonly channel_rows_max: number
   readonly account_rows_max: number
   /** What this process copies already. */
-  readonly busy: readonly Pick<MediaRow, 'account_id' | 'channel_id'>[]
+  readonly busy: readonly Pick<InboundMediaRow, 'account_id' | 'channel_id'>[]
 }
 
 /** Takes files that are due, and those of processes that died, so many of each channel and account, which take turns. A try counts from here on: a file that ends its process is not tried for ever. */
-export async function claimMedia(sql: Db, claim: Claim): Promise<MediaRow[]> {
-  return await sql<MediaRow[]>`
+export async function claimMedia(sql: Db, claim: Claim): Promise<InboundMediaRow[]> {
+  return await sql<InboundMediaRow[]>`
     with busy as (
       select account_id, channel_id, count(*) as files
       from json_to_recordset(${jsonRows(claim.busy.map(({ account_id, channel_id }) => ({ account_id, channel_id })))}::text::json) as t(account_id text, channel_id text)
@@ -116,17 +123,41 @@ export async function postponeMedia(sql: Db, id: string, process_id: string, due
     where id = ${id} and status = 'waiting' and process_id = ${process_id}`
 }
 
+export type NewUpload = Pick<MediaRow, 'account_id' | 'mode' | 'id' | 'kind' | 'filename' | 'store' | 'bucket' | 'created_at'>
+
+export async function insertUpload(sql: Db, upload: NewUpload): Promise<void> {
+  const { account_id, mode, id, kind, filename, store, bucket, created_at } = upload
+  await sql`
+    insert into media_files (account_id, mode, id, kind, filename, status, store, bucket, due_at, created_at)
+    values (${account_id}, ${mode}, ${id}, ${kind}, ${filename}, 'uploading', ${store}, ${bucket}, ${created_at}, ${created_at})`
+}
+
+/** The file lies where its row says; false where the upload was given up meanwhile. */
+export async function settleUpload(sql: Db, tenant: Tenant, id: string, content_type: string, bytes: number): Promise<boolean> {
+  const rows = await sql`
+    update media_files set status = 'copied', content_type = ${content_type}, bytes = ${bytes}
+    where account_id = ${tenant.account_id} and mode = ${tenant.mode} and id = ${id} and status = 'uploading'
+    returning id`
+  return rows.length > 0
+}
+
+/** Uploads that began before then and are not complete. */
+export const listAbandonedUploads = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
+  await sql<OldMedia[]>`
+    select id, store, bucket, created_at from media_files where status = 'uploading' and created_at < ${before} and due_at <= ${now}
+    order by created_at limit ${rows_max}`
+
 export type OldMedia = Pick<MediaRow, 'id' | 'store' | 'bucket' | 'created_at'>
 
 /** Files that came in before then, with what must be removed for them; without those whose removal was put off. */
 export const listOldMedia = async (sql: Db, before: string, now: string, rows_max: number): Promise<OldMedia[]> =>
   await sql<OldMedia[]>`
-    select id, store, bucket, created_at from media_files where created_at < ${before} and (store is null or due_at <= ${now})
+    select id, store, bucket, created_at from media_files where created_at < ${before} and status <> 'uploading' and (store is null or due_at <= ${now})
     order by created_at limit ${rows_max}`
 
 /** Their removal is tried again then. */
 export async function deferRemoval(sql: Db, ids: readonly string[], until: string): Promise<void> {
-  await sql`update media_files set due_at = ${until} where id = any(${[...ids]}::text[]) and status = 'copied'`
+  await sql`update media_files set due_at = ${until} where id = any(${[...ids]}::text[]) and store is not null`
 }
 
 /** How many files that came in before then are kept still, and where. */
@@ -138,11 +169,11 @@ export async function deleteMedia(sql: Db, ids: readonly string[]): Promise<void
   await sql`delete from media_files where id = any(${[...ids]}::text[])`
 }
 
-/** Those of these files that still wait to be copied. */
+/** Those of these files that are still to be written. */
 export async function stillWaiting(sql: Db, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await sql<{ id: string }[]>`select id from media_files where id = any(${[...ids]}::text[]) and status = 'waiting'`
+  const rows = await sql<{ id: string }[]>`select id from media_files where id = any(${[...ids]}::text[]) and status in ('waiting', 'uploading')`
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Files with the message that each came with: a fragment for whoever proves that they belong together. */
-export const filesOfMessages = (sql: Db) => sql`select account_id, mode, message_id, id from media_files`
+export const filesOfMessages = (sql: Db) => sql`select account_id, mode, message_id, id from media_files where message_id is not null`

@@ -8,7 +8,8 @@ import type { ChannelService } from '../channels/service.ts'
 import type { Incoming } from './folder.ts'
 import type { Storage } from './storage.ts'
 import * as store from './store.ts'
-import type { MediaRow } from './store.ts'
+import type { InboundMediaRow } from './store.ts'
+import { bytesMaxOf } from './file-kinds.ts'
 
 const atOnceMax = 16
 const atOncePerChannelMax = 3
@@ -19,15 +20,6 @@ const claimMs = copyTimeoutMs + 60_000
 /** Before each further try; after the last one it has failed. */
 const retryAfterMs = [2_000, 5_000, 15_000, 60_000, 150_000, 300_000]
 const attemptsMax = retryAfterMs.length + 1
-const megabyte = 1024 * 1024
-/** By the kind of attachment; providers send less. */
-const bytesMaxOf: Readonly<Record<string, number>> = {
-  image: 25 * megabyte,
-  sticker: 5 * megabyte,
-  audio: 25 * megabyte,
-  video: 100 * megabyte,
-  document: 100 * megabyte,
-}
 const failureLengthMax = 300
 
 export interface MediaWorkerDeps {
@@ -46,10 +38,10 @@ export interface MediaCopier {
 export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
   const { platform } = deps
   const { pool, clock, process_id } = platform
-  const inHand = new Map<string, { readonly row: MediaRow; readonly done: Promise<void> }>()
+  const inHand = new Map<string, { readonly row: InboundMediaRow; readonly done: Promise<void> }>()
   const stopping = new AbortController()
 
-  async function carry(row: MediaRow): Promise<void> {
+  async function carry(row: InboundMediaRow): Promise<void> {
     try {
       await copy(deps, row, stopping.signal)
     } catch (error) {
@@ -92,7 +84,7 @@ export function mediaCopier(deps: MediaWorkerDeps): MediaCopier {
 }
 
 /** Copies one file, and writes what came of it. */
-async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, row: MediaRow, stopping: AbortSignal): Promise<void> {
+async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, row: InboundMediaRow, stopping: AbortSignal): Promise<void> {
   const { pool, clock, process_id, log } = platform
   if (row.attempts > attemptsMax) {
     log.warn(
@@ -107,7 +99,7 @@ async function copy({ platform, channels, incoming, storage }: MediaWorkerDeps, 
     if (channel === null) return void (await store.settleMedia(pool, row.id, process_id, { failure: 'Its channel was deleted before.' }))
     const copied = await withDeadline(clock, copyTimeoutMs, async (deadline) => {
       const signal = AbortSignal.any([deadline, stopping])
-      const bytes_max = bytesMaxOf[row.kind] ?? bytesMaxOf['document']!
+      const bytes_max = bytesMaxOf(row.kind)
       const { content_type: told, chunks } = await channels.openMedia(channel, row.reference!, bytes_max, signal)
       const content_type = contentType(told)
       const { path, bytes } = await incoming.write(row.id, untilAborted(chunks, signal), bytes_max, signal)

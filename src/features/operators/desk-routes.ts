@@ -3,6 +3,7 @@ import type { ConsoleRoute } from './console-route.ts'
 import type { Desk } from './desk.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { importStepRoutes } from './imports/routes.ts'
+import { mediaRoutes } from './media/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { previewRoutes } from './previews/routes.ts'
 import { searchRoutes } from './search/routes.ts'
@@ -13,4 +14,5 @@ export const deskRoutes = (desk: Desk): ConsoleRoute[] => [
   ...previewRoutes(desk),
   ...conversationRoutes(desk),
   ...importStepRoutes(desk),
+  ...mediaRoutes(desk),
 ]

@@ -7,6 +7,7 @@ import type { ChannelService } from '../channels/service.ts'
 import type { ImportService } from '../contacts/imports/service.ts'
 import type { ContactService } from '../contacts/service.ts'
 import type { IntegrationService } from '../integrations/service.ts'
+import type { MediaService } from '../media/service.ts'
 import type { MessageService } from '../messages/service.ts'
 import type { FeedService } from '../webhooks/feed/service.ts'
 import type { WebhookService } from '../webhooks/service.ts'
@@ -18,6 +19,7 @@ export interface Desk {
   readonly channels: ChannelService
   readonly contacts: ContactService
   readonly imports: ImportService
+  readonly media: MediaService
   readonly messages: MessageService
   readonly webhooks: WebhookService
   readonly feed: FeedService

@@ -752,6 +752,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["media.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/stream": {
         parameters: {
             query?: never;
@@ -2147,6 +2163,18 @@ export interface components {
              * @enum {string}
              */
             type: "unsupported";
+        };
+        UploadedMedia: {
+            /** @constant */
+            object: "media_file";
+            id: string;
+            url: string;
+            type: string;
+            content_type: string;
+            filename: string | null;
+            size: number;
+            /** Format: date-time */
+            expires_at: string;
         };
         WebhookDelivery: {
             id: string;
@@ -3751,6 +3779,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StepwiseImport"];
+                };
+            };
+        };
+    };
+    "media.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedMedia"];
                 };
             };
         };

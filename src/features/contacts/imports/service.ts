@@ -11,6 +11,7 @@ import type { ContactImportRow } from './rows.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { untilDone } from '../../../platform/chores.ts'
 import { transact, type Db } from '../../../platform/database/sql.ts'
+import { isForm } from '../../../platform/http/form.ts'
 import { requireCursor, type Page } from '../../../platform/http/paging.ts'
 import type { Chore, Platform } from '../../../platform/platform.ts'
 import { csvLine, unguarded } from '../csv.ts'
@@ -108,8 +109,6 @@ const importChores = ({ pool, clock, ageing }: Platform): Chore[] => [
     run: () => untilDone(clock, choreRows, () => store.deleteOldErrors(pool, isoTime(ageing.now() - importLimits.errors_kept_ms), choreRows)),
   },
 ]
-
-const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
 
 function requireConsent({ consent_declared }: UploadOptions): void {
   if (consent_declared === 'true') return

@@ -1,9 +1,9 @@
 /** A file on its way in: `text/csv` or multipart, checked as it streams, and laid down in pieces. Memory holds a few pieces, whatever the size of the file. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import busboy from 'busboy'
 import { invalid, Problem } from '../../../contract/problem.ts'
 import { importLimits } from '../../../contract/resources/contact-import.ts'
+import { formOverhead, isForm, readForm, receiving, unknownField } from '../../../platform/http/form.ts'
 import { readRows } from './cells.ts'
 import { delimiterOf, SplitError, Splitter, type Piece } from './splitter.ts'
 
@@ -35,87 +35,42 @@ export interface UploadTarget {
 }
 
 /** Reads the request. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
-export async function receiveFile(
-  request: IncomingMessage,
-  given: UploadOptions,
-  target: UploadTarget,
-): Promise<{ file: UploadedFile; options: UploadOptions }> {
-  try {
+export const receiveFile = (request: IncomingMessage, given: UploadOptions, target: UploadTarget): Promise<{ file: UploadedFile; options: UploadOptions }> =>
+  receiving(request, async () => {
     const type = request.headers['content-type'] ?? ''
     if (Number(request.headers['content-length'] ?? 0) > target.bytes_max + formOverhead) throw tooLarge(target.bytes_max)
-    if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
-      throw new Problem('invalid_json', 'Send the file unpacked, without Content-Encoding.')
     if (/^text\/csv\b/i.test(type))
       return { file: await readFile(request.iterator({ destroyOnReturn: false }), given.file_name ?? null, given, target), options: given }
-    if (/^multipart\/form-data\b/i.test(type)) return await receiveForm(request, given, target)
+    if (isForm(request)) return await receiveForm(request, given, target)
     throw new Problem('invalid_json', 'Send the file with the header Content-Type: text/csv, or as the field `file` of multipart/form-data.')
-  } catch (error) {
-    request.unpipe()
-    request.resume() // thrown away, so that the client can read the answer
-    if (error instanceof Problem) throw error
-    if (!request.complete && (request.errored !== null || request.destroyed))
-      throw new Problem('invalid_json', 'The body ended before it was complete. Send it again.')
-    throw error
-  }
-}
+  })
 
 const formFields: readonly string[] = ['consent_declared', 'default_country', 'columns']
-/** What a form may add to the size of its file. */
-const formOverhead = 64 * 1024
 
 async function receiveForm(request: IncomingMessage, given: UploadOptions, target: UploadTarget): Promise<{ file: UploadedFile; options: UploadOptions }> {
   const fields: Record<string, string> = {}
-  let reading: Promise<UploadedFile> | undefined
-  const form = openForm(request)
-  await new Promise<void>((resolve, reject) => {
-    form.on('field', (name: string | undefined, value) => {
-      const known = name !== undefined && formFields.includes(name)
-      if (known && (reading === undefined || name === 'consent_declared')) fields[name] = value
-      else reject(misplaced(name ?? '', known))
-    })
-    form.on('file', (name: string | undefined, stream, { filename }) => {
-      if (name !== 'file') {
-        stream.resume()
-        reject(invalid((name ?? '').slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'))
-        return
-      }
-      reading = readFile(stream.iterator({ destroyOnReturn: false }), given.file_name ?? filename ?? null, { ...given, ...fields }, target)
-      reading.catch((error: unknown) => {
-        stream.resume()
-        reject(error as Error)
-      })
-    })
-    form.on('filesLimit', () => reject(invalid('file', 'too_many', 'Send one file at a time.')))
-    form.on('error', (error) => reject(new Problem('invalid_json', `The form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`)))
-    form.on('close', resolve)
-    request.on('error', reject)
-    request.on('aborted', () => reject(new Problem('invalid_json', 'The body ended before it was complete. Send it again.')))
-    request.pipe(form)
+  let begun = false
+  const file = await readForm(request, {
+    field(name, value) {
+      const known = formFields.includes(name)
+      if (!known || (begun && name !== 'consent_declared')) return misplaced(name, known)
+      fields[name] = value
+      return null
+    },
+    file(chunks, file_name) {
+      begun = true
+      return readFile(chunks, given.file_name ?? file_name, { ...given, ...fields }, target)
+    },
   })
-  if (reading === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the CSV there.')
-  const options = { ...given, ...fields }
-  return { file: await reading, options }
+  if (file === undefined) throw invalid('file', 'missing_field', 'The form has no field `file`. Put the CSV there.')
+  return { file, options: { ...given, ...fields } }
 }
 
 /** Why a field of a form is refused. */
 function misplaced(name: string, known: boolean): Problem {
   if (known) return invalid(name, 'invalid_value', `The field ${name} must stand before the file in the form.`)
   if (name === 'file') return invalid('file', 'invalid_type', 'The field `file` holds no file. Send it with a file name, as `-F file=@people.csv` does.')
-  const shown = name.slice(0, 80)
-  return invalid(
-    shown,
-    'unknown_field',
-    `The form has a field ${JSON.stringify(shown)} that is not known here. Known are file, consent_declared, default_country and columns.`,
-  )
-}
-
-function openForm(request: IncomingMessage) {
-  try {
-    return busboy({ headers: request.headers, limits: { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 }, defParamCharset: 'utf8' })
-  } catch {
-    // busboy says only that it found no boundary
-    throw new Problem('invalid_json', 'The header Content-Type: multipart/form-data has no boundary.')
-  }
+  return unknownField(name, 'file, consent_declared, default_country and columns')
 }
 
 /** Decodes, checks and cuts the bytes of the file. */

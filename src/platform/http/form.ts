@@ -1,0 +1,93 @@
+/** Files that come in a streamed body, as the field `file` of a form: read as they arrive, never held whole. */
+import busboy from 'busboy'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { invalid, Problem } from '../../contract/problem.ts'
+
+export interface FormReader<T> {
+  /** Takes a field in; the Problem of one that is not taken. */
+  field(name: string, value: string): Problem | null
+  /** Reads the file to its end, or rejects with the Problem that the caller is to see. */
+  file(chunks: AsyncIterable<unknown>, file_name: string | null): Promise<T>
+}
+
+/** What a form may add to the size of its file. */
+export const formOverhead = 64 * 1024
+
+export const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')
+
+/** Runs what reads a streamed body. Rejects with the Problem that the caller is to see; the rest of the body is then thrown away. */
+export async function receiving<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
+  try {
+    if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
+      throw new Problem('invalid_json', 'Send the file unpacked, without Content-Encoding.')
+    return await read()
+  } catch (error) {
+    request.unpipe()
+    request.resume() // thrown away, so that the client can read the answer
+    if (error instanceof Problem) throw error
+    if (!request.complete && (request.errored !== null || request.destroyed)) throw cutShort()
+    throw error
+  }
+}
+
+/** Reads a form with one file in its field `file`; undefined where it has none. */
+export async function readForm<T>(request: IncomingMessage, reader: FormReader<T>): Promise<T | undefined> {
+  let reading: Promise<T> | undefined
+  const form = openForm(request)
+  await new Promise<void>((resolve, reject) => {
+    form.on('field', (name: string | undefined, value) => {
+      const refused = reader.field(name ?? '', value)
+      if (refused !== null) reject(refused)
+    })
+    form.on('file', (name: string | undefined, stream, { filename }) => {
+      stream.on('error', () => undefined) // whoever reads it is told
+      if (name !== 'file') {
+        stream.resume()
+        reject(invalid((name ?? '').slice(0, 80), 'unknown_field', 'The file must stand in the field `file` of the form.'))
+        return
+      }
+      reading = reader.file(piecesOf(stream), filename ?? null)
+      reading.catch((error: unknown) => {
+        stream.resume()
+        reject(error as Error)
+      })
+    })
+    form.on('filesLimit', () => reject(invalid('file', 'too_many', 'Send one file at a time.')))
+    form.on('error', (error) => reject(new Problem('invalid_json', `The form cannot be read: ${error instanceof Error ? error.message : 'it is malformed'}.`)))
+    form.on('close', resolve)
+    request.on('error', reject)
+    request.on('aborted', () => reject(cutShort()))
+    request.pipe(form)
+  }).catch((error: unknown) => {
+    request.unpipe(form)
+    form.destroy() // whoever still waits for more of the file waits no longer
+    throw error
+  })
+  return await reading
+}
+
+async function* piecesOf(stream: Readable): AsyncGenerator<unknown> {
+  try {
+    for await (const piece of stream.iterator({ destroyOnReturn: false })) yield piece
+  } catch {
+    throw cutShort()
+  }
+}
+
+/** The refusal of a field that a form may not have. */
+export function unknownField(name: string, known: string): Problem {
+  const shown = name.slice(0, 80)
+  return invalid(shown, 'unknown_field', `The form has a field ${JSON.stringify(shown)} that is not known here. Known are ${known}.`)
+}
+
+const cutShort = (): Problem => new Problem('invalid_json', 'The body ended before it was complete. Send it again.')
+
+function openForm(request: IncomingMessage) {
+  try {
+    return busboy({ headers: request.headers, limits: { files: 1, fields: 20, fieldSize: 64 * 1024, parts: 30 }, defParamCharset: 'utf8' })
+  } catch {
+    // busboy says only that it found no boundary
+    throw new Problem('invalid_json', 'The header Content-Type: multipart/form-data has no boundary.')
+  }
+}
