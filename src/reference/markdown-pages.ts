@@ -8,7 +8,7 @@ import { once } from '../lib/once.ts'
 import type { LinkTo, Rendered, Section } from './markdown.ts'
 import { pageOptions } from './missing-page.ts'
 import { navEntry, navSection, startLinks } from './navigation.ts'
-import { page } from './page.ts'
+import { page, pageHeaders } from './page.ts'
 import { html, preparedOnce, sendPrepared } from './prepared.ts'
 
 export interface MarkdownFolder {
@@ -50,8 +50,25 @@ export function mountMarkdown(server: FastifyInstance, pages: MarkdownPages): vo
       return sendPrepared(request, reply, await made(`${folder.path}/${name}`, html, () => pageOf(pages, folder, found, name)))
     }
     server.get(folder.path, { exposeHeadRoute: true }, (request, reply) => serve(request, reply, 'README'))
+    server.get(`${folder.path}/pictures/:name`, { exposeHeadRoute: true }, (request, reply) =>
+      sendPicture(reply, join(pages.root, folder.folder, 'pictures'), (request.params as { name: string }).name),
+    )
     server.get(`${folder.path}/:page`, pageOptions, (request, reply) => serve(request, reply, (request.params as { page: string }).page))
   }
+}
+
+const pictureName = /^[a-z0-9-]+\.webp$/
+
+/** A picture of a page, from its folder. */
+async function sendPicture(reply: FastifyReply, folder: string, name: string): Promise<FastifyReply> {
+  const missing = new Problem('resource_missing', 'There is no picture at this address. The guides that show pictures are listed at /docs/guides.')
+  if (!pictureName.test(name)) throw missing
+  const bytes = await readFile(join(folder, name)).catch(() => undefined)
+  if (bytes === undefined) throw missing
+  return reply
+    .headers({ ...pageHeaders(), 'cache-control': 'public, max-age=3600' })
+    .type('image/webp')
+    .send(bytes)
 }
 
 /** The refusal of a page that is not in the folder, with the one that was probably meant. */
@@ -148,6 +165,8 @@ function linksFrom({ folders, documents, elsewhere }: MarkdownPages, from: strin
     const target = posix.join(from, file)
     const alone = documents.find((document) => document.file === target)
     if (alone !== undefined) return alone.path + anchor
+    const pictured = folders.find(({ folder }) => posix.dirname(target) === `${folder}/pictures`)
+    if (pictured !== undefined) return `${pictured.path}/pictures/${posix.basename(target)}`
     const start = starts[posix.dirname(target)]
     if (start === undefined || !target.endsWith('.md')) return undefined
     const name = posix.basename(target, '.md')

@@ -21,7 +21,7 @@ export interface Rendered {
 const numberedHeading = /^(\d+)\. (.+)$/
 const paragraphNumber = /^\d+\.\d+$/
 
-/** HTML in the text is shown as it is written, and comments are not; images are left out. */
+/** HTML in the text is shown as it is written, and comments are not. Of images those are shown that are served here, in the scheme of the reader where there is one of each; of others the words stay. */
 export function renderMarkdown(markdown: string, linkTo: LinkTo): Rendered {
   const sections: Section[] = []
   const marked = new Marked({ gfm: true, renderer: rendererOf(linkTo, sections) })
@@ -32,7 +32,10 @@ export function renderMarkdown(markdown: string, linkTo: LinkTo): Rendered {
 function rendererOf(linkTo: LinkTo, sections: Section[]): Renderer {
   const renderer = new Renderer()
   renderer.html = ({ text }) => escape(text.replaceAll(/<!--[^]*?-->\n*/g, ''))
-  renderer.image = ({ text }) => escape(text)
+  renderer.image = ({ href, text }) => {
+    const to = linkTo(href)
+    return to === undefined ? escape(text) : pictureOf(to, text)
+  }
   renderer.heading = function ({ tokens, depth, text }: Tokens.Heading) {
     const inner = this.parser.parseInline(tokens)
     if (depth === 1) return `<h1>${inner}</h1>\n`
@@ -60,6 +63,13 @@ function rendererOf(linkTo: LinkTo, sections: Section[]): Renderer {
     return to === undefined ? inner : `<a href="${escape(to)}">${inner}</a>`
   }
   return renderer
+}
+
+/** `…-light.webp` has a `…-dark.webp` beside it. */
+function pictureOf(light: string, alt: string): string {
+  const image = `<img src="${escape(light)}" alt="${escape(alt)}" loading="lazy">`
+  if (!light.endsWith('-light.webp')) return image
+  return `<picture><source media="(prefers-color-scheme: dark)" srcset="${escape(light.replace(/light\.webp$/, 'dark.webp'))}">${image}</picture>`
 }
 
 /** On a phone cells stand below each other: all but the first say what of. */

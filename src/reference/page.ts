@@ -35,6 +35,7 @@ function assets(): Assets {
     `style-src ${hash(style)}`,
     `script-src ${hash(script)}`,
     "connect-src 'self'",
+    "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -156,10 +156,11 @@ export interface OwnersConsole extends ConsolePage {
 export async function openOwnersConsole(t: TestContext, options: ConsoleOptions & { readonly platform?: PlatformOptions } = {}): Promise<OwnersConsole> {
   const world = await startConsoleWorld(t, options.platform)
   const account = await world.account()
-  return await ownersWindow(t, world, account, await signedInOwner(world), options)
+  return await windowOf(t, world, account, await signedInOwner(world), options)
 }
 
-async function ownersWindow(t: TestContext, world: World, account: TestAccount, owner: ConsoleClient, options: ConsoleOptions): Promise<OwnersConsole> {
+/** A window of somebody who is signed in. */
+export async function windowOf(t: TestContext, world: World, account: TestAccount, owner: ConsoleClient, options: ConsoleOptions): Promise<OwnersConsole> {
   const opened = await openConsole(t, world.base_url, options)
   const [name, value] = owner.cookie!.split('=') as [string, string]
   await opened.page.context().addCookies([{ name, value, url: world.base_url, httpOnly: true, sameSite: 'Lax' }])
@@ -169,7 +170,7 @@ async function ownersWindow(t: TestContext, world: World, account: TestAccount, 
     account,
     owner,
     show: (path, mode = 'test') => opened.goto(`/console/${account.id}/${mode}${path === '' ? '' : `/${path}`}`),
-    window: (other = {}) => ownersWindow(t, world, account, owner, other),
+    window: (other = {}) => windowOf(t, world, account, owner, other),
   }
 }
 

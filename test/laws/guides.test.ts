@@ -12,7 +12,9 @@ import { root } from './sources.ts'
 const folder = join(root, 'docs/guides')
 const pages = [
   { file: 'README.md', text: readFileSync(join(root, 'README.md'), 'utf8') },
-  ...readdirSync(folder).map((file) => ({ file: `docs/guides/${file}`, text: readFileSync(join(folder, file), 'utf8') })),
+  ...readdirSync(folder)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => ({ file: `docs/guides/${file}`, text: readFileSync(join(folder, file), 'utf8') })),
 ]
 const offered = providers.filter((provider) => provider.offered === 'always')
 

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { playPage } from '../kit/pages/play.ts'
 
 const root = join(import.meta.dirname, '../..')
-const pages = ['README.md', ...readdirSync(join(root, 'docs/guides')).map((file) => `docs/guides/${file}`)]
+const guides = readdirSync(join(root, 'docs/guides')).filter((file) => file.endsWith('.md'))
+const pages = ['README.md', ...guides.map((file) => `docs/guides/${file}`)]
 
 for (const page of pages)
   test(`${page} runs as it is written`, async (t) => {
