@@ -4,6 +4,23 @@ import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
 
+/** Presses a button that asks for a file, and chooses this one. */
+async function choosing(page: Page, name: string, file: { name: string; mimeType: string; buffer: Buffer }): Promise<void> {
+  const chooser = page.waitForEvent('filechooser')
+  await button(page, name).click()
+  await (await chooser).setFiles(file)
+}
+
+/** What the provider says of a channel's templates from here on: those of the test channels never change. */
+async function changeTemplates(page: Page, change: (templates: Record<string, unknown>[]) => Record<string, unknown>[]): Promise<void> {
+  await page.unrouteAll()
+  await page.route('**/templates?*', async (route) => {
+    const response = await route.fetch()
+    const list = (await response.json()) as { data: Record<string, unknown>[] }
+    await route.fulfill({ response, json: { ...list, data: change(list.data) } })
+  })
+}
+
 /** Writes a campaign to these recipients on the screen of a new one. */
 async function writeCampaign(page: Page, name: string, recipients: string): Promise<void> {
   await field(page, 'Name').fill(name)
@@ -23,7 +40,8 @@ test('a campaign is written, kept over a reload, checked, launched and followed 
   await writeCampaign(page, 'Sale <b>now</b>', '+15005550006,Ada\n+15005550001,Bob')
   await field(page, 'In place of an empty {{first_name}}').fill('you')
   await page.getByRole('region', { name: 'Estimate' }).getByText('2 recipients', { exact: true }).waitFor()
-  await page.getByRole('region', { name: 'Preview' }).getByText('the sale begins.').waitFor()
+  await page.getByRole('region', { name: 'Preview' }).getByText('Hello Ada, the sale begins.').waitFor()
+  await page.getByRole('region', { name: 'Estimate' }).getByText('Cost: ').waitFor()
   await page.reload()
   assert.equal(await field(page, 'Message').inputValue(), 'Hello {{first_name}}, the sale begins.')
   await assertPresentable(page)
@@ -82,8 +100,7 @@ test('a running campaign is paused, resumed, cancelled and duplicated; a templat
   await field(page, 'Body 2').fill('on its way')
   await page.getByRole('region', { name: 'Preview' }).getByText('Your order A-1042 is now on its way.').waitFor()
   await page.getByRole('radio', { name: 'Recipients' }).check()
-  await button(page, 'Upload').waitFor()
-  await page.locator('input[type=file]').setInputFiles({
+  await choosing(page, 'Read a file', {
     name: 'people.csv',
     mimeType: 'text/csv',
     buffer: Buffer.from('\uFEFFto,first_name,city\n+15005550006,Ada,"Berlin, Mitte"\n+15005550010,Bob,\n'),
@@ -120,3 +137,56 @@ test('a running campaign is paused, resumed, cancelled and duplicated; a templat
   await page.getByRole('table', { name: 'Campaigns' }).getByRole('link', { name: 'Orders' }).first().waitFor()
   await assertPresentableEverywhere(opened, 'campaigns', (shown) => shown.getByRole('table').waitFor())
 })
+
+test(
+  'a file is uploaded and linked; a template that cannot be sent any more stays in its draft, and its field says so',
+  { skip: skipWithoutBrowser },
+  async (t) => {
+    const opened = await openOwnersConsole(t)
+    const { page, show, owner, world } = opened
+    const picture = { name: 'sale.png', mimeType: 'image/png', buffer: Buffer.from('\x89PNG\r\n\x1a\n...', 'latin1') }
+    await show('campaigns/new')
+    await field(page, 'Name').fill('Pictures')
+    await field(page, 'Channel').selectOption('ch_test_whatsapp')
+    await field(page, 'Type').selectOption('attachments')
+    await choosing(page, 'Upload', { ...picture, name: 'page.html', buffer: Buffer.from('<!doctype html><script></script>') })
+    await page.getByRole('alert').getByText('parameter_invalid').waitFor()
+    await choosing(page, 'Upload', picture)
+    await page.getByRole('status').getByText('The file is linked.').waitFor()
+    const [linked] = JSON.parse(await field(page, 'Message').inputValue())
+    const files = await world.pool<{ id: string }[]>`select id from media_files`
+    assert.deepEqual([linked.type, files.length], ['image', 1])
+    assert.ok(linked.url.includes(`/media/${files[0]!.id}?`), linked.url)
+    await field(page, 'Type').selectOption('text')
+    await field(page, 'Message').fill('Look:')
+    await choosing(page, 'Upload', picture)
+    await page.getByRole('region', { name: 'Preview' }).getByText('/media/med_').waitFor()
+    assert.match(await field(page, 'Message').inputValue(), /^Look:\nhttp/)
+
+    await field(page, 'Type').selectOption('template')
+    await field(page, 'Template').selectOption({ label: 'order_update (en_US)' })
+    assert.equal(await button(page, 'Upload').getAttribute('aria-disabled'), 'true', 'it has no place for a file')
+    await field(page, 'Body 1').fill('{{first_name}}')
+    await field(page, 'Body 2').fill('on its way')
+    await page.getByRole('radio', { name: 'Recipients' }).check()
+    await page.getByRole('textbox', { name: 'Recipients' }).fill('+15005550006,Ada\n+15005550001,Bob')
+    await page.getByRole('region', { name: 'Preview' }).getByText('Your order Ada is now on its way.').waitFor()
+    await button(page, 'Save draft').click()
+    await heading(page, 'Pictures').waitFor()
+    const [{ id }] = (await owner.send('GET', '/v1/campaigns')).body.data
+    await changeTemplates(page, (all) => all.map((one) => ({ ...one, status: 'PAUSED' })))
+    await page.reload()
+    await page.getByText('This template is PAUSED and cannot be sent now.').waitFor()
+    assert.equal(await field(page, 'Body 2').inputValue(), 'on its way')
+    await changeTemplates(page, (all) => all.filter((one) => one['name'] !== 'order_update'))
+    await page.evaluate(() => sessionStorage.clear())
+    await page.reload()
+    await page.getByText('The channel no longer has this template.').waitFor()
+    await field(page, 'Name').fill('Renamed')
+    await button(page, 'Save draft').click()
+    await heading(page, 'Renamed').waitFor()
+    const { name, message } = (await owner.send('GET', `/v1/campaigns/${id}`)).body
+    assert.deepEqual([name, message.template.name, message.template.components.length], ['Renamed', 'order_update', 1])
+    await assertPresentable(page)
+  },
+)

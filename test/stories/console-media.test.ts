@@ -44,7 +44,7 @@ const filesOf = async (world: World) =>
 const rowsOf = async (world: World): Promise<number> => (await world.pool<{ n: number }[]>`select count(*)::int as n from media_files`)[0]!.n
 
 test('a file that is uploaded has an address that anybody reads, as a download, until it is deleted', async (t) => {
-  const { world, client } = await start(t)
+  const { world, account, client } = await start(t)
   const key = { 'idempotency-key': 'once' }
   const made = await post(client, form(png, { filename: '../Umzug (Bär).png' }), key)
   const again = await post(client, form(png, { filename: '../Umzug (Bär).png' }), key)
@@ -67,6 +67,15 @@ test('a file that is uploaded has an address that anybody reads, as a download, 
   const [entry, ...more] = entries.body.data.filter(({ action }: { action: string }) => action === 'media.create')
   assert.deepEqual([entry.object_id, more], [id, []])
   await world.invariants()
+  const sent = await account.api.post('/v1/messages', {
+    channel: 'ch_test_whatsapp',
+    to: '+15005550006',
+    type: 'attachments',
+    attachments: [{ type: 'image', url }],
+  })
+  const plain = { type: 'image', url: url.replace('/media/', '/files/') }
+  const elsewhere = await account.api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'attachments', attachments: [plain] })
+  assert.deepEqual([sent.status, elsewhere.status, elsewhere.body.error.param], [202, 400, 'attachments[0].url'])
 
   await world.clock.advance(30 * day - hour)
   await chore(world, 'old media')

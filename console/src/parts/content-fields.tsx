@@ -6,21 +6,23 @@ import { useRead } from '../api/use-read.ts'
 import type { Place } from '../paths.ts'
 import { inWords, text } from '../text/en.ts'
 import { Bubble } from './bubble.tsx'
-import { blanksOf, canBeSent, contentOf, withType, wordsOf, type ContentDraft, type Template } from './content.ts'
+import { blanksOf, canBeSent, contentOf, withType, type ContentDraft, type Template } from './content.ts'
 import { ChoiceField, LongTextField, TextField } from './fields.tsx'
+import { TemplateBubble } from './template-bubble.tsx'
+import { UploadButton } from './upload-button.tsx'
 
 const templatesMax = 100
 
-/** The templates of a channel that can be sent; none where none is chosen or it has no templates. */
+/** The templates of a channel, whether or not they can be sent; none where none is chosen or it has no templates. */
 export function useTemplates(place: Place, channel: string, type: string): { readonly templates: readonly Template[]; readonly isPending: boolean } {
   const isAsked = channel !== '' && type === 'template'
   const read = useRead(
     place,
-    ['channels.list_templates', channel],
+    ['channels.list_templates', channel, 'of content'],
     () => v1(place).GET('/v1/channels/{id}/templates', { params: { path: { id: channel }, query: { limit: templatesMax } } }),
     isAsked,
   )
-  return { templates: isAsked ? (read.data?.data ?? []).filter(canBeSent) : [], isPending: isAsked && read.isPending }
+  return { templates: isAsked ? (read.data?.data ?? []) : [], isPending: isAsked && read.isPending }
 }
 
 export interface ContentFieldsProps<D extends ContentDraft> {
@@ -32,9 +34,11 @@ export interface ContentFieldsProps<D extends ContentDraft> {
   readonly templates: readonly Template[]
   /** Where the API has the content: `message.` in a campaign. */
   readonly within?: string
+  /** Files can be uploaded: for what is sent before they are deleted. */
+  readonly uploads?: boolean
 }
 
-export function ContentFields<D extends ContentDraft>({ draft, onChange, problem, types, templates, within = '' }: ContentFieldsProps<D>) {
+export function ContentFields<D extends ContentDraft>({ draft, onChange, problem, types, templates, within = '', uploads = false }: ContentFieldsProps<D>) {
   const words = text.content
   const choices = types.map((value) => ({ value, label: inWords(value) }))
   return (
@@ -61,6 +65,7 @@ export function ContentFields<D extends ContentDraft>({ draft, onChange, problem
           error={contentOf(draft, templates) === undefined ? words.notJson : undefined}
         />
       )}
+      {uploads && <UploadButton key={draft.type} draft={draft} onChange={onChange} templates={templates} />}
     </Stack>
   )
 }
@@ -75,14 +80,21 @@ export interface TemplateFieldsProps<D> extends Pick<ContentFieldsProps<D & Cont
 export function TemplateFields<D extends ContentDraft>({ draft, onChange, problem, templates, param }: TemplateFieldsProps<D>) {
   const words = text.content
   const chosen = templates.find(({ id }) => id === draft.template)
+  const isGone = draft.template !== '' && chosen === undefined
+  const choices = templates
+    .filter((template) => template === chosen || canBeSent(template))
+    .map(({ id, name, language }) => ({ value: id, label: `${name} (${language})` }))
+  const unsendable = isGone ? words.templateGone : chosen === undefined || canBeSent(chosen) ? undefined : words.templateStatus(chosen.status)
   return (
     <>
       <ChoiceField
         label={words.template}
         any={words.choose}
-        choices={templates.map(({ id, name, language }) => ({ value: id, label: `${name} (${language})` }))}
+        choices={isGone ? [...choices, draft.template] : choices}
         value={draft.template}
         onChange={(template) => onChange({ ...draft, template, blanks: {} })}
+        hint={choices.length === 0 ? words.noneApproved : undefined}
+        error={unsendable}
         param={param}
         problem={problem}
       />
@@ -103,7 +115,8 @@ export function TemplateFields<D extends ContentDraft>({ draft, onChange, proble
 /** The draft as a phone would show it. */
 export function ContentPreview({ draft, templates }: { draft: ContentDraft; templates: readonly Template[] }) {
   const chosen = draft.type === 'template' ? templates.find(({ id }) => id === draft.template) : undefined
-  if (chosen !== undefined) return <Bubble type="text" content={{ text: { body: wordsOf(chosen, draft.blanks) } }} />
+  if (chosen !== undefined) return <TemplateBubble template={chosen} filled={draft.blanks} />
+  if (draft.type === 'template' && templates.length > 0 && draft.template === '') return <Text c="dimmed">{text.content.nothing}</Text>
   if (draft.type === 'text' && draft.message === '') return <Text c="dimmed">{text.content.nothing}</Text>
   return <Bubble type={draft.type} content={{ [draft.type]: contentOf(draft, templates) ?? draft.message }} />
 }

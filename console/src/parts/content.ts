@@ -8,7 +8,7 @@ export interface ContentDraft {
   /** Of the API: `text`, `template` … */
   readonly type: string
   readonly message: string
-  /** The id of a template of the channel. */
+  /** The id of a template of the channel; of one that the channel no longer has its name and language, and `message` is the content. */
   readonly template: string
   /** What fills the blanks of the template, by the blank's name. */
   readonly blanks: Readonly<Record<string, string>>
@@ -92,13 +92,9 @@ function templateContent(template: Template, filled: Readonly<Record<string, str
   return { name: template.name, language: { code: template.language }, components: [...parts, ...buttons] }
 }
 
-/** The words of a template with its blanks filled, as far as they are: header, body, footer. */
-export function wordsOf({ components: parts }: Template, filled: Readonly<Record<string, string>>): string {
-  const lines = parts.flatMap((part) => {
-    const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
-    const words = part['text']
-    if (typeof words !== 'string') return []
-    return [words.replaceAll(tag, (whole, name: string) => filled[`${label} ${name}`] || whole)]
-  })
-  return lines.join('\n')
+/** The words of a part of a template with its blanks filled, as far as they are. */
+export function wordsWith(part: Part, filled: Readonly<Record<string, string>>): string {
+  const label = kindOf(part) === 'HEADER' ? 'Header' : 'Body'
+  const words = part['text']
+  return typeof words === 'string' ? words.replaceAll(tag, (whole, name: string) => filled[`${label} ${name}`] || whole) : ''
 }

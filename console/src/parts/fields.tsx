@@ -44,7 +44,7 @@ export function LongTextField({ isCode, onSubmit, ...field }: FieldProps & { isC
       autosize
       minRows={3}
       maxRows={14}
-      {...(isCode === true ? { ff: 'monospace' } : {})}
+      {...(isCode === true ? { styles: { input: { fontFamily: 'var(--mantine-font-family-monospace)' } } } : {})}
       onKeyDown={(event) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit?.()
       }}

@@ -3,17 +3,20 @@ import { blanksOf, firstContent, type Blank, type ContentDraft, type Template } 
 
 type Part = Readonly<Record<string, unknown>>
 
-/** `templates` are those of its channel. A template that is not among them is shown as JSON. */
+/** `templates` are those of its channel. The content of a template that is not among them is kept as it is. */
 export function storedContent(message: { readonly type: string }, templates: readonly Template[]): ContentDraft {
   const { type } = message
   const content = (message as Part)[type]
   if (type === 'text') return { ...firstContent, type, message: String((content as Part)['body'] ?? '') }
   const named = content as { name?: string; language?: { code?: string }; components?: readonly Part[] | null }
   const template = type === 'template' ? templates.find(({ name, language }) => name === named.name && language === named.language?.code) : undefined
-  if (template === undefined) return { ...firstContent, type, message: JSON.stringify(content, null, 2) }
+  if (template === undefined) return { ...firstContent, type, message: JSON.stringify(content, null, 2), template: type === 'template' ? goneName(named) : '' }
   const blanks = blanksOf(template).map((blank) => [blank.name, filledIn(blank, named.components ?? [])])
   return { ...firstContent, type, template: template.id, blanks: Object.fromEntries(blanks) as Record<string, string> }
 }
+
+const goneName = ({ name, language }: { name?: string; language?: { code?: string } }): string =>
+  name === undefined ? '' : `${name} (${language?.code ?? ''})`
 
 /** What stands in a blank of the template. */
 function filledIn({ kind, index, holds, named }: Blank, components: readonly Part[]): string {

@@ -14,7 +14,9 @@ export const oneOf = <const V extends string>(values: readonly V[], description:
 export const list = <S extends TSchema>(item: S, least: number, most: number | undefined, description: string) =>
   Type.Array(item, { ...(least === 0 ? {} : { minItems: least }), ...(most === undefined ? {} : { maxItems: most }), description })
 
-export const httpsUrl = (description: string) => Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]://', description })
+/** Or the address of a file that was uploaded to a service on this very machine, where it is tried out: no provider could fetch it. */
+const https = '^([Hh][Tt][Tt][Pp][Ss]://|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)*/media/med_)'
+export const httpsUrl = (description: string) => Type.String({ format: 'uri', pattern: https, description })
 export const webUrl = (description: string) => Type.String({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://', description })
 
 export const body = Type.Object({ text: text(1, 1024, 'The main text.') }, { description: 'The main part of the message.' })

@@ -120,11 +120,11 @@ function RecipientFields({ draft, onChange, problem }: AudienceFieldsProps) {
         <FileButton accept="text/csv,text/plain,.csv,.txt" onChange={(file) => void upload(file)}>
           {(props) => (
             <Button variant="default" {...props}>
-              {words.upload}
+              {words.readFile}
             </Button>
           )}
         </FileButton>
-        <Text size="sm">{words.uploadHint}</Text>
+        <Text size="sm">{words.readFileHint}</Text>
       </Group>
       <Done text={done} />
       <Checkbox

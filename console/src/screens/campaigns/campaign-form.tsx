@@ -5,10 +5,9 @@ import { useBecause } from '../../api/may.ts'
 import type { Problem } from '../../api/problem.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton } from '../../parts/api-button.tsx'
-import { ContentFields, ContentPreview, useTemplates } from '../../parts/content-fields.tsx'
+import { ContentFields, useTemplates } from '../../parts/content-fields.tsx'
 import { contentOf, type Template } from '../../parts/content.ts'
 import { Done } from '../../parts/done.tsx'
-import { Region } from '../../parts/facts.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { mergeTagsIn } from '../../parts/merge-tags.ts'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
@@ -39,7 +38,7 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
   const channels = useChannels(place)
   const form = useCampaignDraft(place, first, channels)
   const { draft } = form
-  const { templates } = useTemplates(place, draft.channel, draft.type)
+  const { templates, isPending } = useTemplates(place, draft.channel, draft.type)
   const [open, setOpen] = useState<'test' | 'launch'>()
   const body = creationOf(draft, templates, zone)
   const because = useBecause(place)('campaigns:write')
@@ -71,10 +70,7 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
           </div>
         </Stack>
         <Stack className="sticky">
-          <Region title={words.preview}>
-            <ContentPreview draft={draft} templates={templates} />
-          </Region>
-          <Estimate place={place} draft={draft} />
+          <Estimate place={place} draft={draft} body={body} templates={templates} isReady={!isPending} />
         </Stack>
       </div>
       {open === 'test' && <SendTestDialog place={place} id={draft.id} onClose={() => setOpen(undefined)} />}
@@ -109,7 +105,7 @@ function FormFields({ place, channels, templates, draft, onChange, problem }: Fi
       <AudienceFields place={place} draft={draft} onChange={onChange} problem={problem} />
       <Fieldset legend={words.message}>
         <Stack>
-          <ContentFields draft={draft} onChange={onChange} problem={problem} types={types} templates={templates} within="message." />
+          <ContentFields draft={draft} onChange={onChange} problem={problem} types={types} templates={templates} within="message." uploads />
           <Fallbacks draft={draft} onChange={onChange} problem={problem} templates={templates} />
         </Stack>
       </Fieldset>

@@ -9,11 +9,11 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { NotFound, Waiting } from '../../parts/states.tsx'
 import { useTime } from '../../parts/times.ts'
+import { TemplateBubble } from '../../parts/template-bubble.tsx'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { useTemplates } from './channel.ts'
-import { TemplateBubble } from './template-bubble.tsx'
 import { TemplateStatus } from './template-status.tsx'
 
 const words = text.channels.templates

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useBecause } from '../../api/may.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ContentPreview, TemplateFields, useTemplates } from '../../parts/content-fields.tsx'
-import { contentOf, firstContent } from '../../parts/content.ts'
+import { canBeSent, contentOf, firstContent } from '../../parts/content.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Region } from '../../parts/facts.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
@@ -51,7 +51,7 @@ function TemplateForm({ conversation, onDone }: SendTemplateProps) {
     onDone(words.sent)
   })
   if (isPending) return <Waiting />
-  if (templates.length === 0)
+  if (!templates.some(canBeSent))
     return (
       <Stack gap="xs">
         <Text>{words.noTemplates}</Text>

@@ -105,7 +105,7 @@ function SendFields({ draft, onChange, problem, channels, channel, templates }: 
         problem={problem}
         required
       />
-      <ContentFields draft={draft} onChange={onChange} problem={problem} types={channel?.capabilities ?? ['text']} templates={templates} />
+      <ContentFields draft={draft} onChange={onChange} problem={problem} types={channel?.capabilities ?? ['text']} templates={templates} uploads />
       <TextField
         label={words.reference}
         value={draft.reference}
