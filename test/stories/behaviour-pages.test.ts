@@ -9,7 +9,9 @@ import { startWorld } from '../kit/world.ts'
 /** Beside the pages of the decided behaviour. */
 const alone = ['/docs/threat-model', '/docs/providers']
 const pagesOf = (path: string, folder: string): string[] =>
-  readdirSync(join(import.meta.dirname, '../../docs', folder)).map((file) => (file === 'README.md' ? path : `${path}/${file.replace(/\.md$/, '')}`))
+  readdirSync(join(import.meta.dirname, '../../docs', folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => (file === 'README.md' ? path : `${path}/${file.replace(/\.md$/, '')}`))
 const paths = [...pagesOf('/docs/behaviour', 'reference/behaviour'), ...pagesOf('/docs/guides', 'guides'), ...alone]
 
 test('every page of the decided behaviour is served, loads nothing and runs its own script alone', async (t) => {

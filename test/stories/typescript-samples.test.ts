@@ -48,7 +48,8 @@ test('a sample that the client does not take is found', async () => {
 
 test('every program of the guides that uses the client compiles', async () => {
   const guides = join(root, 'docs/guides')
-  const pages = await Promise.all((await readdir(guides)).map(async (name) => [name, await readFile(join(guides, name), 'utf8')] as const))
+  const names = (await readdir(guides)).filter((name) => name.endsWith('.md'))
+  const pages = await Promise.all(names.map(async (name) => [name, await readFile(join(guides, name), 'utf8')] as const))
   const programs = pages.flatMap(([name, text]) =>
     blocksOf(text).flatMap((block) =>
       block.language === 'ts' && block.text.includes('@posthorn/client') ? [[`${name}-${block.line}`, block.text] as const] : [],
