@@ -351,3 +351,20 @@ export async function listRecipients(
       ${to === undefined ? sql`` : sql`and address = ${addressKeyOf(channel_type, to).address} and "to" = ${to}`}
     order by n limit ${page.limit + 1}`
 }
+
+/** Which of these messages came from a recipient within a time of the campaign's message to them, and whose they are. An address stands for its last recipient that was sent to. */
+export async function recipientsWhoWrote(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  campaign_id: string,
+  written: readonly { readonly id: string; readonly address: string; readonly created_at: string }[],
+  within_ms: number,
+): Promise<{ n: number; message_id: string }[]> {
+  if (written.length === 0) return []
+  return await sql<{ n: number; message_id: string }[]>`
+    select max(r.n) as n, w.id as message_id
+    from json_to_recordset(${jsonRows(written)}::text::json) as w (id text, address text, created_at timestamptz)
+    join campaign_recipients r on r.campaign_id = ${campaign_id} and r.address = w.address
+    where r.account_id = ${account_id} and r.mode = ${mode} and r.sent_at <= w.created_at and w.created_at < r.sent_at + ${within_ms} * interval '1 millisecond'
+    group by w.id`
+}

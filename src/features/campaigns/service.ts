@@ -10,6 +10,7 @@ import type {
   CampaignStatus,
   CampaignUpdate,
 } from '../../contract/resources/campaign.ts'
+import type { CampaignResponses } from '../../contract/resources/campaign-responses.ts'
 import type { MessagePreview, MessagePreviewRequest } from '../../contract/resources/message-preview.ts'
 import { InOrder } from '../../lib/in-order.ts'
 import type { Db } from '../../platform/database/sql.ts'
@@ -31,6 +32,7 @@ import { recipientsCsv } from './recipients-csv.ts'
 import { rehearsalCsv } from './rehearsal/csv.ts'
 import { previewMessage } from './rehearsal/preview.ts'
 import { rehearse } from './rehearsal/rehearsal.ts'
+import { campaignResponses } from './responses.ts'
 import { sendingLane } from './sending/lane.ts'
 import { findTenant } from './store.ts'
 import { snapshotLane } from './snapshot/lane.ts'
@@ -62,6 +64,8 @@ export function campaignService(deps: CampaignDeps) {
     pause: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => pauseCampaign(deps, sql, tenant, id, keep),
     resume: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => resumeCampaign(deps, sql, tenant, id, keep),
     cancel: (sql: Db, tenant: Tenant, id: string, keep: Keep): Promise<Campaign> => cancelCampaign(deps, sql, tenant, id, keep),
+    /** Who answered, and who opted out by that. */
+    responses: (sql: Db, tenant: Tenant, id: string): Promise<CampaignResponses> => campaignResponses(deps, sql, tenant, id),
     /** In the order of the snapshot; none before it is complete. */
     recipients: listRecipients,
     /** All that fit the filters. */

@@ -73,6 +73,20 @@ export async function listConsentChanges(sql: Db, { account_id, mode }: Tenant, 
     order by id desc limit ${page.limit + 1}`
 }
 
+/** Of these messages, each of its contact, those by which the contact opted out. */
+export async function optOutsBy(
+  sql: Db,
+  { account_id, mode }: Tenant,
+  written: readonly { readonly contact_id: string; readonly message_id: string }[],
+): Promise<Set<string>> {
+  if (written.length === 0) return new Set()
+  const rows = await sql<{ message_id: string }[]>`
+    select c.message_id from json_to_recordset(${jsonRows(written)}::text::json) as w (contact_id text, message_id text)
+    join consent_changes c on c.contact_id = w.contact_id and c.message_id = w.message_id
+    where c.account_id = ${account_id} and c.mode = ${mode} and c.status = 'opted_out'`
+  return new Set(rows.map(({ message_id }) => message_id))
+}
+
 export type LastConsentChange = Pick<ConsentChangeRow, 'contact_id' | 'channel_type' | 'source' | 'occurred_at'>
 
 /** The last change of each of these contacts and consents, by `contact_id|channel_type`. */

@@ -17,6 +17,7 @@ import { listService } from './lists.ts'
 import * as store from './store.ts'
 import { tagLabel, type ContactChange } from './contact.ts'
 import { withRaces } from './lock-set.ts'
+import { optOutsBy } from './consent-store.ts'
 import { consentHistory, getContact, listContacts, readerOf, shownAll, type ContactReader } from './reading.ts'
 import type { ContactRow } from './rows.ts'
 import type { SaveContext, SaveItem, SaveResult } from './save-item.ts'
@@ -89,6 +90,7 @@ export function contactService(platform: Platform) {
     /** Contacts as the API shows them, with their service windows. */
     shownAll: (sql: Db, tenant: Tenant, rows: readonly ContactRow[]): Promise<Contact[]> => shownAll(platform, sql, tenant, rows),
     consentHistory,
+    optOutsBy,
 
     tag: (sql: Db, caller: Caller, body: TaggingBody) => tagContacts(platform, sql, caller, body),
     tags: listTags,

@@ -6,6 +6,7 @@ import { importStepRoutes } from './imports/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { previewRoutes } from './previews/routes.ts'
+import { responseRoutes } from './responses/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 
 export const deskRoutes = (desk: Desk): ConsoleRoute[] => [
@@ -15,4 +16,5 @@ export const deskRoutes = (desk: Desk): ConsoleRoute[] => [
   ...conversationRoutes(desk),
   ...importStepRoutes(desk),
   ...mediaRoutes(desk),
+  ...responseRoutes(desk),
 ]

@@ -768,6 +768,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/campaigns/{id}/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["campaign_responses.retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/stream": {
         parameters: {
             query?: never;
@@ -986,6 +1002,14 @@ export interface components {
             save_as_contacts: boolean | null;
         };
         CampaignMessage: components["schemas"]["TaggedTextMessage"] | components["schemas"]["TaggedAttachmentsMessage"] | components["schemas"]["TaggedTemplateMessage"] | components["schemas"]["TaggedButtonMessage"] | components["schemas"]["TaggedListMessage"] | components["schemas"]["TaggedCtaUrlMessage"] | components["schemas"]["TaggedLocationMessage"] | components["schemas"]["TaggedContactsMessage"] | components["schemas"]["TaggedFlowMessage"] | components["schemas"]["TaggedProductMessage"] | components["schemas"]["TaggedProductListMessage"] | components["schemas"]["TaggedCatalogMessage"] | components["schemas"]["TaggedCarouselMessage"] | components["schemas"]["TaggedLocationRequestMessage"];
+        CampaignResponses: {
+            /** @constant */
+            object: "campaign_responses";
+            campaign_id: string;
+            replies: number;
+            opt_outs: number;
+            complete: boolean;
+        };
         CarouselContent: {
             body: {
                 text: string;
@@ -3804,6 +3828,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UploadedMedia"];
+                };
+            };
+        };
+    };
+    "campaign_responses.retrieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResponses"];
                 };
             };
         };

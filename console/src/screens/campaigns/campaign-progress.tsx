@@ -1,6 +1,8 @@
 /** A campaign that has been launched: how far it is, what came of it, and to whom it went. */
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { own } from '../../api/client.ts'
+import { useRead } from '../../api/use-read.ts'
 import { dollarsOf, numberOf } from '../../parts/amounts.ts'
 import { ApiButton } from '../../parts/api-button.tsx'
 import { Done } from '../../parts/done.tsx'
@@ -31,7 +33,7 @@ export function CampaignProgress({ place, campaign }: { place: Place; campaign: 
         <CampaignActions place={place} campaign={campaign} onDone={setDone} />
         <Done text={done} />
         <SimpleGrid cols={{ base: 1, md: 3 }}>
-          <Results campaign={campaign} />
+          <Results place={place} campaign={campaign} />
           <CampaignFacts place={place} campaign={campaign} />
           <Region title={text.campaigns.form.preview}>
             <Bubble type={campaign.message.type} content={campaign.message} isOurs />
@@ -64,7 +66,12 @@ function ProgressBar({ campaign: { counters, status, pause_reason, failure_reaso
 
 const percents = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 
-function Results({ campaign: { counters, cost } }: { campaign: Campaign }) {
+function Results({ place, campaign: { id, counters, cost } }: { place: Place; campaign: Campaign }) {
+  const { data: responses } = useRead(place, ['campaigns.responses', id], () =>
+    own(place).GET('/console/api/campaigns/{id}/responses', { params: { path: { id } } }),
+  )
+  const answered = (count: number | undefined) =>
+    count === undefined || responses === undefined ? '…' : responses.complete ? numberOf(count) : words.atLeast(numberOf(count))
   const { total, skip_reasons } = counters
   const share = (count: number) => (count === 0 || total === 0 ? numberOf(count) : words.share(numberOf(count), percents.format(count / total)))
   const reasons = Object.entries(skip_reasons).map(([reason, count]) => `${inWords(reason)}: ${numberOf(count)}`)
@@ -77,6 +84,8 @@ function Results({ campaign: { counters, cost } }: { campaign: Campaign }) {
         of={[
           [words.total, numberOf(total)],
           ...counted,
+          [words.replies, answered(responses?.replies)],
+          [words.optOuts, answered(responses?.opt_outs)],
           [words.why, reasons.length === 0 ? null : reasons.join(', ')],
           [
             words.cost,
