@@ -6,7 +6,7 @@ import { importStepRoutes } from './imports/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { previewRoutes } from './previews/routes.ts'
-import { responseRoutes } from './responses/routes.ts'
+import { responseRoutes } from './campaign-responses/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 
 export const deskRoutes = (desk: Desk): ConsoleRoute[] => [

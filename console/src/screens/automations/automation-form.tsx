@@ -1,10 +1,12 @@
 /** The form of an automation, with what can be done with it and what it has done. */
 import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { v1 } from '../../api/client.ts'
 import { useBecause } from '../../api/may.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton, type ApiRequest } from '../../parts/api-button.tsx'
 import { ContentPreview, useTemplates } from '../../parts/content-fields.tsx'
+import { DeleteButton } from '../../parts/delete-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { Region } from '../../parts/facts.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
@@ -16,7 +18,6 @@ import { text } from '../../text/en.ts'
 import { useSources } from '../integrations/source.ts'
 import { AutomationFields } from './automation-fields.tsx'
 import { creationOf, type Automation, type AutomationDraft } from './automation.ts'
-import { DeleteAutomation } from './delete-automation.tsx'
 import { RunsTable } from './runs-table.tsx'
 import { SimulateDialog } from './simulate-dialog.tsx'
 import { useAutomationDraft, type After } from './use-automation-draft.ts'
@@ -95,3 +96,20 @@ export function AutomationForm({ place, title, first, given, stored }: Automatio
     </Screen>
   )
 }
+
+interface DeleteProps {
+  readonly place: Place
+  readonly id: string
+  readonly because: string | undefined
+  readonly onDeleted: () => void
+}
+
+const DeleteAutomation = (props: DeleteProps) => (
+  <DeleteButton
+    {...props}
+    words={text.automations.form}
+    remove={(id) => v1(props.place).DELETE('/v1/automations/{id}', { params: { path: { id } } })}
+    section="automations"
+    stale={['automations.list', 'integration_sources.']}
+  />
+)

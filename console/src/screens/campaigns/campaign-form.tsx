@@ -1,12 +1,14 @@
 /** The form of a campaign that is not launched: who gets what, when, and what comes of it. */
 import { Checkbox, Fieldset, Stack } from '@mantine/core'
 import { useState } from 'react'
+import { v1 } from '../../api/client.ts'
 import { useBecause } from '../../api/may.ts'
 import type { Problem } from '../../api/problem.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton } from '../../parts/api-button.tsx'
 import { ContentFields, useTemplates } from '../../parts/content-fields.tsx'
 import { contentOf, type Template } from '../../parts/content.ts'
+import { DeleteButton } from '../../parts/delete-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { mergeTagsIn } from '../../parts/merge-tags.ts'
@@ -18,7 +20,6 @@ import type { Place } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { AudienceFields } from './audience-fields.tsx'
 import { creationOf, type CampaignDraft } from './campaign.ts'
-import { DeleteDraft } from './delete-draft.tsx'
 import { Estimate } from './estimate.tsx'
 import { LaunchDialog } from './launch-dialog.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
@@ -134,3 +135,20 @@ function Fallbacks({ draft, onChange, problem, templates }: Omit<FieldsProps, 'p
     />
   ))
 }
+
+interface DeleteProps {
+  readonly place: Place
+  readonly id: string
+  readonly because: string | undefined
+  readonly onDeleted: () => void
+}
+
+const DeleteDraft = (props: DeleteProps) => (
+  <DeleteButton
+    {...props}
+    words={text.campaigns.form}
+    remove={(id) => v1(props.place).DELETE('/v1/campaigns/{id}', { params: { path: { id } } })}
+    section="campaigns"
+    stale={['campaigns.list']}
+  />
+)

@@ -1,6 +1,6 @@
 /** `channels/{id}`: a channel, what is given to its provider, and what can be done with it. */
 import { Stack } from '@mantine/core'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import { useBecause } from '../../api/may.ts'
@@ -9,7 +9,7 @@ import { useAction } from '../../api/use-action.ts'
 import { useStale } from '../../api/use-stale.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton } from '../../parts/api-button.tsx'
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { DeleteButton } from '../../parts/delete-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { Facts, Region } from '../../parts/facts.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
@@ -116,7 +116,7 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
           loading={enabling.isRunning}
           onPress={() => enabling.run(isOff ? 'active' : 'disabled')}
         />
-        <DeleteButton place={place} channel={channel} because={because} />
+        <DeleteChannel place={place} channel={channel} because={because} />
       </div>
       {problem !== undefined && <ProblemAlert problem={problem} />}
       <Done text={done} />
@@ -135,28 +135,14 @@ function ChannelActions({ place, channel }: { place: Place; channel: Channel }) 
   )
 }
 
-function DeleteButton({ place, channel, because }: { place: Place; channel: Channel; because: string | undefined }) {
-  const navigate = useNavigate()
-  const stale = useStale(place)
-  const [isAsking, setAsking] = useState(false)
-  const action = useAction(
-    (id: string) => answered(v1(place).DELETE('/v1/channels/{id}', { params: { path: { id } } })),
-    async () => {
-      await navigate({ to: pathTo(place, 'channels') as never })
-      await stale('channels.list')
-    },
-  )
-  return (
-    <>
-      <ActionButton label={words.one.delete} variant="default" because={because} onPress={() => setAsking(true)} />
-      <ConfirmDialog
-        title={words.one.delete}
-        why={words.one.deleteWhy(channel.name)}
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        action={action}
-        onConfirm={() => action.run(channel.id)}
-      />
-    </>
-  )
-}
+const DeleteChannel = ({ place, channel, because }: { place: Place; channel: Channel; because: string | undefined }) => (
+  <DeleteButton
+    place={place}
+    id={channel.id}
+    words={{ delete: words.one.delete, deleteWhy: words.one.deleteWhy(channel.name) }}
+    because={because}
+    remove={(id) => v1(place).DELETE('/v1/channels/{id}', { params: { path: { id } } })}
+    section="channels"
+    stale={['channels.list']}
+  />
+)

@@ -1,5 +1,4 @@
 /** What can be done with a source: changed, given a new key, disabled, deleted. */
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import { useBecause } from '../../api/may.ts'
@@ -7,10 +6,11 @@ import { useAction } from '../../api/use-action.ts'
 import { useStale } from '../../api/use-stale.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { DeleteButton } from '../../parts/delete-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { SecretDialog } from '../../parts/secret-dialog.tsx'
-import { pathTo, type Place } from '../../paths.ts'
+import type { Place } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { ChangeSource } from './change-source.tsx'
 import type { Source, SourceSecrets } from './source.ts'
@@ -49,7 +49,15 @@ export function SourceActions({ place, source }: { place: Place; source: Source 
           loading={enabling.isRunning}
           onPress={() => enabling.run({ id: source.id, status: isOff ? 'active' : 'disabled' })}
         />
-        <DeleteButton place={place} source={source} because={because} />
+        <DeleteButton
+          place={place}
+          id={source.id}
+          words={words}
+          because={because}
+          remove={(id) => v1(place).DELETE('/v1/integration_sources/{id}', { params: { path: { id } } })}
+          section="integrations"
+          stale={['integration_sources.list', 'automations.']}
+        />
       </div>
       {enabling.problem !== undefined && <ProblemAlert problem={enabling.problem} />}
       <Done text={done} />
@@ -97,32 +105,6 @@ function RollButton({ place, source, because }: ActionProps) {
         secret={made?.source_key}
         also={made === undefined ? undefined : { label: text.integrations.form.signing, secret: made.signing_secret }}
         onStored={() => setMade(undefined)}
-      />
-    </>
-  )
-}
-
-function DeleteButton({ place, source, because }: ActionProps) {
-  const navigate = useNavigate()
-  const stale = useStale(place)
-  const [isAsking, setAsking] = useState(false)
-  const action = useAction(
-    (id: string) => answered(v1(place).DELETE('/v1/integration_sources/{id}', { params: { path: { id } } })),
-    async () => {
-      await navigate({ to: pathTo(place, 'integrations') as never })
-      await stale('integration_sources.list', 'automations.')
-    },
-  )
-  return (
-    <>
-      <ActionButton label={words.delete} variant="default" because={because} onPress={() => setAsking(true)} />
-      <ConfirmDialog
-        title={words.delete}
-        why={words.deleteWhy}
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        action={action}
-        onConfirm={() => action.run(source.id)}
       />
     </>
   )
