@@ -1,6 +1,7 @@
 /** Runs test files on one throwaway PostgreSQL, whose address they get in POSTHORN_TEST_DATABASE_URL. */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { testCluster } from './cluster.ts'
@@ -8,6 +9,8 @@ import { removeLeftovers } from './database.ts'
 import { collectErrors } from './provoked.ts'
 
 const root = join(import.meta.dirname, '../..')
+/** Files often wait, for the database or a browser: one more than there are cores, and no more than the database has connections for. */
+const concurrency = Math.min(4, availableParallelism() + 1)
 const named = process.argv.slice(2)
 const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'], { cwd: root }).toSorted()
 // what only some of the tests provoke tells nothing
@@ -21,7 +24,7 @@ const status = await new Promise<number>((done) => {
       '--import',
       pathToFileURL(join(import.meta.dirname, 'ends.ts')).href,
       '--test',
-      '--test-concurrency=2',
+      `--test-concurrency=${concurrency}`,
       '--test-reporter=spec',
       '--test-timeout=300000',
       ...files.map((file) => (named.length > 0 ? resolve(file) : file)),
