@@ -5,21 +5,21 @@ import type { Route } from '../../platform/http/route.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { consoleRecorder } from './audit/recording.ts'
 import type { Entrant } from './console-route.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleServices } from './console-services.ts'
 import { consoleDoor } from './door.ts'
 import { operatorRoutes } from './routes.ts'
 import type { OperatorService } from './service.ts'
 import { requireRecent } from './sessions/recent.ts'
 
-export interface ConsoleDoorsParts extends Desk {
+export interface ConsoleDoorsParts extends ConsoleServices {
   readonly operators: OperatorService
   readonly limiter: RateLimiter
   /** Those of `/v1`; a process without any has no console. */
   readonly routes: readonly Route[]
 }
 
-export function consoleDoors({ operators, limiter, routes, ...desk }: ConsoleDoorsParts): Door[] {
-  const { platform, accounts } = desk
+export function consoleDoors({ operators, limiter, routes, ...services }: ConsoleDoorsParts): Door[] {
+  const { platform, accounts } = services
   if (routes.length === 0) return []
   const { sessions } = operators
   const isSuspended = async (account_id: string) => (await accounts.stateOf(platform.pool, account_id))?.suspended ?? true
@@ -30,7 +30,7 @@ export function consoleDoors({ operators, limiter, routes, ...desk }: ConsoleDoo
       '/console/api',
       routes.filter(isReachable).map((route) => (route.operation === 'channels.update' ? guardingCredentials(platform, route) : route)),
     ),
-    consoleDoor(parts, '', operatorRoutes({ ...desk, ...operators })),
+    consoleDoor(parts, '', operatorRoutes({ ...services, ...operators })),
   ]
 }
 

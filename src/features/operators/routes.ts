@@ -5,9 +5,9 @@ import type { ConsoleRoute } from './console-route.ts'
 import { identityRoutes } from './identities/routes.ts'
 import { adminRoutes } from './platform-admin/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
-import type { Desk } from './desk.ts'
-import { deskRoutes } from './desk-routes.ts'
-import { proofRoutes } from './people/proof-routes.ts'
+import type { ConsoleServices } from './console-services.ts'
+import { screenRoutes } from './screen-routes.ts'
+import { credentialRoutes } from './people/credential-routes.ts'
 import { linkRoutes } from './people/link-routes.ts'
 import type { Resets } from './people/resets.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -20,7 +20,7 @@ import { addressLimit } from './sessions/sign-in.ts'
 import { teamRoutes } from './team/routes.ts'
 import { topUpRoutes } from './top-up-routes.ts'
 
-export interface OperatorRoutesParts extends Desk {
+export interface OperatorRoutesParts extends ConsoleServices {
   readonly sessions: Sessions
   readonly resets: Resets
   readonly streams: Streams
@@ -32,7 +32,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
   const turns = () => addressLimit(platform.clock, platform.settings.rate_limit_sign_in)
   return [
     ...sessionRoutes({ ...parts, takeTurn: turns() }),
-    ...proofRoutes({ platform, sessions, takeTurn: turns() }),
+    ...credentialRoutes({ platform, sessions, takeTurn: turns() }),
     ...linkRoutes({ ...parts, takeTurn: turns() }),
     ...identityRoutes({ platform, sessions, takeTurn: turns() }),
     ...teamRoutes(platform),
@@ -43,7 +43,7 @@ export function operatorRoutes(parts: OperatorRoutesParts): ConsoleRoute[] {
     ...deliveryRoutes(parts),
     ...requestRoutes,
     ...topUpRoutes(platform, billing),
-    ...deskRoutes(parts),
+    ...screenRoutes(parts),
     ...streamRoutes(parts),
   ]
 }

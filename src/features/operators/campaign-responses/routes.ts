@@ -2,9 +2,9 @@
 import { CampaignResponses } from '../../../contract/resources/campaign-responses.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 
-export const responseRoutes = ({ platform, campaigns }: Desk): ConsoleRoute[] => [
+export const responseRoutes = ({ platform, campaigns }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'campaign_responses.retrieve',
     method: 'GET',

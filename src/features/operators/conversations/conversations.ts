@@ -8,7 +8,7 @@ import type { Db } from '../../../platform/database/sql.ts'
 import { wrongCursor, type Page } from '../../../platform/http/paging.ts'
 import { windowUntil } from '../../contacts/service.ts'
 import type { MessageService } from '../../messages/service.ts'
-import { shownConversations, type Beside } from './shown.ts'
+import { shownConversations, type Beside } from './present.ts'
 import * as store from './store.ts'
 
 /** In the transaction that stores messages that came in. */

@@ -6,7 +6,7 @@ import { listOf, listQuery, pageOf, pageReply } from '../../../platform/http/pag
 import { reply } from '../../../platform/http/route.ts'
 import { messageObject } from '../../messages/service.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 import { changeConversation, getConversation, messagesOf, pageOfConversations } from './conversations.ts'
 
 const reads = { access: 'account', moded: true, method: 'GET', scope: 'messages:read' } as const
@@ -17,7 +17,7 @@ const ConversationFilter = listQuery({
   contact: Type.Optional(Type.String({ minLength: 1, description: 'With this contact (`ct_`).' })),
 })
 
-export const conversationRoutes = (desk: Desk): ConsoleRoute[] => [
+export const conversationRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     ...reads,
     operation: 'conversations.list',
@@ -29,7 +29,7 @@ export const conversationRoutes = (desk: Desk): ConsoleRoute[] => [
     errors: [],
     async handler({ caller, query, sql }) {
       const page = pageOf(query)
-      return reply(200, pageReply(await pageOfConversations(desk, sql, caller, query, page), page.limit))
+      return reply(200, pageReply(await pageOfConversations(services, sql, caller, query, page), page.limit))
     },
   }),
   consoleRoute({
@@ -39,7 +39,7 @@ export const conversationRoutes = (desk: Desk): ConsoleRoute[] => [
     summary: 'Retrieve a conversation',
     replies: { 200: Conversation },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, sql }) => reply(200, await getConversation(desk, sql, caller, params['id']!)),
+    handler: async ({ caller, params, sql }) => reply(200, await getConversation(services, sql, caller, params['id']!)),
   }),
   consoleRoute({
     ...reads,
@@ -52,7 +52,7 @@ export const conversationRoutes = (desk: Desk): ConsoleRoute[] => [
     errors: ['resource_missing'],
     async handler({ caller, params, query, sql }) {
       const page = pageOf(query)
-      return reply(200, pageReply((await messagesOf(desk.messages, sql, caller, params['id']!, page)).map(messageObject), page.limit))
+      return reply(200, pageReply((await messagesOf(services.messages, sql, caller, params['id']!, page)).map(messageObject), page.limit))
     },
   }),
   consoleRoute({
@@ -65,6 +65,6 @@ export const conversationRoutes = (desk: Desk): ConsoleRoute[] => [
     body: ConversationUpdate,
     replies: { 200: Conversation },
     errors: ['resource_missing'],
-    handler: async ({ caller, params, body, sql }) => reply(200, await changeConversation(desk, sql, caller, params['id']!, body)),
+    handler: async ({ caller, params, body, sql }) => reply(200, await changeConversation(services, sql, caller, params['id']!, body)),
   }),
 ]

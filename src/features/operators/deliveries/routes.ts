@@ -5,7 +5,7 @@ import { WebhookDelivery } from '../../../contract/resources/webhook-delivery.ts
 import { listOf, onePage, onePageQuery } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 
 const DeliveryRetry = Type.Object(
   {
@@ -15,7 +15,7 @@ const DeliveryRetry = Type.Object(
   { $id: 'DeliveryRetry', description: 'How many deliveries are made again.' },
 )
 
-export const deliveryRoutes = ({ messages, webhooks }: Pick<Desk, 'messages' | 'webhooks'>): ConsoleRoute[] => [
+export const deliveryRoutes = ({ messages, webhooks }: Pick<ConsoleServices, 'messages' | 'webhooks'>): ConsoleRoute[] => [
   consoleRoute({
     operation: 'messages.list_deliveries',
     method: 'GET',

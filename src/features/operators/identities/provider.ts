@@ -7,8 +7,8 @@ import type { PendingIdentity } from './store.ts'
 const timeoutS = 10
 const foundForMs = 3600_000
 
-/** What one way to the provider and back holds; nobody but the browser that began it has it, sealed. */
-export interface Way {
+/** What one flow to the provider and back holds; nobody but the browser that began it has it, sealed. */
+export interface OAuthFlow {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
@@ -16,9 +16,9 @@ export interface Way {
 
 export interface Provider {
   /** Where the browser goes; `again`: the provider asks for the password although it knows the browser. */
-  begin(redirect_uri: string, again: boolean): Promise<{ readonly url: string; readonly way: Way }>
+  begin(redirect_uri: string, again: boolean): Promise<{ readonly url: string; readonly flow: OAuthFlow }>
   /** Who came back to `url`. Rejects where state, nonce, code or token do not fit, and where the provider is out of reach. */
-  finish(url: URL, way: Way): Promise<PendingIdentity>
+  finish(url: URL, flow: OAuthFlow): Promise<PendingIdentity>
 }
 
 export function oidcProvider(settings: OidcSettings, clock: Clock): Provider {
@@ -34,17 +34,17 @@ export function oidcProvider(settings: OidcSettings, clock: Clock): Provider {
   return {
     async begin(redirect_uri, again) {
       const client = await load()
-      const way: Way = { state: client.randomState(), nonce: client.randomNonce(), verifier: client.randomPKCECodeVerifier() }
+      const flow: OAuthFlow = { state: client.randomState(), nonce: client.randomNonce(), verifier: client.randomPKCECodeVerifier() }
       const url = client.buildAuthorizationUrl(await configuration(), {
         redirect_uri,
         scope: 'openid email profile',
-        state: way.state,
-        nonce: way.nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(way.verifier),
+        state: flow.state,
+        nonce: flow.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
         code_challenge_method: 'S256',
         ...(again ? { prompt: 'login' } : {}),
       })
-      return { url: url.href, way }
+      return { url: url.href, flow }
     },
     async finish(url, { state, nonce, verifier }) {
       const client = await load()

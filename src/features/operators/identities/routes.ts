@@ -8,7 +8,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { cancel, link, pendingOf, unlink } from './identities.ts'
-import { wayRoutes } from './way-routes.ts'
+import { oauthRoutes } from './oauth-routes.ts'
 import { listIdentities, type IdentityRow } from './store.ts'
 
 export interface IdentityRoutesParts {
@@ -20,7 +20,7 @@ export interface IdentityRoutesParts {
 
 const facts = { access: 'session', scope: null } as const
 
-export const identityRoutes = (parts: IdentityRoutesParts): ConsoleRoute[] => [...wayRoutes(parts), ...pendingRoutes(parts), ...linkedRoutes(parts)]
+export const identityRoutes = (parts: IdentityRoutesParts): ConsoleRoute[] => [...oauthRoutes(parts), ...pendingRoutes(parts), ...linkedRoutes(parts)]
 
 const pendingRoutes = ({ platform }: IdentityRoutesParts): ConsoleRoute[] => [
   consoleRoute({

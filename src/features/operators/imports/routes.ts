@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { draftLimits, ImportChange, StepwiseImport } from '../../../contract/resources/stepwise-import.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 
 const hoursKept = draftLimits.kept_ms / 3600_000
 const facts = { access: 'account', moded: true } as const
@@ -14,7 +14,7 @@ const UploadQuery = Type.Object(
   { additionalProperties: false },
 )
 
-export const importStepRoutes = ({ imports: { steps } }: Desk): ConsoleRoute[] => [
+export const importStepRoutes = ({ imports: { steps } }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     ...change,
     operation: 'imports.create',

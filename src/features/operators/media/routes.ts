@@ -2,14 +2,14 @@
 import { Type } from 'typebox'
 import { UploadedMedia } from '../../../contract/resources/uploaded-media.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 
 const MediaForm = Type.Object(
   { file: Type.String({ contentMediaType: 'application/octet-stream', description: 'The file, with its name.' }) },
   { additionalProperties: false },
 )
 
-export const mediaRoutes = ({ media: { uploads } }: Desk): ConsoleRoute[] => [
+export const mediaRoutes = ({ media: { uploads } }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     access: 'account',
     moded: true,

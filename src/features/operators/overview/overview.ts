@@ -4,7 +4,7 @@ import type { Scope } from '../../../contract/scopes.ts'
 import type { AttentionType, Overview } from '../../../contract/resources/overview.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 
 const daysShown = 30
 /** Of each kind that is looked through. */
@@ -15,16 +15,16 @@ interface Matter {
   readonly id: string
 }
 
-export async function overviewOf(desk: Desk, sql: Db, caller: Caller): Promise<Overview> {
-  const timezone = await desk.accounts.timezoneOf(sql, caller.account_id)
-  const days = await desk.messages.days(sql, caller, timezone, daysShown)
+export async function overviewOf(services: ConsoleServices, sql: Db, caller: Caller): Promise<Overview> {
+  const timezone = await services.accounts.timezoneOf(sql, caller.account_id)
+  const days = await services.messages.days(sql, caller, timezone, daysShown)
   const sum = (name: 'sent' | 'delivered' | 'failed') => days.reduce((all, { [name]: n }) => all + n, 0)
   const needs_attention: Matter[] = []
-  for (const { scope, find } of matters) if (caller.scopes.includes(scope)) needs_attention.push(...(await find(desk, sql, caller)))
+  for (const { scope, find } of matters) if (caller.scopes.includes(scope)) needs_attention.push(...(await find(services, sql, caller)))
   return { object: 'overview', sent: sum('sent'), delivered: sum('delivered'), failed: sum('failed'), days: [...days], needs_attention }
 }
 
-const matters: readonly { readonly scope: Scope; readonly find: (desk: Desk, sql: Db, caller: Caller) => Promise<Matter[]> }[] = [
+const matters: readonly { readonly scope: Scope; readonly find: (services: ConsoleServices, sql: Db, caller: Caller) => Promise<Matter[]> }[] = [
   {
     scope: 'channels:read',
     async find({ channels }, sql, caller) {

@@ -2,10 +2,10 @@
 import { Overview } from '../../../contract/resources/overview.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 import { overviewOf } from './overview.ts'
 
-export const overviewRoutes = (desk: Desk): ConsoleRoute[] => [
+export const overviewRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'overview.retrieve',
     method: 'GET',
@@ -17,6 +17,6 @@ export const overviewRoutes = (desk: Desk): ConsoleRoute[] => [
     description: "Messages by the days of the account's time zone, and what somebody should look at.",
     replies: { 200: Overview },
     errors: [],
-    handler: async ({ caller, sql }) => reply(200, await overviewOf(desk, sql, caller)),
+    handler: async ({ caller, sql }) => reply(200, await overviewOf(services, sql, caller)),
   }),
 ]

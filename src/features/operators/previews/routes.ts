@@ -3,11 +3,11 @@ import { MessagePreview, MessagePreviewRequest } from '../../../contract/resourc
 import { RulesPreview, RulesPreviewRequest } from '../../../contract/resources/segment.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 
 const facts = { access: 'account', moded: true, method: 'POST', idempotent: 'lease' } as const
 
-export const previewRoutes = ({ platform, contacts, campaigns }: Desk): ConsoleRoute[] => [
+export const previewRoutes = ({ platform, contacts, campaigns }: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     ...facts,
     operation: 'preview.message',

@@ -4,7 +4,7 @@ import { SearchResult } from '../../../contract/resources/overview.ts'
 import { listOf, listQuery, onePage } from '../../../platform/http/paging.ts'
 import { reply } from '../../../platform/http/route.ts'
 import { consoleRoute, type ConsoleRoute } from '../console-route.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 import { searchFor } from './search.ts'
 
 const SearchQuery = listQuery({
@@ -16,7 +16,7 @@ const SearchQuery = listQuery({
   }),
 })
 
-export const searchRoutes = (desk: Desk): ConsoleRoute[] => [
+export const searchRoutes = (services: ConsoleServices): ConsoleRoute[] => [
   consoleRoute({
     operation: 'search.list',
     method: 'GET',
@@ -32,7 +32,7 @@ export const searchRoutes = (desk: Desk): ConsoleRoute[] => [
     errors: ['parameter_missing'],
     handler: async ({ caller, query, sql, session }) => {
       const { q, ...page } = query
-      return reply(200, onePage(await searchFor(desk, sql, { caller, session }, q), page))
+      return reply(200, onePage(await searchFor(services, sql, { caller, session }, q), page))
     },
   }),
 ]

@@ -7,7 +7,7 @@ import type { Scope } from '../../../contract/scopes.ts'
 import { normalisePhone } from '../../../lib/phone.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { getReceipt, getRun } from '../../integrations/service.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 import { findRequest } from '../requests/store.ts'
 import { mayIn, type Permission } from '../roles.ts'
 import type { Session } from '../sessions/sessions.ts'
@@ -29,7 +29,7 @@ interface Found {
 
 interface Kind {
   readonly needs: Scope | Permission
-  readonly get: (desk: Desk, sql: Db, caller: Caller, id: string) => Promise<Found | null>
+  readonly get: (services: ConsoleServices, sql: Db, caller: Caller, id: string) => Promise<Found | null>
 }
 
 /** What each kind of id leads to, by its prefix; `get` throws `resource_missing` or resolves to null where there is none. */
@@ -108,22 +108,22 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 const prefixes: ReadonlySet<string> = new Set(Object.values(idPrefixes))
 
-export async function searchFor(desk: Desk, sql: Db, searcher: Searcher, given: string): Promise<SearchResult[]> {
+export async function searchFor(services: ConsoleServices, sql: Db, searcher: Searcher, given: string): Promise<SearchResult[]> {
   const text = given.trim()
   if (text === '') return []
   const prefix = text.split('_', 1)[0]!
   const isAnId = prefixes.has(prefix) && isId(prefix as never, text)
   const found = isAnId
-    ? await byId(desk, sql, searcher, prefix, text)
-    : [...(await contactsBy(desk, sql, searcher, text)), ...(await messagesBy(desk, sql, searcher, text))]
+    ? await byId(services, sql, searcher, prefix, text)
+    : [...(await contactsBy(services, sql, searcher, text)), ...(await messagesBy(services, sql, searcher, text))]
   return found.map(({ object, id, title }) => ({ object: 'search_result', type: object, id, title }))
 }
 
-async function byId(desk: Desk, sql: Db, searcher: Searcher, prefix: string, id: string): Promise<Found[]> {
+async function byId(services: ConsoleServices, sql: Db, searcher: Searcher, prefix: string, id: string): Promise<Found[]> {
   const kind = kinds[prefix]
   if (kind === undefined || !may(searcher, kind.needs)) return []
   try {
-    const found = await kind.get(desk, sql, searcher.caller, id)
+    const found = await kind.get(services, sql, searcher.caller, id)
     return found === null ? [] : [found]
   } catch (error) {
     if (error instanceof Problem && error.code === 'resource_missing') return []
@@ -134,7 +134,7 @@ async function byId(desk: Desk, sql: Db, searcher: Searcher, prefix: string, id:
 const page = { limit: foundMax, starting_after: undefined }
 
 /** By phone number or e-mail address, whole. */
-async function contactsBy({ contacts }: Desk, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
+async function contactsBy({ contacts }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'contacts:read')) return []
   const phone = phoneOf(text)
   const query = phone !== null ? { phone } : text.includes('@') ? { email: text } : null
@@ -142,7 +142,7 @@ async function contactsBy({ contacts }: Desk, sql: Db, searcher: Searcher, text:
 }
 
 /** By recipient and by reference, each from its index. */
-async function messagesBy({ messages }: Desk, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
+async function messagesBy({ messages }: ConsoleServices, sql: Db, searcher: Searcher, text: string): Promise<Found[]> {
   if (!may(searcher, 'messages:read')) return []
   const referred = await messages.list(sql, searcher.caller, { reference: text }, page)
   const sent = await messages.list(sql, searcher.caller, { to: phoneOf(text) ?? text }, page)

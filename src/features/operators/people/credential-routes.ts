@@ -13,7 +13,7 @@ import { removePassword } from './me.ts'
 import { beginFactor, confirmFactor, removeFactor } from './second-factor.ts'
 import { anyUser } from './store.ts'
 
-export interface ProofRoutesParts {
+export interface CredentialRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
   /** Counts a try of an address. */
@@ -22,14 +22,14 @@ export interface ProofRoutesParts {
 
 const closed = { additionalProperties: false } as const
 
-export const proofRoutes = (parts: ProofRoutesParts): ConsoleRoute[] => [
+export const credentialRoutes = (parts: CredentialRoutesParts): ConsoleRoute[] => [
   setupRoute(parts),
   reauthenticateRoute(parts),
   ...factorRoutes(parts),
   passwordRoute(parts),
 ]
 
-const setupRoute = ({ platform }: ProofRoutesParts): ConsoleRoute =>
+const setupRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'setup.retrieve',
     method: 'GET',
@@ -47,7 +47,7 @@ const setupRoute = ({ platform }: ProofRoutesParts): ConsoleRoute =>
     },
   })
 
-const reauthenticateRoute = ({ platform, sessions, takeTurn }: ProofRoutesParts): ConsoleRoute =>
+const reauthenticateRoute = ({ platform, sessions, takeTurn }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'session.reauthenticate',
     unaudited: true,
@@ -75,7 +75,7 @@ const reauthenticateRoute = ({ platform, sessions, takeTurn }: ProofRoutesParts)
     },
   })
 
-const factorRoutes = ({ platform, sessions, takeTurn }: ProofRoutesParts): ConsoleRoute[] => [
+const factorRoutes = ({ platform, sessions, takeTurn }: CredentialRoutesParts): ConsoleRoute[] => [
   consoleRoute({
     operation: 'two_factor.create',
     // it is confirmed that counts
@@ -126,7 +126,7 @@ const factorRoutes = ({ platform, sessions, takeTurn }: ProofRoutesParts): Conso
   }),
 ]
 
-const passwordRoute = ({ platform }: ProofRoutesParts): ConsoleRoute =>
+const passwordRoute = ({ platform }: CredentialRoutesParts): ConsoleRoute =>
   consoleRoute({
     operation: 'me.delete_password',
     method: 'DELETE',

@@ -3,14 +3,14 @@ import type { Tenant } from '../../../contract/caller.ts'
 import type { Conversation } from '../../../contract/resources/conversation.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import { fullName } from '../../contacts/service.ts'
-import type { Desk } from '../desk.ts'
+import type { ConsoleServices } from '../console-services.ts'
 import { userNames, type ConversationRow } from './store.ts'
 
 /** Characters of the message that came in last. */
 const beginning = 120
 
 /** The services that know what a conversation does not. */
-export type Beside = Pick<Desk, 'contacts' | 'messages'>
+export type Beside = Pick<ConsoleServices, 'contacts' | 'messages'>
 
 /** A look-up each for all of them. */
 export async function shownConversations({ contacts, messages }: Beside, sql: Db, tenant: Tenant, rows: readonly ConversationRow[]): Promise<Conversation[]> {

@@ -1,4 +1,4 @@
-/** The way to the OIDC provider and back: pages of a browser, so what goes wrong is told by the page that it ends at (behaviour: console 3.14). */
+/** The OAuth flow: pages of a browser, so what goes wrong is told by the page that it ends at (behaviour: console 3.14). */
 import { Type } from 'typebox'
 import { Problem } from '../../../contract/problem.ts'
 import { reply, type Reply } from '../../../platform/http/route.ts'
@@ -9,9 +9,9 @@ import type { From, Session, Sessions } from '../sessions/sessions.ts'
 import { offer, userOf } from './identities.ts'
 import { oidcProvider, type Provider } from './provider.ts'
 import type { PendingIdentity } from './store.ts'
-import { noWayCookie, wayCookie, wayOf, type BegunWay } from './way-cookie.ts'
+import { noOAuthCookie, oauthCookie, flowOf, type BegunFlow } from './oauth-cookie.ts'
 
-export interface WayParts {
+export interface OAuthRoutesParts {
   readonly platform: Platform
   readonly sessions: Sessions
   /** Counts a try of an address. */
@@ -22,7 +22,7 @@ const facts = { access: 'public', scope: null, replies: { 302: '' }, errors: ['r
 const callbackPath = '/console/api/oauth/callback'
 const profile = '/console/profile'
 
-export function wayRoutes({ platform, sessions, takeTurn }: WayParts): ConsoleRoute[] {
+export function oauthRoutes({ platform, sessions, takeTurn }: OAuthRoutesParts): ConsoleRoute[] {
   const { oidc } = platform.settings
   const known = oidc === undefined ? null : oidcProvider(oidc, platform.clock)
   const provider = (): Provider => {
@@ -54,14 +54,14 @@ export function wayRoutes({ platform, sessions, takeTurn }: WayParts): ConsoleRo
       async handler({ session, raw, address }) {
         const present = provider()
         takeTurn(address)
-        const way = wayOf(platform, raw)
-        if (way === null) return failed(platform, null, 'oauth_pending_expired')
+        const flow = flowOf(platform, raw)
+        if (flow === null) return failed(platform, null, 'oauth_pending_expired')
         const url = new URL(raw.url!, platform.settings.base_url)
         const { base_url } = platform.settings
-        const identity = await identityAt(platform, present, new URL(`${base_url}${callbackPath}${url.search}`), way)
-        if (typeof identity === 'string') return failed(platform, way, identity)
-        if (way.link !== null) return await linking(platform, session, way, identity)
-        return await signingIn({ platform, sessions }, session, way, identity, { address, user_agent: raw.headers['user-agent'] ?? '' })
+        const identity = await identityAt(platform, present, new URL(`${base_url}${callbackPath}${url.search}`), flow)
+        if (typeof identity === 'string') return failed(platform, flow, identity)
+        if (flow.link !== null) return await linking(platform, session, flow, identity)
+        return await signingIn({ platform, sessions }, session, flow, identity, { address, user_agent: raw.headers['user-agent'] ?? '' })
       },
     }),
   ]
@@ -71,8 +71,8 @@ async function start(platform: Platform, provider: Provider, { link, next }: { l
   if (link !== undefined && session === null) return redirect(signInPage({ next: profile }))
   const wanted = ownPath(platform, next) ?? (link === undefined ? '/console' : profile)
   try {
-    const { url, way } = await provider.begin(`${platform.settings.base_url}${callbackPath}`, link === undefined && session !== null)
-    return redirect(url, wayCookie(platform, { ...way, next: wanted, link: link === undefined ? null : session!.id }))
+    const { url, flow } = await provider.begin(`${platform.settings.base_url}${callbackPath}`, link === undefined && session !== null)
+    return redirect(url, oauthCookie(platform, { ...flow, next: wanted, link: link === undefined ? null : session!.id }))
   } catch (error) {
     platform.log.warn({ err: error }, 'the OIDC provider is out of reach')
     return failed(platform, { next: wanted, link: link === undefined ? null : session!.id }, 'upstream_unavailable')
@@ -80,39 +80,39 @@ async function start(platform: Platform, provider: Provider, { link, next }: { l
 }
 
 /** Who came back; or the code of what went wrong. */
-async function identityAt(platform: Platform, provider: Provider, url: URL, way: BegunWay): Promise<PendingIdentity | 'invalid_credentials'> {
+async function identityAt(platform: Platform, provider: Provider, url: URL, flow: BegunFlow): Promise<PendingIdentity | 'invalid_credentials'> {
   try {
-    return await provider.finish(url, way)
+    return await provider.finish(url, flow)
   } catch (error) {
     platform.log.warn({ err: error }, 'nobody was signed in by the OIDC provider')
     return 'invalid_credentials'
   }
 }
 
-async function linking(platform: Platform, session: Session | null, way: BegunWay, identity: PendingIdentity): Promise<Reply> {
-  if (session === null || session.id !== way.link) return failed(platform, way, 'oauth_pending_expired')
+async function linking(platform: Platform, session: Session | null, flow: BegunFlow, identity: PendingIdentity): Promise<Reply> {
+  if (session === null || session.id !== flow.link) return failed(platform, flow, 'oauth_pending_expired')
   await offer(platform, session.id, identity)
-  return redirect(`${profile}?identity=pending`, noWayCookie(platform))
+  return redirect(`${profile}?identity=pending`, noOAuthCookie(platform))
 }
 
 async function signingIn(
-  { platform, sessions }: Pick<WayParts, 'platform' | 'sessions'>,
+  { platform, sessions }: Pick<OAuthRoutesParts, 'platform' | 'sessions'>,
   session: Session | null,
-  way: BegunWay,
+  flow: BegunFlow,
   identity: PendingIdentity,
   from: From,
 ): Promise<Reply> {
   const user = await userOf(platform, identity)
-  if (user === null) return failed(platform, way, 'invalid_credentials')
-  // one cookie an answer: that of the way ends by itself, and its code is of one use
+  if (user === null) return failed(platform, flow, 'invalid_credentials')
+  // one cookie an answer: that of the flow ends by itself, and its code is of one use
   const cookie = await sessions.begin(platform.pool, user, from)
   if (session?.user_id === user.id) await sessions.end(platform.pool, user.id, session.id)
-  return redirect(way.next, setCookie(platform.settings, cookie))
+  return redirect(flow.next, setCookie(platform.settings, cookie))
 }
 
-function failed(platform: Platform, way: Pick<BegunWay, 'next' | 'link'> | null, code: string): Reply {
-  const page = way === null || way.link === null ? signInPage({ error: code, next: way?.next }) : `${profile}?error=${code}`
-  return redirect(page, noWayCookie(platform))
+function failed(platform: Platform, flow: Pick<BegunFlow, 'next' | 'link'> | null, code: string): Reply {
+  const page = flow === null || flow.link === null ? signInPage({ error: code, next: flow?.next }) : `${profile}?error=${code}`
+  return redirect(page, noOAuthCookie(platform))
 }
 
 /** The page's own paths begin below `/console`. */

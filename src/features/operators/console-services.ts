@@ -12,7 +12,7 @@ import type { MessageService } from '../messages/service.ts'
 import type { FeedService } from '../webhooks/feed/service.ts'
 import type { WebhookService } from '../webhooks/service.ts'
 
-export interface Desk {
+export interface ConsoleServices {
   readonly platform: Platform
   readonly accounts: AccountService
   readonly billing: BillingService
