@@ -56,6 +56,7 @@ async function makeAll({ world, owner, account }: Scene): Promise<Map<string, Ma
   const own: Record<string, Made> = {
     '/console/api/imports/{id}': { ids: [uploaded.body.id], mode: 'test' },
     '/console/api/messages/{id}': made.get('/v1/messages/{id}')!,
+    '/console/api/campaigns/{id}': made.get('/v1/campaigns/{id}')!,
     '/console/api/conversations/{id}': { ids: await first('/conversations'), mode: 'test' },
     '/console/api/requests/{id}': { ids: [refused.headers['x-request-id']!], mode: 'test' },
     '/console/api/api_keys/{id}': { ids: [live.id], mode: undefined },
