@@ -4,19 +4,45 @@ import type { Place } from '../paths.ts'
 
 const prefix = 'draft '
 
-/** The draft, what changes it, and what forgets it. Without a name it is kept nowhere. Fields that the stored one lacks are those of `first`. */
-export function useDraft<D extends object>({ account, mode }: Place, name: string | undefined, first: D): readonly [D, (draft: D) => void, () => void] {
+/** What was entered, and what the form was filled with when that began; absent where that is not known. */
+interface Entered<D> {
+  readonly draft: D
+  readonly base?: string | undefined
+}
+
+export interface DraftState {
+  /** What the form is about was changed by somebody else since the draft was begun. */
+  readonly isOutdated: boolean
+  /** The draft was stored: what the form is about changes by that. */
+  readonly wasStored: () => void
+}
+
+/**
+ * The draft, what changes it, and what forgets it. Without a name it is kept nowhere. Until something is entered it is `first`, as that is now; fields that a kept one lacks are
+ * those of `first`.
+ */
+export function useDraft<D extends object>(
+  { account, mode }: Place,
+  name: string | undefined,
+  first: D,
+): readonly [D, (draft: D) => void, () => void, DraftState] {
   const key = name === undefined ? undefined : `${prefix}${account} ${mode} ${name}`
-  const [draft, setDraft] = useState<D>(() => ({ ...first, ...(key === undefined ? {} : stored(key)) }))
-  const change = (next: D) => {
-    setDraft(next)
-    if (key !== undefined) sessionStorage.setItem(key, JSON.stringify(next))
+  const [entered, setEntered] = useState<Entered<D> | undefined>(() => (key === undefined ? undefined : kept<D>(key)))
+  const now = JSON.stringify(first)
+  const keep = (next: Entered<D> | undefined) => {
+    setEntered(next)
+    if (key === undefined) return
+    if (next === undefined) sessionStorage.removeItem(key)
+    else sessionStorage.setItem(key, JSON.stringify(next))
   }
-  const forget = () => {
-    setDraft(first)
-    if (key !== undefined) sessionStorage.removeItem(key)
-  }
-  return [draft, change, forget]
+  const draft = entered === undefined ? first : { ...first, ...entered.draft }
+  const isOutdated = entered?.base !== undefined && entered.base !== now && JSON.stringify(draft) !== now
+  return [
+    draft,
+    (next) => keep({ draft: next, base: entered?.base ?? now }),
+    () => keep(undefined),
+    { isOutdated, wasStored: () => keep({ draft, base: undefined }) },
+  ]
 }
 
 /** Whoever signs in next is to find nothing. */
@@ -24,10 +50,11 @@ export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
 }
 
-function stored(key: string): object {
+function kept<D>(key: string): Entered<D> | undefined {
   try {
-    return JSON.parse(sessionStorage.getItem(key) ?? '{}') as object
+    const entered = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Entered<D> | null
+    return typeof entered?.draft === 'object' ? entered : undefined
   } catch {
-    return {}
+    return undefined
   }
 }

@@ -99,6 +99,11 @@ export const text = {
     impersonating: 'Not while you act for an account: you can read, pause, retry, test and reconnect.',
   },
 
+  outdated: {
+    why: 'Somebody has changed this since you began. What you entered is kept; saving it puts it in the place of theirs.',
+    show: 'Show what is stored',
+  },
+
   dialog: { close: 'Close', cancel: 'Cancel' },
 } as const
 

@@ -9,6 +9,7 @@ import { ContentPreview, useTemplates } from '../../parts/content-fields.tsx'
 import { DeleteButton } from '../../parts/delete-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { Region } from '../../parts/facts.tsx'
+import { Outdated } from '../../parts/outdated.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { Screen } from '../../parts/screen.tsx'
@@ -75,6 +76,7 @@ export function AutomationForm({ place, title, first, given, stored }: Automatio
             onChange={form.change}
             problem={form.problem}
           />
+          <Outdated when={form.isOutdated} onGivenUp={form.forget} />
           <Done text={form.done} />
           {form.problem !== undefined && <ProblemAlert problem={form.problem} />}
           <div className="actions">

@@ -24,6 +24,8 @@ export interface AutomationFormState {
   readonly problem: Problem | undefined
   readonly done: string
   readonly forget: () => void
+  /** Somebody else has changed the stored automation since this draft was begun. */
+  readonly isOutdated: boolean
 }
 
 const said: Readonly<Record<After, string>> = { stay: words.saved, simulate: '', activate: words.activated, pause: words.paused }
@@ -36,7 +38,7 @@ function statusAfter(id: string, after: After): { status?: 'active' | 'paused' }
 export function useAutomationDraft(place: Place, first: AutomationDraft, given: Partial<AutomationDraft>, channels: Channels): AutomationFormState {
   const navigate = useNavigate()
   const stale = useStale(place)
-  const [kept, change, forget] = useDraft(place, `automation ${first.id === '' ? 'new' : first.id}`, first)
+  const [kept, change, forget, { isOutdated, wasStored }] = useDraft(place, `automation ${first.id === '' ? 'new' : first.id}`, first)
   const [isGiven, setGiven] = useState(true)
   const [only] = channels.all
   const written = isGiven ? { ...kept, ...given } : kept
@@ -58,13 +60,14 @@ export function useAutomationDraft(place: Place, first: AutomationDraft, given: 
       )
     },
     async (automation, { after }) => {
-      set({ ...draft, id: automation.id })
+      if (draft.id === '') set({ ...draft, id: automation.id })
+      else wasStored()
       setDone(said[after])
       follow.current()
       await stale('automations.', 'integration_sources.')
-      if (after === 'simulate' || first.id !== '') return
+      if (after === 'simulate') return
       forget()
-      await navigate({ to: pathTo(place, 'automations', automation.id) as never })
+      if (first.id === '') await navigate({ to: pathTo(place, 'automations', automation.id) as never })
     },
   )
   return {
@@ -82,5 +85,6 @@ export function useAutomationDraft(place: Place, first: AutomationDraft, given: 
     problem: action.problem,
     done,
     forget,
+    isOutdated,
   }
 }

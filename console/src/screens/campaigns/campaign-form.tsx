@@ -12,6 +12,7 @@ import { DeleteButton } from '../../parts/delete-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { mergeTagsIn } from '../../parts/merge-tags.ts'
+import { Outdated } from '../../parts/outdated.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { useZone } from '../../parts/times.ts'
@@ -61,6 +62,7 @@ export function CampaignForm({ place, title, first }: CampaignFormProps) {
       <div className="two-columns">
         <Stack>
           <FormFields place={place} channels={channels} templates={templates} draft={draft} onChange={form.change} problem={form.problem} />
+          <Outdated when={form.isOutdated} onGivenUp={form.forget} />
           <Done text={form.done} />
           {form.problem !== undefined && <ProblemAlert problem={form.problem} />}
           <div className="actions">

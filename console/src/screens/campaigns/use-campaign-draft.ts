@@ -22,6 +22,8 @@ export interface CampaignForm {
   readonly problem: Problem | undefined
   readonly done: string
   readonly forget: () => void
+  /** Somebody else has changed the stored draft since this one was begun. */
+  readonly isOutdated: boolean
   /** To the page of the campaign that it is now. */
   readonly leave: () => Promise<void>
 }
@@ -29,7 +31,7 @@ export interface CampaignForm {
 export function useCampaignDraft(place: Place, first: CampaignDraft, channels: Channels): CampaignForm {
   const navigate = useNavigate()
   const stale = useStale(place)
-  const [draft, change, forget] = useDraft(place, `campaign ${first.id === '' ? 'new' : first.id}`, first)
+  const [draft, change, forget, { isOutdated, wasStored }] = useDraft(place, `campaign ${first.id === '' ? 'new' : first.id}`, first)
   const [then, setThen] = useState<Then>()
   const [done, setDone] = useState('')
   const follow = useRef<() => void>(() => undefined)
@@ -41,7 +43,8 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
           : v1(place).PATCH('/v1/campaigns/{id}', { params: { path: { id } }, body: body as never }),
       ),
     async (campaign, input) => {
-      change({ ...draft, id: campaign.id })
+      if (input.id === '') change({ ...draft, id: campaign.id })
+      else wasStored()
       follow.current()
       setDone(input.after === 'stay' ? text.campaigns.form.saved : '')
       await stale('campaigns.list')
@@ -71,6 +74,7 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
     problem: action.problem,
     done,
     forget,
+    isOutdated,
     async leave() {
       const { id } = draft
       await stale('campaigns.')

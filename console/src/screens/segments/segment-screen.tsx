@@ -10,9 +10,10 @@ import { useAction } from '../../api/use-action.ts'
 import { useRead } from '../../api/use-read.ts'
 import { useStale } from '../../api/use-stale.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
-import { ApiButton } from '../../parts/api-button.tsx'
+import { ApiButton, type ApiRequest } from '../../parts/api-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { LongTextField, TextField } from '../../parts/fields.tsx'
+import { Outdated } from '../../parts/outdated.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { RulesFields } from '../../parts/rules-fields.tsx'
 import { Matching } from './matching.tsx'
@@ -51,12 +52,17 @@ export function SegmentScreen() {
   return <SegmentForm key={id} stored={segment.data} title={name} first={{ name, description, rules: draftOf(rules) }} place={place} />
 }
 
+const requestOf = (stored: Segment | undefined, body: object): ApiRequest =>
+  stored === undefined
+    ? { operation: 'segments.create', method: 'POST', path: '/v1/segments', body }
+    : { operation: 'segments.update', method: 'PATCH', path: `/v1/segments/${stored.id}`, body }
+
 function SegmentForm({ stored, title, first, place }: { stored: Segment | undefined; title: string; first: SegmentDraft; place: Place }) {
   const navigate = useNavigate()
   const stale = useStale(place)
   const because = useBecause(place)('contacts:write')
   const [done, setDone] = useState('')
-  const [draft, change, forget] = useDraft(place, `segment ${stored?.id ?? 'new'}`, first)
+  const [draft, change, forget, { isOutdated }] = useDraft(place, `segment ${stored?.id ?? 'new'}`, first)
   const save = useAction(
     (body: { name: string; description: string; rules: never }, key) =>
       answered(
@@ -74,19 +80,7 @@ function SegmentForm({ stored, title, first, place }: { stored: Segment | undefi
   const rules = rulesOf(draft.rules)
   const body = { name: draft.name, description: draft.description, rules: rules as never }
   return (
-    <Screen
-      title={title}
-      mode={place.mode}
-      actions={
-        <ApiButton
-          request={
-            stored === undefined
-              ? { operation: 'segments.create', method: 'POST', path: '/v1/segments', body }
-              : { operation: 'segments.update', method: 'PATCH', path: `/v1/segments/${stored.id}`, body }
-          }
-        />
-      }
-    >
+    <Screen title={title} mode={place.mode} actions={<ApiButton request={requestOf(stored, body)} />}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -95,6 +89,7 @@ function SegmentForm({ stored, title, first, place }: { stored: Segment | undefi
       >
         <Stack maw="60rem">
           <Done text={done} />
+          <Outdated when={isOutdated} onGivenUp={forget} />
           <Fields draft={draft} onChange={change} problem={save.problem} />
           {save.problem !== undefined && <ProblemAlert problem={save.problem} />}
           <Group>

@@ -5,6 +5,7 @@ import { answered, v1 } from '../../api/client.ts'
 import { useAction } from '../../api/use-action.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
+import { Outdated } from '../../parts/outdated.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
@@ -13,7 +14,7 @@ import { EndpointFields, endpointFields } from './endpoint-fields.tsx'
 
 export function ChangeEndpoint({ endpoint, onClose, onSaved }: { endpoint: Endpoint; onClose: () => void; onSaved: () => unknown }) {
   const place = usePlace()
-  const [draft, change, forget] = useDraft(place, `endpoint ${endpoint.id}`, draftOf(endpoint))
+  const [draft, change, forget, { isOutdated }] = useDraft(place, `endpoint ${endpoint.id}`, draftOf(endpoint))
   const [token, setToken] = useState('')
   const { id } = endpoint
   const save = useAction(
@@ -32,6 +33,7 @@ export function ChangeEndpoint({ endpoint, onClose, onSaved }: { endpoint: Endpo
         }}
       >
         <Stack>
+          <Outdated when={isOutdated} onGivenUp={forget} />
           <EndpointFields draft={draft} onChange={change} token={token} onToken={setToken} problem={save.problem} isChange />
           <FormProblem problem={save.problem} fields={endpointFields} />
           <Group justify="flex-end">
