@@ -1,14 +1,12 @@
 /** Builds `console/dist` where what it is made of has changed since it was built. Plain JavaScript: the scripts that start the service run it under whatever Node there is. */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 /** What else than the files of `console/` decides what is built: the packages, and the documents that its types come from. */
 const sharedSources = ['package-lock.json', 'openapi.json', 'console-openapi.json']
-/** Smaller files are sent as they are. */
-const compressedFromBytes = 1024
 
 /**
  * Builds the console of the checkout at `root` with the Node at `node`, or does nothing where there is no console or it is fresh. `lock` keeps others from building meanwhile and
@@ -81,7 +79,7 @@ function build(root, node, stamp) {
 function compress(folder) {
   for (const name of readdirSync(folder)) {
     const file = join(folder, name)
-    if (!/\.(js|css|svg)$/.test(name) || statSync(file).size < compressedFromBytes) continue
+    if (!/\.(js|css|svg)$/.test(name)) continue
     const bytes = readFileSync(file)
     writeFileSync(
       `${file}.br`,

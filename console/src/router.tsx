@@ -1,6 +1,6 @@
 /** Which address shows which screen. Screens are loaded when they are shown. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
-import { lazy } from 'react'
+import type { FunctionComponent } from 'react'
 import { Allowed, InAccount, SignedIn, Start } from './frame/guards.tsx'
 import type { ScreenRoute } from './frame/screen-route.ts'
 import { ZoneProvider } from './frame/zone-provider.tsx'
@@ -66,16 +66,14 @@ const platform = createRoute({
 const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFound })
 
 const screenOf = ({ path, needs, load }: ScreenRoute) => {
-  const Shown = lazy(async () => ({ default: await load() }))
-  return createRoute({
-    getParentRoute: () => inAccount,
-    path,
-    component: () => (
-      <Allowed needs={needs}>
-        <Shown />
-      </Allowed>
-    ),
-  })
+  const Shown = lazyRouteComponent(async () => ({ Shown: (await load()) as FunctionComponent }), 'Shown')
+  const component = () => (
+    <Allowed needs={needs}>
+      <Shown />
+    </Allowed>
+  )
+  // loaded before the screen that is there goes: React holds what takes the place of a fallback back for 300 ms
+  return createRoute({ getParentRoute: () => inAccount, path, component: Object.assign(component, { preload: Shown.preload }) })
 }
 
 export const router = createRouter({

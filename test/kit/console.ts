@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import { freePort } from '../../src/lib/free-port.ts'
 import { ownerPassword, signedInOwner, type ConsoleClient } from './console-api.ts'
+import { until } from './waiting.ts'
 import { startWorld, type PlatformOptions, type TestAccount, type World } from './world.ts'
 
 const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -185,3 +186,11 @@ export async function signInOn(page: Page): Promise<void> {
   await field(page, 'Password').fill(ownerPassword)
   await button(page, 'Sign in').click()
 }
+
+/** The window says so, which follows the heading. */
+export const titled = (page: Page, title: string): Promise<string> =>
+  until(
+    `the title ${title}`,
+    () => page.title(),
+    (seen) => seen === title,
+  )

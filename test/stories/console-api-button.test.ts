@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { button, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { button, heading, openOwnersConsole, skipWithoutBrowser, titled } from '../kit/console.ts'
 
 const run = promisify(execFile)
 
@@ -28,7 +28,7 @@ test('the request that a screen shows is answered as it stands, by a key or by t
     const name = await link.innerText()
     await link.click()
     await heading(page, name).waitFor()
-    assert.equal(await page.title(), `${name} · TEST · Posthorn`)
+    await titled(page, `${name} · TEST · Posthorn`)
     shown.set(name, await requestShown(page))
   }
   assert.ok(shown.size >= 17, `screens of the menu: ${[...shown.keys()].join(', ')}`)

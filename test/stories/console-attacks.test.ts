@@ -94,6 +94,23 @@ test('a session that was stolen ends with its owner signing out, with a new pass
   assert.deepEqual(refusal(await thief(world, owner).send('GET', '/session')), noSession)
 })
 
+test('of a password that is changed while it is being checked no session begins', async (t) => {
+  const world = await startWorld(t)
+  await world.account()
+  const owner = await signedInOwner(world)
+  const [proved] = await world.pool<
+    { id: `usr_${string}`; email: string; name: string; password_hash: string; admin: boolean; two_factor: boolean; created_at: string }[]
+  >`
+    select id, email, name, password_hash, admin, second_factor_at is not null as two_factor, created_at from users`
+  const from = { address: '203.0.113.9', user_agent: '' }
+  const begin = () => world.services.operators.sessions.begin(world.pool, proved!, from)
+  await begin()
+  assert.equal((await owner.send('PATCH', '/me', { current_password: ownerPassword, new_password: newPassword })).status, 200)
+  await assert.rejects(begin(), { code: 'invalid_credentials' })
+  const [left] = await world.pool<{ sessions: number }[]>`select count(*)::int as sessions from sessions`
+  assert.equal(left!.sessions, 1, 'that of the owner, who changed it')
+})
+
 test('what a stolen session may do without the password is not what matters most', async (t) => {
   const world = await startWorld(t)
   await world.account()

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, skipWithoutBrowser, type OwnersConsole } from '../kit/console.ts'
+import {
+  assertPresentable,
+  button,
+  field,
+  heading,
+  inEitherSchemeAndWidth,
+  openOwnersConsole,
+  skipWithoutBrowser,
+  titled,
+  type OwnersConsole,
+} from '../kit/console.ts'
 
 const skip = { skip: skipWithoutBrowser }
 const shots = process.env['CONSOLE_SHOTS']
@@ -29,7 +39,7 @@ test('what comes in is read, answered once, handed over and put away', skip, asy
   await button(page, 'Receive a test message').click()
   const chosen = list(page).getByRole('link', { name: '+15005550006', exact: true })
   await list(page).getByText('Unread').waitFor()
-  assert.equal(await page.title(), 'Inbox · TEST · Posthorn')
+  await titled(page, 'Inbox · TEST · Posthorn')
   await chosen.focus()
   await page.keyboard.press('Enter')
   await log(page).getByText('When does my parcel arrive?').waitFor()

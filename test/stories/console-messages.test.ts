@@ -10,6 +10,7 @@ import {
   inEitherSchemeAndWidth,
   openOwnersConsole,
   skipWithoutBrowser,
+  titled,
 } from '../kit/console.ts'
 import { until } from '../kit/waiting.ts'
 
@@ -21,7 +22,7 @@ test('a message is sent from the console, found by its filters, and tells why it
   await show('messages')
   await heading(page, 'Messages').waitFor()
   await page.getByText('There are no messages yet.').waitFor()
-  assert.equal(await page.title(), 'Messages · TEST · Posthorn')
+  await titled(page, 'Messages · TEST · Posthorn')
   await button(page, 'Send message').click()
   const dialog = page.getByRole('dialog', { name: 'Send message' })
   await button(dialog, 'Send').click()

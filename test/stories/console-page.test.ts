@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
-import { assertPresentable, openConsole, schemes, skipWithoutBrowser, widths } from '../kit/console.ts'
+import { assertPresentable, openConsole, schemes, skipWithoutBrowser, titled, widths } from '../kit/console.ts'
 import { startWorld } from '../kit/world.ts'
 
 test('every address of the console answers the one page, not to be stored, with a policy whose nonce is new each time', async (t) => {
@@ -80,7 +80,7 @@ test('an address that no screen has says so, in either scheme and width, and ask
       await goto('/console/nowhere')
       await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
 
-      assert.equal(await page.title(), 'Not found · Posthorn')
+      await titled(page, 'Not found · Posthorn')
       await assertPresentable(page)
       assertQuiet()
     }

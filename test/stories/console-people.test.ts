@@ -1,7 +1,19 @@
 /** Setting up, signing in and the frame of the console, in a browser (behaviour: console 1.5). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, openConsole, schemes, signInOn, skipWithoutBrowser, startConsoleWorld, widths } from '../kit/console.ts'
+import {
+  assertPresentable,
+  button,
+  field,
+  heading,
+  openConsole,
+  schemes,
+  signInOn,
+  skipWithoutBrowser,
+  startConsoleWorld,
+  titled,
+  widths,
+} from '../kit/console.ts'
 import { ownerPassword, signedInOwner } from '../kit/console-api.ts'
 import type { World } from '../kit/world.ts'
 
@@ -31,7 +43,7 @@ test('the printed link makes the first owner, who is at Home in test mode; the t
 
   await heading(page, 'Home').waitFor()
   assert.match(page.url(), /\/console\/acc_\w+\/test$/)
-  assert.equal(await page.title(), 'Home · TEST · Posthorn')
+  await titled(page, 'Home · TEST · Posthorn')
   assert.equal(await page.locator('html').getAttribute('data-mode'), 'test')
   await page.getByText('Test mode', { exact: true }).waitFor()
   await button(page, 'Your profile').click()
@@ -87,7 +99,7 @@ test('the frame is presentable in either scheme and width, says the mode, and le
 
       await page.getByRole('radiogroup', { name: 'Mode' }).getByText('Live', { exact: true }).click()
       await page.waitForURL(`**${home}/live`)
-      assert.equal(await page.title(), 'Home · LIVE · Posthorn')
+      await titled(page, 'Home · LIVE · Posthorn')
       assert.equal(await page.getByText('Test mode', { exact: true }).count(), 0)
       await page.keyboard.press('Control+k')
       const search = page.getByRole('combobox', { name: 'Search everything' })

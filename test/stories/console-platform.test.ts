@@ -12,6 +12,7 @@ import {
   openConsole,
   openOwnersConsole,
   skipWithoutBrowser,
+  titled,
 } from '../kit/console.ts'
 
 test('an administrator makes an account, acts for another one with a reason, and ends it', { skip: skipWithoutBrowser }, async (t) => {
@@ -20,7 +21,7 @@ test('an administrator makes an account, acts for another one with a reason, and
   const theirs = await world.account({ name: 'Theirs <b>' })
   await goto('/console/admin')
   await heading(page, 'Platform').waitFor()
-  assert.equal(await page.title(), 'Platform · Posthorn')
+  await titled(page, 'Platform · Posthorn')
   await page.getByRole('table', { name: 'Users' }).getByText('owner@example.com').waitFor()
   await page.getByRole('table', { name: 'E-mails' }).waitFor()
   const accounts = page.getByRole('table', { name: 'Accounts' })

@@ -35,9 +35,10 @@ export interface Answer<T> {
 
 /** What was answered. Throws a Problem where it was refused; where the session has ended everybody is told. */
 export async function answered<T>(request: Promise<Answer<T>>): Promise<T> {
+  const since = sessionEnd.now()
   const { data, error, response } = await request
   if (response.ok) return data as T
   const problem = problemIn(response.status, error)
-  if (problem.code === 'session_required') sessionEnd.tell()
+  if (problem.code === 'session_required') sessionEnd.tell(since)
   throw problem
 }

@@ -9,10 +9,12 @@ const triesMax = 2
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // without a network what is asked fails, and says so, rather than waiting and being done later
+      networkMode: 'always',
       staleTime: 1_000,
       refetchInterval: refetchMs,
       retry: (failures, error) => failures < triesMax && ['network', 'upstream_unavailable'].includes(problemOf(error).code),
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: 'always' },
   },
 })

@@ -2,6 +2,8 @@
 import { useSyncExternalStore } from 'react'
 
 let ended = false
+/** How often somebody has signed in again. */
+let renewals = 0
 const listeners = new Set<() => void>()
 
 function set(to: boolean): void {
@@ -10,7 +12,18 @@ function set(to: boolean): void {
   for (const listener of listeners) listener()
 }
 
-export const sessionEnd = { tell: () => set(true), over: () => set(false) }
+export const sessionEnd = {
+  /** What a request began under, for `tell`. */
+  now: (): number => renewals,
+  /** A request that began under `since` was answered that there is no session: of one that has been renewed since, that says nothing. */
+  tell: (since: number) => {
+    if (since === renewals) set(true)
+  },
+  over: () => {
+    renewals += 1
+    set(false)
+  },
+}
 
 export const useSessionEnd = (): boolean =>
   useSyncExternalStore(

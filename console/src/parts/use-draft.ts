@@ -1,5 +1,6 @@
-/** What a person has entered and not yet sent: it survives a reload, per account, mode and form, in this browser's tab. */
+/** What a person has entered and not yet sent: it survives a reload, per person, account, mode and form, in this browser's tab. */
 import { useState } from 'react'
+import { useOwnSession } from '../api/session.ts'
 import type { Place } from '../paths.ts'
 
 const prefix = 'draft '
@@ -26,14 +27,15 @@ export function useDraft<D extends object>(
   name: string | undefined,
   first: D,
 ): readonly [D, (draft: D) => void, () => void, DraftState] {
-  const key = name === undefined ? undefined : `${prefix}${account} ${mode} ${name}`
+  const { user } = useOwnSession()
+  const key = name === undefined ? undefined : `${prefix}${user.id} ${account} ${mode} ${name}`
   const [entered, setEntered] = useState<Entered<D> | undefined>(() => (key === undefined ? undefined : kept<D>(key)))
   const now = JSON.stringify(first)
   const keep = (next: Entered<D> | undefined) => {
     setEntered(next)
     if (key === undefined) return
     if (next === undefined) sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, JSON.stringify(next))
+    else store(key, JSON.stringify(next))
   }
   const draft = entered === undefined ? first : { ...first, ...entered.draft }
   const isOutdated = entered?.base !== undefined && entered.base !== now && JSON.stringify(draft) !== now
@@ -48,6 +50,15 @@ export function useDraft<D extends object>(
 /** Whoever signs in next is to find nothing. */
 export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
+}
+
+/** What is more than the browser keeps is there until the page is left. */
+function store(key: string, text: string): void {
+  try {
+    sessionStorage.setItem(key, text)
+  } catch {
+    sessionStorage.removeItem(key)
+  }
 }
 
 function kept<D>(key: string): Entered<D> | undefined {

@@ -1,6 +1,6 @@
 /** A reply in words. What was written is kept per conversation until it is sent. */
 import { Group } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useBecause } from '../../api/may.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { LongTextField } from '../../parts/fields.tsx'
@@ -19,8 +19,13 @@ export function ReplyForm({ conversation, onDone }: { conversation: Conversation
   const [{ reply }, change, forget] = useDraft(place, `reply ${conversation.id}`, { reply: '' })
   const [isMissing, setMissing] = useState(false)
   const words = text.inbox
-  const send = useSend(conversation, () => {
-    forget()
+  const latest = useRef(reply)
+  useEffect(() => {
+    latest.current = reply
+  }, [reply])
+  const send = useSend(conversation, (sent) => {
+    // the next reply may have been begun meanwhile
+    if ((sent.content as { body?: string }).body === latest.current) forget()
     onDone(words.sent)
     form.current?.querySelector('textarea')?.focus()
   })

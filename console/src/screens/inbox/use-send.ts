@@ -27,13 +27,13 @@ export const replyRequest = (conversation: Conversation): ApiRequest => ({
   body: bodyOf(conversation, { type: 'text', content: contentExamples.text }),
 })
 
-export function useSend(conversation: Conversation, onSent: () => void): Action<Said> {
+export function useSend(conversation: Conversation, onSent: (said: Said) => void): Action<Said> {
   const place = usePlace()
   const stale = useStale(place)
   return useAction(
     (said: Said, key) => answered(v1(place).POST('/v1/messages', { body: bodyOf(conversation, said), headers: { 'Idempotency-Key': key } })),
-    async () => {
-      onSent()
+    async (_, said) => {
+      onSent(said)
       await stale('messages.', 'conversations.list_messages')
     },
   )

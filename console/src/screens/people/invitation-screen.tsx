@@ -23,7 +23,7 @@ export function InvitationScreen() {
   const token = useToken()
   const words = text.people.invitation
   const found = useQuery({
-    queryKey: ['invitations.preview'],
+    queryKey: ['invitations.preview', token],
     queryFn: () => answered(own().POST('/console/api/invitations/preview', { body: { token } })),
     enabled: token !== '',
     refetchInterval: false,
@@ -38,7 +38,7 @@ export function InvitationScreen() {
     return <CardScreen title={words.unknown}>{found.isError ? <ProblemAlert problem={problemOf(found.error)} /> : <Waiting />}</CardScreen>
   return (
     <CardScreen title={words.title(found.data.account_name)}>
-      <Join token={token} invitation={found.data} />
+      <Join key={token} token={token} invitation={found.data} />
     </CardScreen>
   )
 }

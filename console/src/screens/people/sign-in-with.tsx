@@ -6,8 +6,9 @@ import { answered, own } from '../../api/client.ts'
 import { basePath, ownPath } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 
-export function SignInWith() {
-  const { next, error } = useSearch({ strict: false }) as { next?: string; error?: string }
+/** It leads back to `to`, or to where the person was going when they were asked to sign in. */
+export function SignInWith({ to }: { to?: string }) {
+  const { next = to, error } = useSearch({ strict: false }) as { next?: string; error?: string }
   const { data } = useQuery({ queryKey: ['setup.retrieve'], queryFn: () => answered(own().GET('/console/api/setup')) })
   const words = text.people.signIn
   const failures: Readonly<Record<string, string>> = words.withFailed

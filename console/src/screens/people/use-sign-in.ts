@@ -16,18 +16,26 @@ export interface SignIn {
   readonly problem: Problem | undefined
 }
 
-export function useSignIn(onDone: (session: Session) => void): SignIn {
+export function useSignIn(onDone: (session: Session) => unknown): SignIn {
   const [given, setGiven] = useState<Credentials>()
   const [asksForCode, setAsks] = useState(false)
-  const action = useAction(async (credentials: Credentials) => {
-    setGiven(credentials)
-    try {
-      return await answered(own().POST('/console/api/session', { body: credentials }))
-    } catch (error) {
-      if ((error as Problem).code === 'mfa_required') setAsks(true)
-      throw error
-    }
-  }, onDone)
+  const action = useAction(
+    async (credentials: Credentials) => {
+      setGiven(credentials)
+      try {
+        return await answered(own().POST('/console/api/session', { body: credentials }))
+      } catch (error) {
+        if ((error as Problem).code === 'mfa_required') setAsks(true)
+        throw error
+      }
+    },
+    (session) => {
+      // the form may be there for the next time, too
+      setGiven(undefined)
+      setAsks(false)
+      return onDone(session)
+    },
+  )
   return {
     run: action.run,
     runWithCode: (code) => given !== undefined && action.run({ ...given, code }),

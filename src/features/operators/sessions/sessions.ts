@@ -1,4 +1,5 @@
 /** Sessions of people: begun by signing in, found by their cookie, ended by hand or by themselves (behaviour: console 2.4). */
+import { Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -25,7 +26,7 @@ export interface Session extends store.OpenSession {
 }
 
 export interface Sessions {
-  /** Begins one; resolves to the value of its cookie, which nobody can read back. */
+  /** Begins one of whom was proved to be `user`, as read before that. `invalid_credentials` where the password or second factor has changed since. Resolves to the value of its cookie, which nobody can read back. */
   begin(sql: Db, user: UserRow, from: From): Promise<string>
   /** The session of a cookie; null where it has ended. */
   find(cookie: string): Promise<Session | null>
@@ -48,7 +49,7 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
       const cookie = newCookieValue()
       const at = isoTime(clock.now())
       const agent = user_agent.slice(0, agentLengthMax).toWellFormed().replaceAll('\0', '')
-      await store.insertSession(sql, {
+      const row = {
         id: ids('ses'),
         user_id: user.id,
         token_hash: cookieHash(cookie),
@@ -57,7 +58,9 @@ export function sessions(platform: Platform, accounts: AccountService): Sessions
         address,
         user_agent: agent,
         created_at: at,
-      })
+      }
+      if (!(await store.insertSession(sql, row, user)))
+        throw new Problem('invalid_credentials', 'The password or the second factor has changed just now. Sign in with what it is now.')
       return cookie
     },
     async find(cookie) {

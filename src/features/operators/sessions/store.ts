@@ -1,5 +1,6 @@
 /** SQL of sessions, and of failures to sign in. */
 import type { Db } from '../../../platform/database/sql.ts'
+import type { UserRow } from '../people/store.ts'
 
 export interface SessionRow {
   readonly id: `ses_${string}`
@@ -34,10 +35,15 @@ export interface Impersonation {
   readonly expires_at: string
 }
 
-export async function insertSession(sql: Db, row: SessionRow): Promise<void> {
-  await sql`
+/** False where the password or the second factor has changed since `proved` was read: nobody begins a session with what was good before. */
+export async function insertSession(sql: Db, row: SessionRow, proved: Pick<UserRow, 'password_hash' | 'two_factor'>): Promise<boolean> {
+  const rows = await sql`
     insert into sessions (id, user_id, token_hash, authenticated_at, seen_at, address, user_agent, created_at)
-    values (${row.id}, ${row.user_id}, ${row.token_hash}, ${row.authenticated_at}, ${row.seen_at}, ${row.address}, ${row.user_agent}, ${row.created_at})`
+    select ${row.id}, id, ${row.token_hash}, ${row.authenticated_at}::timestamptz, ${row.seen_at}::timestamptz, ${row.address}, ${row.user_agent}, ${row.created_at}::timestamptz
+    from users
+    where id = ${row.user_id} and password_hash is not distinct from ${proved.password_hash} and (second_factor_at is not null) = ${proved.two_factor}
+    for share returning id`
+  return rows.length > 0
 }
 
 /** The session of a cookie that was seen after the one moment and made after the other. */
