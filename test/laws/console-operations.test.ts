@@ -211,6 +211,7 @@ const namings: readonly Naming[] = [
   },
   { method: 'POST', path: '/segment_previews', of: '/v1/contact_lists/{id}', body: (list) => ({ rules: rules(list) }) },
   { method: 'POST', path: '/deliveries/retry', of: '/v1/webhook_endpoints/{id}', body: (endpoint) => ({ endpoint }) },
+  { path: '/deliveries/retry?created_until=2026-01-01T00:00:00.000Z&endpoint=', of: '/v1/webhook_endpoints/{id}' },
   { path: '/conversations?contact=', of: '/v1/contacts/{id}' },
   { path: '/conversations?starting_after=', of: '/console/api/conversations/{id}' },
   { path: '/requests?starting_after=', of: '/console/api/requests/{id}' },

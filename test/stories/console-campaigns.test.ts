@@ -30,6 +30,30 @@ async function writeCampaign(page: Page, name: string, recipients: string): Prom
   await field(page, 'Message').fill('Hello {{first_name}}, the sale begins.')
 }
 
+test('what is entered while a draft is being stored stays, and is stored with the next press', { skip: skipWithoutBrowser }, async (t) => {
+  const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+  await show('campaigns/new')
+  await writeCampaign(page, 'Sale', '+15005550006,Ada')
+  const entered = Promise.withResolvers<void>()
+  await page.route('**/v1/campaigns', async (route) => {
+    if (route.request().method() === 'POST') await entered.promise
+    await route.continue()
+  })
+  await button(page, 'Save draft').click()
+  await field(page, 'Name').fill('Sale of the year')
+  entered.resolve()
+  await page.getByRole('status').getByText('The draft is saved.').waitFor()
+  assert.equal(await field(page, 'Name').inputValue(), 'Sale of the year')
+  await button(page, 'Save draft').click()
+  await heading(page, 'Sale of the year').waitFor()
+  const stored = (await account.api.get('/v1/campaigns')).body.data
+  assert.deepEqual(
+    stored.map(({ name }: { name: string }) => name),
+    ['Sale of the year'],
+  )
+  assertQuiet()
+})
+
 test('a campaign is written, kept over a reload, checked, launched and followed to its end', { skip: skipWithoutBrowser }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, owner, world, assertQuiet } = opened

@@ -41,11 +41,20 @@ test('what failed is made again at once, one attempt each, and counted before', 
   receiver.answerNext({ status: 200 })
   assert.deepEqual((await retry()).body, { object: 'delivery_retry', count: 3 })
   assert.deepEqual((await retry()).body.count, 0)
+  const progress = async (more = '') => (await client.send('GET', `/deliveries/retry?endpoint=${endpoint.id}${more}`)).body
+  const begun = await progress()
+  assert.deepEqual(begun, { object: 'delivery_retry_progress', pending: 3, failed: 0, created_until: begun.created_until })
   await pass(world, 10_000)
-  assert.equal(receiver.received.length, 6)
+  // one that fails later is none of those
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const ended = await progress(`&created_until=${begun.created_until}`)
+  assert.deepEqual([ended.pending, ended.failed, ended.created_until], [0, 2, begun.created_until])
+  assert.equal((await progress()).failed, 3)
+  assert.equal(receiver.received.length, 7)
   assert.deepEqual(
     [(await deliveries(account, endpoint.id, '?status=delivered')).length, (await deliveries(account, endpoint.id, '?status=failed')).length],
-    [1, 2],
+    [1, 3],
   )
 
   const actions = (await client.send('GET', '/audit_entries')).body.data.map(({ action }: { action: string }) => action)
@@ -57,6 +66,6 @@ test('what failed is made again at once, one attempt each, and counted before', 
   client.mode = 'live'
   assert.equal(code(await retry()), 'resource_missing')
   await pass(world, 86_400_000)
-  assert.equal(receiver.received.length, 6)
+  assert.equal(receiver.received.length, 7)
   await world.invariants()
 })

@@ -24,9 +24,14 @@ export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, 
       if (attempt.current?.input !== asText) attempt.current = { input: asText, key: crypto.randomUUID() }
       return performed(() => perform(input, attempt.current!.key))
     },
-    onSuccess: (result, input) => {
+    onSuccess: async (result, input) => {
       attempt.current = undefined
-      return onDone(result, input)
+      try {
+        await onDone(result, input)
+      } catch (error) {
+        // it was done: what went wrong afterwards is no reason to do it again
+        reportError(error)
+      }
     },
     onSettled: () => {
       running.current = false

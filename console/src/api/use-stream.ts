@@ -1,5 +1,5 @@
 /** Hears what happens in an account, and has what is on the screen read anew (behaviour: console 8). What has no event is asked for every 15 seconds as before. */
-import { useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useQueryClient, type InvalidateQueryFilters, type QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Place } from '../paths.ts'
 
@@ -23,7 +23,6 @@ function listen(place: Place, queries: QueryClient): () => void {
   const reading = readingAnew(place, queries)
   let source: EventSource | undefined
   let again: ReturnType<typeof setTimeout> | undefined
-  let wasOpen = false
   const close = () => {
     clearTimeout(again)
     source?.close()
@@ -34,11 +33,8 @@ function listen(place: Place, queries: QueryClient): () => void {
     if (document.visibilityState !== 'visible') return
     source = new EventSource(`/console/api/stream?${new URLSearchParams({ account: place.account, mode: place.mode })}`)
     source.addEventListener('message', reading.soon)
-    source.addEventListener('open', () => {
-      // what happened since it was open last
-      if (wasOpen) reading.soon()
-      wasOpen = true
-    })
+    // what happened since the screen was read, or since it was open last
+    source.addEventListener('open', reading.afterwards)
     // a browser comes back by itself, but where it was refused
     source.addEventListener('error', () => {
       if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, againMs)
@@ -53,26 +49,39 @@ function listen(place: Place, queries: QueryClient): () => void {
   }
 }
 
-/** Reads anew what is on the screen for a place: soon after something happened, once more when its consequences are there, and never more often than once a second. */
+/**
+ * Reads anew what is on the screen for a place: soon after something happened, once more when its consequences are there, and never more often than once a second. What is being
+ * read already is not given up but read once more, so that a slow line shows something however much happens.
+ */
 function readingAnew({ account, mode }: Place, queries: QueryClient) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let last: ReturnType<typeof setTimeout> | undefined
   let readAt = -Infinity
-  const read = () => {
+  const shown: InvalidateQueryFilters = {
+    predicate: ({ queryKey, options }) =>
+      queryKey[0] === account && queryKey[1] === mode && (options as { refetchInterval?: unknown }).refetchInterval !== false,
+  }
+  const read = async () => {
     timer = undefined
     readAt = performance.now()
-    void queries.invalidateQueries({
-      predicate: ({ queryKey, options }) =>
-        queryKey[0] === account && queryKey[1] === mode && (options as { refetchInterval?: unknown }).refetchInterval !== false,
-    })
+    const wasReading = queries.isFetching(shown) > 0
+    await queries.invalidateQueries(shown, { cancelRefetch: false })
+    if (wasReading) await queries.invalidateQueries(shown, { cancelRefetch: false })
+  }
+  const soon = () => {
+    timer ??= setTimeout(() => void read(), Math.max(soonMs, readAt + restMs - performance.now()))
+  }
+  const afterwards = () => {
+    clearTimeout(last)
+    last = setTimeout(soon, afterwardsMs - soonMs)
   }
   return {
-    soon: () => {
-      timer ??= setTimeout(read, Math.max(soonMs, readAt + restMs - performance.now()))
-      clearTimeout(last)
-      last = setTimeout(read, afterwardsMs)
+    soon() {
+      soon()
+      afterwards()
     },
-    stop: () => {
+    afterwards,
+    stop() {
       clearTimeout(timer)
       clearTimeout(last)
     },

@@ -503,7 +503,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["deliveries.retry_progress"];
         put?: never;
         post: operations["deliveries.retry"];
         delete?: never;
@@ -1190,6 +1190,13 @@ export interface components {
             /** @constant */
             object: "delivery_retry";
             count: number;
+        };
+        DeliveryRetryProgress: {
+            /** @constant */
+            object: "delivery_retry_progress";
+            pending: number;
+            failed: number;
+            created_until: string;
         };
         ErrorBody: {
             type: string;
@@ -3329,6 +3336,28 @@ export interface operations {
                         has_more: boolean;
                         next_cursor: string | null;
                     };
+                };
+            };
+        };
+    };
+    "deliveries.retry_progress": {
+        parameters: {
+            query: {
+                endpoint: string;
+                created_until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRetryProgress"];
                 };
             };
         };

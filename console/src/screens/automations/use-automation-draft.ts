@@ -50,6 +50,7 @@ export function useAutomationDraft(place: Place, first: AutomationDraft, given: 
     setGiven(false)
     change(next)
   }
+  const sent = useRef('')
   const action = useAction(
     ({ id, body, after }: { id: string; body: AutomationCreation; after: After }, key) => {
       const whole = { ...body, ...statusAfter(id, after) }
@@ -65,7 +66,8 @@ export function useAutomationDraft(place: Place, first: AutomationDraft, given: 
       setDone(said[after])
       follow.current()
       await stale('automations.', 'integration_sources.')
-      if (after === 'simulate') return
+      // what was entered while it was being stored is stored with the next press
+      if (after === 'simulate' || sent.current !== JSON.stringify(draft)) return
       forget()
       if (first.id === '') await navigate({ to: pathTo(place, 'automations', automation.id) as never })
     },
@@ -79,6 +81,7 @@ export function useAutomationDraft(place: Place, first: AutomationDraft, given: 
     save(body, after, onSaved) {
       follow.current = onSaved
       setDoing(after)
+      sent.current = JSON.stringify(draft)
       action.run({ id: draft.id, body, after })
     },
     isSaving: action.isRunning ? doing : undefined,

@@ -35,6 +35,7 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
   const [then, setThen] = useState<Then>()
   const [done, setDone] = useState('')
   const follow = useRef<() => void>(() => undefined)
+  const sent = useRef('')
   const action = useAction(
     ({ id, body }: { id: string; body: CampaignCreation; after: Then }, key) =>
       answered(
@@ -48,7 +49,8 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
       follow.current()
       setDone(input.after === 'stay' ? text.campaigns.form.saved : '')
       await stale('campaigns.list')
-      if (input.after !== 'stay') return
+      // what was entered while it was being stored is stored with the next press
+      if (input.after !== 'stay' || sent.current !== JSON.stringify(draft)) return
       forget()
       await stale('campaigns.')
       await navigate({ to: pathTo(place, 'campaigns', campaign.id) as never })
@@ -68,6 +70,7 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
     save(body, next, onSaved) {
       follow.current = onSaved
       setThen(next)
+      sent.current = JSON.stringify(draft)
       action.run({ id: draft.id, body, after: next })
     },
     isSaving: action.isRunning ? then : undefined,

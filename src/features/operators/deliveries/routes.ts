@@ -1,5 +1,8 @@
 /** Webhook deliveries as the console looks at them beyond `/v1`: those of a message, and many made again (behaviour: console-records 3). */
 import { Type } from 'typebox'
+import { isoTime } from '../../../lib/clock.ts'
+import { DateTimeQuery } from '../../../contract/date-time-query.ts'
+import { Timestamp } from '../../../contract/resources/nullable.ts'
 import { objectName } from '../../../contract/resources/shared-fields.ts'
 import { WebhookDelivery } from '../../../contract/resources/webhook-delivery.ts'
 import { listOf, onePage, onePageQuery } from '../../../platform/http/paging.ts'
@@ -15,7 +18,20 @@ const DeliveryRetry = Type.Object(
   { $id: 'DeliveryRetry', description: 'How many deliveries are made again.' },
 )
 
-export const deliveryRoutes = ({ messages, webhooks }: Pick<ConsoleServices, 'messages' | 'webhooks'>): ConsoleRoute[] => [
+const DeliveryRetryProgress = Type.Object(
+  {
+    object: objectName('delivery_retry_progress'),
+    pending: Type.Integer({ description: 'Deliveries that somebody asked for once more and that have not been attempted yet; as far as 5,000.' }),
+    failed: Type.Integer({ description: 'Of all that were made until `created_until`, those that have failed; as far as 5,000.' }),
+    created_until: Timestamp(),
+  },
+  { $id: 'DeliveryRetryProgress', description: 'How far the deliveries that are made again have come.' },
+)
+
+/** An id of an endpoint, wherever one is asked for. */
+const endpointField = { minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).' } as const
+
+export const deliveryRoutes = ({ platform, messages, webhooks }: Pick<ConsoleServices, 'platform' | 'messages' | 'webhooks'>): ConsoleRoute[] => [
   consoleRoute({
     operation: 'messages.list_deliveries',
     method: 'GET',
@@ -45,7 +61,7 @@ export const deliveryRoutes = ({ messages, webhooks }: Pick<ConsoleServices, 'me
       'One attempt of each that ended with this status, without a schedule, oldest first, up to 5,000 at a time. `dry_run` tells how many those are.',
     body: Type.Object(
       {
-        endpoint: Type.String({ minLength: 1, maxLength: 100, description: 'The id of the endpoint (`we_`).', examples: ['we_01jd0xgz1te5k9a0v3m3cm4n5p'] }),
+        endpoint: Type.String({ ...endpointField, examples: ['we_01jd0xgz1te5k9a0v3m3cm4n5p'] }),
         status: Type.Optional(
           Type.Unsafe<'delivered' | 'failed'>({ type: 'string', enum: ['delivered', 'failed'], description: 'Those that ended so. Default: `failed`.' }),
         ),
@@ -57,6 +73,25 @@ export const deliveryRoutes = ({ messages, webhooks }: Pick<ConsoleServices, 'me
     errors: ['resource_missing', 'delivery_state_invalid'],
     async handler({ caller, body: { endpoint, status = 'failed', dry_run = false }, sql }) {
       return reply(200, { object: 'delivery_retry', count: await webhooks.deliveries.retryAll(sql, caller, endpoint, status, dry_run) })
+    },
+  }),
+  consoleRoute({
+    operation: 'deliveries.retry_progress',
+    method: 'GET',
+    path: '/console/api/deliveries/retry',
+    access: 'account',
+    moded: true,
+    scope: 'webhooks:read',
+    summary: 'How far deliveries that are made again have come',
+    description:
+      'What is pending still, and what has failed of all that were made until `created_until` (default: now, which is answered). Nothing pending: all have been attempted.',
+    query: Type.Object({ endpoint: Type.String(endpointField), created_until: Type.Optional(DateTimeQuery) }, { additionalProperties: false }),
+    example_query: 'endpoint=we_01jd0xgz1te5k9a0v3m3cm4n5p',
+    replies: { 200: DeliveryRetryProgress },
+    errors: ['resource_missing'],
+    async handler({ caller, query: { endpoint, created_until = isoTime(platform.clock.now()) }, sql }) {
+      const progress = await webhooks.deliveries.retryProgress(sql, caller, endpoint, created_until)
+      return reply(200, { object: 'delivery_retry_progress', ...progress, created_until })
     },
   }),
 ]

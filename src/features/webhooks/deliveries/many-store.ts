@@ -29,15 +29,23 @@ export async function findDeliveries(sql: Db, tenant: Tenant, keys: readonly { r
 type Ended = 'delivered' | 'failed'
 
 /** Ids of deliveries that ended so and whose event is still kept, oldest first. */
-const chosen = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string, status: Ended, limit: number) => sql`
+const chosen = (sql: Db, { account_id, mode }: Tenant, endpoint_id: string, status: Ended, limit: number, created_until?: string) => sql`
   select id from ${status === 'failed' ? sql`webhook_failures join webhook_deliveries using (account_id, mode, endpoint_id, id)` : sql`webhook_deliveries`}
   where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and status = ${status}
     and exists (select from events e where e.account_id = ${account_id} and e.mode = ${mode} and e.id = event_id)
+    ${created_until === undefined ? sql`` : sql`and created_at <= ${created_until}::timestamptz`}
   order by id limit ${limit}`
 
-/** How many `retryEnded` would take, as far as `limit`. */
-export async function countEnded(sql: Db, tenant: Tenant, endpoint_id: string, status: Ended, limit: number): Promise<number> {
-  const rows = await sql`${chosen(sql, tenant, endpoint_id, status, limit)}`
+/** How many `retryEnded` would take, as far as `limit`; with `created_until` of those that were there at that time. */
+export async function countEnded(sql: Db, tenant: Tenant, endpoint_id: string, status: Ended, limit: number, created_until?: string): Promise<number> {
+  const rows = await sql`${chosen(sql, tenant, endpoint_id, status, limit, created_until)}`
+  return rows.length
+}
+
+/** How many that somebody asked for once more have not been attempted yet, as far as `limit`. */
+export async function countRequested(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, limit: number): Promise<number> {
+  const rows = await sql`
+    select from webhook_retries where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and not scheduled limit ${limit}`
   return rows.length
 }
 

@@ -33,6 +33,11 @@ export interface DeliveryService {
    * Refusals: resource_missing, delivery_state_invalid.
    */
   retryAll(sql: Db, tenant: Tenant, endpoint_id: string, status: 'delivered' | 'failed', dry_run: boolean): Promise<number>
+  /**
+   * How far `retryAll` has come: what has not been attempted yet, and what has failed (again) of all that was there at `created_until`, each as far as 5,000.
+   * Refusal: resource_missing.
+   */
+  retryProgress(sql: Db, tenant: Tenant, endpoint_id: string, created_until: string): Promise<{ readonly pending: number; readonly failed: number }>
   /** Gives up what is under way, uncounted: the lane makes it later. Resolves when nothing is any more. */
   stop(): Promise<void>
 }
@@ -49,11 +54,6 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
   const { platform } = deps
   const { clock, pool } = platform
   const requested = new RequestedAttempts(deps)
-  const endpointOf = async (sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> => {
-    const row = isId('we', id) ? await findEndpoint(sql, tenant, id) : null
-    if (row === null) throw missing('webhook endpoint', id)
-    return row
-  }
 
   return {
     async list(sql, tenant, endpoint_id, status, page) {
@@ -103,8 +103,20 @@ export function deliveryService(deps: AttemptDeps): DeliveryService {
       if (!dry_run) platform.notify('deliver')
       return count
     },
+    async retryProgress(sql, tenant, endpoint_id, created_until) {
+      await endpointOf(sql, tenant, endpoint_id)
+      // in this order: whoever reads that nothing is pending reads all that has failed
+      const pending = await many.countRequested(sql, tenant, endpoint_id, retriedAtOnce)
+      return { pending, failed: await many.countEnded(sql, tenant, endpoint_id, 'failed', retriedAtOnce, created_until) }
+    },
     stop: () => requested.stop(),
   }
+}
+
+async function endpointOf(sql: Db, tenant: Tenant, id: string): Promise<EndpointRow> {
+  const row = isId('we', id) ? await findEndpoint(sql, tenant, id) : null
+  if (row === null) throw missing('webhook endpoint', id)
+  return row
 }
 
 /** The delivery of a new `webhook.test` event to an endpoint, pending; to a disabled one it has failed already. */
