@@ -1,6 +1,7 @@
 /** Something that a person does once: a change under one Idempotency-Key, so that a double click or a second try after a lost answer does it once. */
 import { useMutation } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useMemo, useRef } from 'react'
+import { keyOf, randomId, type Attempt } from './attempt.ts'
 import { problemOf, type Problem } from './problem.ts'
 import { reauthentication } from './reauthentication.ts'
 
@@ -14,18 +15,22 @@ export interface Action<I, R = unknown> {
   readonly reset: () => void
 }
 
-/** `perform` gets the input and the key; the key stays for as long as the same input has not succeeded. */
-export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, onDone: (result: R, input: I) => unknown = () => undefined): Action<I, R> {
-  const attempt = useRef<{ input: string; key: string } | undefined>(undefined)
+/** `perform` gets the input and the key, which stays for as long as the same input has not succeeded: on this screen, or where `attempt` keeps it. */
+export function useAction<I, R>(
+  perform: (input: I, key: string) => Promise<R>,
+  onDone: (result: R, input: I) => unknown = () => undefined,
+  attempt?: Attempt,
+): Action<I, R> {
+  const here = useHere()
+  const { keyOf, over } = attempt ?? here
   const running = useRef(false)
   const mutation = useMutation({
     mutationFn: (input: I) => {
-      const asText = JSON.stringify(input) ?? ''
-      if (attempt.current?.input !== asText) attempt.current = { input: asText, key: crypto.randomUUID() }
-      return performed(() => perform(input, attempt.current!.key))
+      const key = keyOf(JSON.stringify(input) ?? '')
+      return performed(() => perform(input, key))
     },
     onSuccess: async (result, input) => {
-      attempt.current = undefined
+      over()
       try {
         await onDone(result, input)
       } catch (error) {
@@ -48,6 +53,18 @@ export function useAction<I, R>(perform: (input: I, key: string) => Promise<R>, 
     result: mutation.data,
     reset: mutation.reset,
   }
+}
+
+/** An attempt of this screen, until it is left. */
+function useHere(): Attempt {
+  const id = useRef<string>(undefined)
+  return useMemo(
+    () => ({
+      keyOf: (input) => keyOf((id.current ??= randomId()), input),
+      over: () => (id.current = undefined),
+    }),
+    [],
+  )
 }
 
 /** Does it again where the person has given the password that it asked for; nothing was done before. */

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { answered, own } from '../api/client.ts'
 import { setSession, useOwnSession } from '../api/session.ts'
 import { useAction } from '../api/use-action.ts'
-import { forgetDrafts } from '../parts/use-draft.ts'
+import { forgetDrafts } from '../parts/kept.ts'
 import { paths } from '../paths.ts'
 import { text } from '../text/en.ts'
 

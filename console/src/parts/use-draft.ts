@@ -2,8 +2,7 @@
 import { useState } from 'react'
 import { useOwnSession } from '../api/session.ts'
 import type { Place } from '../paths.ts'
-
-const prefix = 'draft '
+import { draftKey, forgetKept, keep as store, keptText } from './kept.ts'
 
 /** What was entered, and what the form was filled with when that began; absent where that is not known. */
 interface Entered<D> {
@@ -22,19 +21,15 @@ export interface DraftState {
  * The draft, what changes it, and what forgets it. Without a name it is kept nowhere. Until something is entered it is `first`, as that is now; fields that a kept one lacks are
  * those of `first`.
  */
-export function useDraft<D extends object>(
-  { account, mode }: Place,
-  name: string | undefined,
-  first: D,
-): readonly [D, (draft: D) => void, () => void, DraftState] {
+export function useDraft<D extends object>(place: Place, name: string | undefined, first: D): readonly [D, (draft: D) => void, () => void, DraftState] {
   const { user } = useOwnSession()
-  const key = name === undefined ? undefined : `${prefix}${user.id} ${account} ${mode} ${name}`
+  const key = name === undefined ? undefined : draftKey(user.id, place, name)
   const [entered, setEntered] = useState<Entered<D> | undefined>(() => (key === undefined ? undefined : kept<D>(key)))
   const now = JSON.stringify(first)
   const keep = (next: Entered<D> | undefined) => {
     setEntered(next)
     if (key === undefined) return
-    if (next === undefined) sessionStorage.removeItem(key)
+    if (next === undefined) forgetKept(key)
     else store(key, JSON.stringify(next))
   }
   const draft = entered === undefined ? first : { ...first, ...entered.draft }
@@ -47,23 +42,9 @@ export function useDraft<D extends object>(
   ]
 }
 
-/** Whoever signs in next is to find nothing. */
-export function forgetDrafts(): void {
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
-}
-
-/** What is more than the browser keeps is there until the page is left. */
-function store(key: string, text: string): void {
-  try {
-    sessionStorage.setItem(key, text)
-  } catch {
-    sessionStorage.removeItem(key)
-  }
-}
-
 function kept<D>(key: string): Entered<D> | undefined {
   try {
-    const entered = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Entered<D> | null
+    const entered = JSON.parse(keptText(key) ?? 'null') as Entered<D> | null
     return typeof entered?.draft === 'object' ? entered : undefined
   } catch {
     return undefined

@@ -5,6 +5,7 @@ import { answered, v1 } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useStale } from '../../api/use-stale.ts'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import type { Channels } from '../../parts/use-channels.ts'
 import { useDraft } from '../../parts/use-draft.ts'
 import { pathTo, type Place } from '../../paths.ts'
@@ -71,6 +72,7 @@ export function useAutomationDraft(place: Place, first: AutomationDraft, given: 
       forget()
       if (first.id === '') await navigate({ to: pathTo(place, 'automations', automation.id) as never })
     },
+    useAttempt(place, 'new automation'),
   )
   return {
     draft,

@@ -9,6 +9,7 @@ import { microsOf } from '../../parts/amounts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import type { Place } from '../../paths.ts'
@@ -30,12 +31,16 @@ export function TopUp({ onClose }: { onClose: () => void }) {
   const [draft, change, forget] = useDraft(place, 'top_up', { amount: '' })
   const [error, setError] = useState<string>()
   const begin = useAction(
-    (amount_micros: number, key) => answered(own(place).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } })),
-    ({ url }) => {
-      forget()
+    async (amount_micros: number, key) => {
+      const { url } = await answered(own(place).POST('/console/api/top_ups', { body: { amount_micros }, headers: { 'Idempotency-Key': key } }))
       if (url === null) throw new Problem(0, { code: 'unexpected', message: text.problem.unexpected })
+      return url
+    },
+    (url) => {
+      forget()
       location.assign(url)
     },
+    useAttempt(place, 'top up'),
   )
   const words = text.billing
   return (

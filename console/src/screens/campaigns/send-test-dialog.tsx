@@ -6,6 +6,7 @@ import { useAction } from '../../api/use-action.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Done } from '../../parts/done.tsx'
 import { TextField } from '../../parts/fields.tsx'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import { PathLink } from '../../parts/path-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { pathTo, type Place } from '../../paths.ts'
@@ -15,8 +16,10 @@ const words = text.campaigns.form
 
 export function SendTestDialog({ place, id, onClose }: { place: Place; id: string; onClose: () => void }) {
   const [to, setTo] = useState('')
-  const action = useAction((body: { to: string }, key) =>
-    answered(v1(place).POST('/v1/campaigns/{id}/test', { params: { path: { id } }, body, headers: { 'Idempotency-Key': key } })),
+  const action = useAction(
+    (body: { to: string }, key) => answered(v1(place).POST('/v1/campaigns/{id}/test', { params: { path: { id } }, body, headers: { 'Idempotency-Key': key } })),
+    undefined,
+    useAttempt(place, `campaign test ${id}`),
   )
   return (
     <Dialog title={words.test} isOpen onClose={onClose}>

@@ -5,6 +5,7 @@ import { answered, v1 } from '../../api/client.ts'
 import type { Problem } from '../../api/problem.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useStale } from '../../api/use-stale.ts'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import type { Channels } from '../../parts/use-channels.ts'
 import { useDraft } from '../../parts/use-draft.ts'
 import { pathTo, type Place } from '../../paths.ts'
@@ -55,6 +56,7 @@ export function useCampaignDraft(place: Place, first: CampaignDraft, channels: C
       await stale('campaigns.')
       await navigate({ to: pathTo(place, 'campaigns', campaign.id) as never })
     },
+    useAttempt(place, 'new campaign'),
   )
   const [only] = channels.all
   useEffect(() => {

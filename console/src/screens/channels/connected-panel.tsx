@@ -5,6 +5,7 @@ import { answered, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
 import { useBecause } from '../../api/may.ts'
 import { useAction } from '../../api/use-action.ts'
+import { copyText } from '../../parts/copy-text.ts'
 import { ActionButton } from '../../parts/action-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Done } from '../../parts/done.tsx'
@@ -12,6 +13,7 @@ import { Region } from '../../parts/facts.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { PathLink } from '../../parts/path-link.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import { pathTo, type Place } from '../../paths.ts'
 import { text } from '../../text/en.ts'
 import { hasTemplates, useTemplates, type Channel } from './channel.ts'
@@ -55,7 +57,7 @@ function VerifyToken({ value }: { value: string }) {
   return (
     <Group align="end">
       <TextInput className="grow" label={words.verify} description={words.verifyHint} value={value} readOnly />
-      <Button variant="default" onClick={() => void navigator.clipboard.writeText(value)}>
+      <Button variant="default" onClick={() => void copyText(value)}>
         {words.copyVerify}
       </Button>
     </Group>
@@ -71,7 +73,11 @@ function TestRegion({ place, channel }: { place: Place; channel: Channel }) {
   const approved = (templates.data ?? []).filter(({ status }) => status === 'APPROVED')
   const template = approved.find(({ id }) => id === chosen)
   const because = useBecause(place)('messages:write')
-  const action = useAction((body: SendMessage, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })))
+  const action = useAction(
+    (body: SendMessage, key) => answered(v1(place).POST('/v1/messages', { body, headers: { 'Idempotency-Key': key } })),
+    undefined,
+    useAttempt(place, `channel test ${channel.id}`),
+  )
   const shared = { channel: channel.id, to: to.trim(), priority: 'normal' } as const
   const message: SendMessage =
     template === undefined

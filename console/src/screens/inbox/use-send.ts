@@ -5,6 +5,7 @@ import type { components } from '../../api/generated/v1.ts'
 import type { ApiRequest } from '../../parts/api-button.tsx'
 import { useAction, type Action } from '../../api/use-action.ts'
 import { useStale } from '../../api/use-stale.ts'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import type { Conversation } from './conversation.ts'
 
@@ -36,5 +37,6 @@ export function useSend(conversation: Conversation, onSent: (said: Said) => void
       onSent(said)
       await stale('messages.', 'conversations.list_messages')
     },
+    useAttempt(place, `reply ${conversation.id}`),
   )
 }

@@ -18,6 +18,7 @@ import { Region } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { Screen } from '../../parts/screen.tsx'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo } from '../../paths.ts'
 import { text } from '../../text/en.ts'
@@ -112,6 +113,7 @@ function useActions(message: Message, onDone: (done: string) => void) {
       await stale('messages.')
       await navigate({ to: pathTo(place, 'messages', id) as never, state: { done: text.messages.sentAgain } })
     },
+    useAttempt(place, `send again ${message.id}`),
   )
   const cancel = useAction(
     (id: string, key) => answered(v1(place).POST('/v1/messages/{id}/cancel', { params: { path: { id } }, headers: { 'Idempotency-Key': key } })),

@@ -13,6 +13,7 @@ import { Region } from '../../parts/facts.tsx'
 import { ChoiceField, LongTextField, TextField } from '../../parts/fields.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
 import { instantOf, useZone } from '../../parts/times.ts'
+import { useAttempt } from '../../parts/use-attempt.ts'
 import { useChannels, type Channels } from '../../parts/use-channels.ts'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
@@ -49,6 +50,7 @@ export function SendMessage({ onClose, onSent, to }: { onClose: () => void; onSe
       await stale('messages.')
       onSent(message)
     },
+    useAttempt(place, 'send message'),
   )
   const body = bodyOf({ ...draft, channel: channel?.id ?? '' }, templates, zone)
   const words = text.messages

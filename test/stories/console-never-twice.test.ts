@@ -1,0 +1,158 @@
+/** What is sent, launched or begun from the console happens once: over lost answers, reloads, copies of the tab and a service that is killed (behaviour: console 6.9). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import type { Page } from 'playwright-core'
+import { closing } from '../kit/closing.ts'
+import { button, field, heading, openConsole, openOwnersConsole, signInOn, skipWithoutBrowser } from '../kit/console.ts'
+import { ownerPassword } from '../kit/console-api.ts'
+import { makeKey } from '../kit/load.ts'
+import { serviceProcess } from '../kit/service.ts'
+
+/** As many answers as are asked for are lost on their way, after the service has done what was asked. */
+async function losingAnswers(page: Page, address: string, times: number): Promise<void> {
+  let left = times
+  await page.route(address, async (route) => {
+    if (route.request().method() !== 'POST' || left-- <= 0) return await route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+}
+
+const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Send message' })
+
+async function write(page: Page, body: string): Promise<void> {
+  await button(page, 'Send message').click()
+  await field(dialogOf(page), 'Channel').selectOption('ch_test_sms')
+  await field(dialogOf(page), 'To').fill('+15005550006')
+  await field(dialogOf(page), 'Message').fill(body)
+}
+
+test(
+  'a message is sent once where its answer is lost, the page is loaded anew, and a copy of the tab sends it too',
+  { skip: skipWithoutBrowser },
+  async (t) => {
+    const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+    // as over plain http from another machine, where a browser has neither
+    await page.context().addInitScript(() => {
+      Object.defineProperty(crypto, 'randomUUID', { value: undefined })
+      Object.defineProperty(navigator, 'clipboard', { value: undefined })
+    })
+    const sent = async (path = '') => (await account.api.get(`/v1/messages${path}`)).body.data.length as number
+    await show('messages')
+    await losingAnswers(page, '**/v1/messages', 2)
+    await write(page, 'Your order has left.')
+    const copying = page.waitForEvent('popup')
+    await page.evaluate('void window.open(location.href)')
+    const copy = await copying
+    await page.bringToFront()
+    await button(dialogOf(page), 'Send').click()
+    await dialogOf(page).getByRole('alert').waitFor()
+    await page.reload()
+    await button(page, 'Send message').click()
+    assert.equal(await field(dialogOf(page), 'Message').inputValue(), 'Your order has left.')
+    await button(dialogOf(page), 'Send').click()
+    await dialogOf(page).getByRole('alert').waitFor()
+    await button(dialogOf(page), 'Send').click()
+    await heading(page, 'Message').waitFor()
+    assert.equal(await sent(), 1)
+
+    await copy.bringToFront()
+    await button(copy, 'Send message').click()
+    assert.equal(await field(dialogOf(copy), 'Message').inputValue(), 'Your order has left.')
+    await button(dialogOf(copy), 'Send').click()
+    await heading(copy, 'Message').waitFor()
+    assert.equal(new URL(copy.url()).pathname, new URL(page.url()).pathname)
+    assert.equal(await sent(), 1)
+
+    await copy.close()
+    // the same words once more are another message
+    await show('messages')
+    await write(page, 'Your order has left.')
+    await button(dialogOf(page), 'Send').click()
+    await heading(page, 'Message').waitFor()
+    assert.equal(await sent(), 2)
+    await losingAnswers(page, '**/v1/messages', 1)
+    await button(page, 'Send again').click()
+    await page.getByRole('alert').waitFor()
+    await page.reload()
+    const before = page.url()
+    await button(page, 'Send again').click()
+    await page.waitForURL((url) => url.href !== before)
+    assert.equal(await sent(), 3)
+
+    await button(page, 'API').click()
+    await button(page, 'Copy').first().click()
+    await button(page, 'Copied').first().waitFor()
+    assertQuiet()
+  },
+)
+
+test('a campaign is launched once by two tabs, and by a tab whose answer was lost', { skip: skipWithoutBrowser }, async (t) => {
+  const { page, show, account, world, window, assertQuiet } = await openOwnersConsole(t)
+  const draft = await account.api.post('/v1/campaigns', {
+    name: 'Sale',
+    channel: 'ch_test_sms',
+    message: { type: 'text', text: { body: 'The sale begins.' } },
+    audience: { type: 'adhoc', recipients: [{ to: '+15005550006' }, { to: '+15005550010' }] },
+  })
+  assert.equal(draft.status, 201, JSON.stringify(draft.body))
+  const other = await window()
+  const at = `campaigns/${draft.body.id}`
+  for (const one of [{ page, show }, other]) {
+    await one.show(at)
+    await one.page.getByRole('checkbox', { name: 'Everybody here has agreed to be contacted' }).check()
+    await button(one.page, 'Launch').click()
+    await one.page.getByText('2 of 2 recipients would get it now.').waitFor()
+  }
+  await losingAnswers(page, `**/v1/campaigns/${draft.body.id}/launch`, 1)
+  await Promise.all([page, other.page].map(async (of) => await button(of.getByRole('dialog', { name: 'Launch campaign' }), 'Launch now').dblclick()))
+  for (const of of [page, other.page]) {
+    await of.bringToFront()
+    await of.reload()
+    await of.getByRole('progressbar', { name: 'Progress' }).waitFor()
+  }
+  for (let n = 0; n < 5; n++) {
+    await world.clock.advance(1_000)
+    await world.settle()
+  }
+  assert.equal((await account.api.get('/v1/messages')).body.data.length, 2)
+  assertQuiet()
+})
+
+test('a service that is killed in the middle of sending sends once when it is there again', { skip: skipWithoutBrowser, timeout: 120_000 }, async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-console-'))
+  closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
+  const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })
+  closing(t, () => service.stop())
+  await service.start()
+  const key = await makeKey(service)
+  const accounts = JSON.parse((await service.command('accounts', 'list', '--json')).stdout) as { id: string; name: string }[]
+  const account = accounts.find(({ name }) => name === 'Crash')!.id
+  const who = ['--email', 'owner@example.com', '--name', 'Olivia Owner', '--account', account, '--role', 'owner']
+  const { link } = JSON.parse((await service.command('users', 'create', ...who, '--json')).stdout) as { link: string }
+  const { page, goto } = await openConsole(t, service.base_url)
+  await page.goto(link)
+  await field(page, 'New password').fill(ownerPassword)
+  await button(page, 'Save').click()
+  await heading(page, 'Sign in').waitFor()
+  await goto(`/console/${account}/test/messages`)
+  await signInOn(page)
+  await heading(page, 'Messages').waitFor()
+
+  await write(page, 'Your code is 1234.')
+  const begun = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/v1/messages'))
+  await button(dialogOf(page), 'Send').click()
+  await begun
+  await service.kill('service')
+  await dialogOf(page).getByRole('alert').waitFor()
+  assert.equal(await field(dialogOf(page), 'Message').inputValue(), 'Your code is 1234.')
+  await service.start()
+  await page.reload()
+  await button(page, 'Send message').click()
+  await button(dialogOf(page), 'Send').click()
+  await heading(page, 'Message').waitFor()
+  assert.equal((await service.api(key).get('/v1/messages')).body.data.length, 1)
+})
