@@ -26,7 +26,7 @@ export async function prepare() {
 
 /** As `prepare`, and builds the console where its sources have changed; a build that fails keeps nothing from starting. */
 export async function prepareConsole() {
-  await buildConsole(root, await prepare(), () => lockFolder(consoleLock))
+  return await buildConsole(root, await prepare(), () => lockFolder(consoleLock))
 }
 
 /** Runs the pinned Node with these arguments in place of this process: same streams, signals passed on, same exit. */

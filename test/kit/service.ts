@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { nodeFlags } from '../../scripts/node-flags.mjs'
 import { freePort } from '../../src/lib/free-port.ts'
@@ -22,24 +22,36 @@ export interface ServiceProcess {
   api(key?: string): Api
   /** Everything that it wrote to standard error. */
   errors(): string
+  /** And to standard output. */
+  printed(): string
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
-/** Nothing runs before `start`. The caller stops or kills it. */
-export async function serviceProcess(dataDir: string, settings: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+/** `posthorn`, as this checkout has it. */
+const ofCheckout = [process.execPath, ...nodeFlags, main]
+
+/** Nothing runs before `start`. The caller stops or kills it. `posthorn`: the program and what precedes its command. */
+export async function serviceProcess(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+  [program, ...first]: readonly string[] = ofCheckout,
+): Promise<ServiceProcess> {
   const port = await freePort()
   const base_url = `http://127.0.0.1:${port}`
   const env = { PATH: process.env['PATH'] ?? '', POSTHORN_DATA_DIR: dataDir, PORT: String(port), ...settings }
+  const cwd = dirname(dataDir)
   let child: ChildProcess | undefined
   let errors = ''
+  let printed = ''
   const ended = async (process: ChildProcess | undefined) => {
     if (process !== undefined && process.exitCode === null && process.signalCode === null) await within('the service to end', once(process, 'exit'))
   }
   return {
     base_url,
     async start() {
-      child = spawn(process.execPath, [...nodeFlags, main, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+      child = spawn(program!, [...first, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      child.stdout!.on('data', (chunk: Buffer) => (printed += chunk.toString()))
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
       const { exitCode, signalCode, ready } = await until(
         'the service to be ready',
@@ -62,12 +74,13 @@ export async function serviceProcess(dataDir: string, settings: Readonly<Record<
       return child?.exitCode ?? null
     },
     async command(...args) {
-      const command = spawn(process.execPath, [...nodeFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const command = spawn(program!, [...first, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
       const [stdout, stderr] = await within(`${args.join(' ')} to end`, Promise.all([text(command.stdout), text(command.stderr), once(command, 'exit')]))
       return { status: command.exitCode, stdout, stderr }
     },
     api: (key) => apiClient(base_url, key),
     errors: () => errors,
+    printed: () => printed,
   }
 }
 

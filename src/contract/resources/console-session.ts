@@ -54,7 +54,7 @@ export type SessionSummary = Static<typeof SessionSummary>
 export const ConsoleSetup = Type.Object(
   {
     object: objectName('setup'),
-    needed: Type.Boolean({ description: 'Nobody can sign in yet: the link that `npm start` prints makes the first owner.' }),
+    needed: Type.Boolean({ description: 'Nobody can sign in yet: the link that the service prints at its start makes the first owner.' }),
     mail: Type.Boolean({ description: 'The service sends e-mails: links for a new password arrive.' }),
     oauth: Type.Union([Type.Null(), Type.Object({ name: Type.String({ description: 'What people know the provider as.' }) })], {
       description: 'The OIDC provider with which people sign in too, or null.',

@@ -51,7 +51,9 @@ function packageFolder(): string {
   try {
     return resolve(dirname(createRequire(import.meta.url).resolve(name)), '../native')
   } catch {
-    throw new OperatorError(`There is no embedded PostgreSQL for this machine (${name} is not installed): run \`npm ci\`, or set DATABASE_URL.`)
+    throw new OperatorError(
+      `There is no embedded PostgreSQL for this machine (${name} is not installed): install Posthorn with its optional packages, or set DATABASE_URL.`,
+    )
   }
 }
 

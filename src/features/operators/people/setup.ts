@@ -1,4 +1,4 @@
-/** The first owner of an installation: a link that `npm start` prints while nobody can sign in, and what it makes (behaviour: console 1.5). */
+/** The first owner of an installation: a link that the service prints at its start while nobody can sign in, and what it makes (behaviour: console 1.5). */
 import { invalid, Problem } from '../../../contract/problem.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { transact } from '../../../platform/database/sql.ts'

@@ -48,7 +48,8 @@ export function sessionRoutes({ platform, accounts, sessions, takeTurn }: Sessio
       access: 'public',
       scope: null,
       summary: 'Make the first owner',
-      description: 'With the link that `npm start` prints while nobody can sign in. The first user owns the oldest account and administers the platform.',
+      description:
+        'With the link that the service prints at its start while nobody can sign in. The first user owns the oldest account and administers the platform.',
       body: Type.Object(
         {
           token: Type.String({ minLength: 1, maxLength: 100, description: 'What follows `#` in the link.' }),

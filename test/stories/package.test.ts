@@ -1,0 +1,176 @@
+/** What `npm pack` makes, installed as its users install it: it starts in an empty folder, and over what a checkout has left. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, test } from 'node:test'
+import { run } from '../kit/client-package.ts'
+import { closing } from '../kit/closing.ts'
+import { serviceProcess } from '../kit/service.ts'
+import { until } from '../kit/waiting.ts'
+
+const root = join(import.meta.dirname, '../..')
+const withinMs = 240_000
+
+interface Packed {
+  readonly filename: string
+  readonly size: number
+  readonly files: readonly { readonly path: string; readonly size: number }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'posthorn-package-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+// npm, and whatever it starts, on the Node of the checkout: that of the machine may be too old for the package
+const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` }
+const npm = (...args: string[]) => run('npm', args, { cwd: root, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 })
+
+const [packed] = JSON.parse((await npm('pack', '--json', '--pack-destination', folder)).stdout) as [Packed]
+const paths = packed.files.map(({ path }) => path)
+const offline = await npm(
+  'install',
+  '--global',
+  '--prefix',
+  join(folder, 'prefix'),
+  join(folder, packed.filename),
+  '--prefer-offline',
+  '--no-audit',
+  '--no-fund',
+).then(
+  () => false as const,
+  (error: { stderr: string }) => {
+    if (process.env['CI'] === undefined && /E(NOTFOUND|AI_AGAIN|CONNREFUSED|NOTCACHED)/.test(error.stderr)) return 'needs the npm registry'
+    throw error
+  },
+)
+const installed = join(folder, 'prefix/lib/node_modules/posthorn')
+const posthorn = join(folder, 'prefix/bin/posthorn')
+
+test('the package holds the built program and what it reads, no source, no test, and nothing that is large', () => {
+  const known =
+    /^(?:bin\/posthorn\.cjs|package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/package\.json|dist\/(?:src|migrations|vendor|docs|console|scripts)\/.+)$/
+  const unwanted = /(?:^|\/)(?:test|tests|bench|samples|node_modules|data)\/|\.test\.|\.map$|\.tsx?$|\.d\.[cm]?ts$|openapi\.json$|\.env|secret\.key/
+  const read = globSync(['src/**/sql/*.sql', 'src/reference/browser/*.*', 'migrations/**/*.sql', 'docs/guides/**/*.*', 'docs/reference/behaviour/*.md'], {
+    cwd: root,
+  })
+
+  assert.deepEqual(
+    paths.filter((path) => !known.test(path) || unwanted.test(path)),
+    [],
+  )
+  assert.deepEqual(
+    read.filter((path) => !paths.includes(`dist/${path}`)),
+    [],
+  )
+  assert.ok(paths.includes('dist/console/dist/index.html') && paths.some((path) => /^dist\/console\/dist\/assets\/.*\.js\.br$/.test(path)))
+  assert.deepEqual(
+    packed.files.filter(({ size }) => size > 640 * 1024),
+    [],
+  )
+  assert.ok(packed.size < 6 * 1024 * 1024, `${packed.size} bytes`)
+})
+
+test('whatever the built program imports is in the package, or among the packages that it depends on', { skip: offline }, () => {
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
+  const packageOf = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]
+  const missing = globSync('dist/{src,vendor,scripts}/**/*.{js,mjs,cjs}', { cwd: installed, exclude: ['dist/src/reference/browser/*'] }).flatMap((path) =>
+    [...readFileSync(join(installed, path), 'utf8').matchAll(/^(?:import|export)\s(?:[^'\n=]*\sfrom\s)?'([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm)]
+      .map(([, still, later]) => (still ?? later)!)
+      .filter((name) =>
+        name.startsWith('.')
+          ? !existsSync(join(installed, dirname(path), name))
+          : !name.startsWith('#') && !isBuiltin(name) && !(packageOf(name) in dependencies),
+      )
+      .map((name) => `${path}: ${name}`),
+  )
+
+  assert.deepEqual(missing, [])
+})
+
+test(
+  'it starts in an empty folder, sends with the key that it prints, serves the console and the guides, and stops',
+  { skip: offline, timeout: withinMs },
+  async (t) => {
+    const empty = mkdtempSync(join(folder, 'empty-'))
+    const service = await serviceProcess(join(empty, 'data'), { PATH: env.PATH, POSTHORN_DATA_DIR: '' }, [posthorn])
+    closing(t, () => service.stop())
+    await service.start()
+    const [key] = await until('the keys to be printed', () => /\bsvc_test_\w+/.exec(service.printed()) ?? [])
+    const api = service.api(key)
+
+    const sent = await api.post('/v1/messages', { channel: 'ch_test_whatsapp', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+    const delivered = await until(
+      'the message to be delivered',
+      () => api.get(`/v1/messages/${sent.body.id}`),
+      ({ body }) => body.status === 'delivered',
+    )
+    const pages = await Promise.all(
+      ['/console', '/docs', '/docs/guides/operating', '/docs/behaviour', '/docs/threat-model', '/docs/providers'].map((path) => api.get(path)),
+    )
+    const doctor = await service.command('doctor', '--json')
+    const code = await service.stop()
+
+    assert.equal(delivered.status, 200)
+    assert.deepEqual(
+      pages.map(({ status }) => status),
+      pages.map(() => 200),
+    )
+    assert.equal(doctor.status, 0, doctor.stdout)
+    assert.deepEqual([code, existsSync(join(empty, 'data/secret.key'))], [0, true])
+  },
+)
+
+test('it goes on with the data folder of a checkout', { skip: offline, timeout: withinMs }, async (t) => {
+  const data = join(mkdtempSync(join(folder, 'before-')), 'data')
+  const before = await serviceProcess(data)
+  closing(t, () => before.stop())
+  await before.start()
+  const [key] = await until('the keys to be printed', () => /\bsvc_test_\w+/.exec(before.printed()) ?? [])
+  const sent = await before.api(key).post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+  await before.stop()
+
+  const service = await serviceProcess(data, { PATH: env.PATH }, [posthorn])
+  closing(t, () => service.stop())
+  await service.start()
+  const kept = await service.api(key).get(`/v1/messages/${sent.body.id}`)
+
+  assert.deepEqual([sent.status, kept.status, kept.body.content], [202, 200, { text: { body: 'Hi' } }])
+  assert.equal(await service.stop(), 0)
+})
+
+test(
+  'a Node that is too old is told so in one line, and one of another kind serves only where the package brought its own',
+  { skip: offline, timeout: withinMs },
+  (t) => {
+    const says = (version?: string) => {
+      const pretend = join(folder, 'pretend.cjs')
+      writeFileSync(pretend, `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`)
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [...(version === undefined ? [] : ['--require', pretend]), join(installed, 'bin/posthorn.cjs'), '--version'],
+        {
+          env,
+          encoding: 'utf8',
+          timeout: withinMs,
+        },
+      )
+      return [status, stdout, stderr]
+    }
+    const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { version: string }
+    const oldest = readFileSync(join(installed, 'bin/posthorn.cjs'), 'utf8').replace(/\/\*\*.*?\*\//gs, '')
+
+    assert.deepEqual(says('20.20.2'), [1, '', 'posthorn: Node 22.19 or newer is needed, and this is 20.20.2. Install a newer one, then try again.\n'])
+    assert.doesNotMatch(oldest, /=>|`|\b(?:const|let|class|async|import)\b|\.\.\./)
+    assert.deepEqual(says('22.19.0'), [0, `${version}\n`, ''])
+
+    // as where install scripts are switched off
+    const own = join(installed, 'node_modules/node')
+    renameSync(own, `${own}-away`)
+    closing(t, () => renameSync(`${own}-away`, own))
+    assert.deepEqual(says(), [0, `${version}\n`, ''])
+    const [status, , told] = says('22.19.0')
+    assert.equal(status, 1)
+    assert.match(told as string, /^posthorn: [^\n]+ install scripts allowed[^\n]+\n$/)
+  },
+)
