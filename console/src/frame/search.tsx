@@ -18,7 +18,15 @@ export function SearchButton({ place }: { place: Place }) {
   useHotkeys([['mod+K', () => setOpen(true)]], [])
   return (
     <>
-      <Button variant="default" onClick={() => setOpen(true)} rightSection={<Kbd aria-hidden="true">{text.frame.searchKeys}</Kbd>}>
+      <Button
+        variant="default"
+        onClick={() => setOpen(true)}
+        rightSection={
+          <Kbd className="wide-only" aria-hidden="true">
+            {text.frame.searchKeys}
+          </Kbd>
+        }
+      >
         {text.frame.search}
       </Button>
       <Dialog title={text.frame.search} isOpen={isOpen} onClose={() => setOpen(false)} size="lg">
