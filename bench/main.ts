@@ -4,6 +4,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { accept } from './accept.ts'
 import { automationRuns } from './automation-runs.ts'
+import { backups } from './backup.ts'
 import { campaignSending } from './campaign-sending.ts'
 import { campaignSnapshots } from './campaign-snapshots.ts'
 import { channels } from './channels.ts'
@@ -42,6 +43,7 @@ const measurements: readonly Measurement[] = [
   nativeWebhooks,
   footprint,
   consoleBudgets,
+  backups,
 ]
 
 const options = readOptions(

@@ -1,5 +1,5 @@
 /** Environment → Config (behaviour: configuration 1). One table is the settings: their defaults, checks and rows of the README. Every problem is told at once. */
-import { open, readFile } from 'node:fs/promises'
+import { access, open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   addressListProblem,
@@ -341,6 +341,22 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
 /** The keys of a configuration; where none is set, the one in the data folder, made at the first time. */
 export async function secretKeys(config: Config): Promise<SecretKeys> {
   return { current: config.secret_key ?? (await keyFile(config.data_dir)), previous: config.previous_secret_keys }
+}
+
+/** The same, where a key is to be there already: what it opens was not made here. */
+export async function secretKeysThere(config: Config): Promise<SecretKeys> {
+  const path = join(config.data_dir, 'secret.key')
+  const isThere =
+    config.secret_key !== undefined ||
+    (await access(path).then(
+      () => true,
+      () => false,
+    ))
+  if (!isThere)
+    throw new OperatorError(
+      `The secret key is in no backup: set POSTHORN_SECRET_KEY to the one of the installation that was backed up, or copy its secret.key to ${path}, then repeat.`,
+    )
+  return await secretKeys(config)
 }
 
 async function keyFile(data_dir: string): Promise<string> {

@@ -1,5 +1,6 @@
 /** Every command group: one line each. */
 import { registerAccounts } from './accounts.ts'
+import { registerBackup } from './backup.ts'
 import { registerCampaigns } from './campaigns.ts'
 import { registerChannels } from './channels.ts'
 import { registerCompletion } from './completion.ts'
@@ -21,6 +22,7 @@ import { registerWebhooks } from './webhooks.ts'
 export const groups: readonly Register[] = [
   registerServe,
   registerDatabase,
+  registerBackup,
   registerAccounts,
   registerKeys,
   registerUsers,

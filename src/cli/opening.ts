@@ -1,10 +1,11 @@
 /** Opens the database and the service for one command, and closes both again. Loaded when a command needs it: `--help` and a wrong command line do not. */
 import type { App } from '../app.ts'
-import { readConfig, secretKeys } from '../config.ts'
+import { readConfig, secretKeys, type Config } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { connectEmbedded } from '../platform/database/embedded.ts'
 import { migrate, missingMigrations } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
+import type { Pool } from '../platform/database/sql.ts'
 import { makeLog } from '../platform/log.ts'
 import { openSecrets } from '../platform/secrets.ts'
 
@@ -40,16 +41,20 @@ export async function withApp<T>(env: Environment, work: (app: App) => Promise<T
   }
 }
 
-/** Applies the migrations that the database lacks; resolves to what was applied, and the version that it has now. */
-export async function migrateConfigured(env: Environment) {
+/** Opens the database alone, whatever is in it, and closes it again. */
+export async function withDatabase<T>(env: Environment, work: (pool: Pool, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(env)
-  const log = makeLog('error')
-  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log }) : undefined
-  const pool = openPool(config.database_url ?? embedded!.url, { max: 1, application_name: 'posthorn migrate' })
+  const embedded = config.database_url === undefined ? await connectEmbedded({ dataDir: config.data_dir, log: makeLog('error') }) : undefined
+  const pool = openPool(config.database_url ?? embedded!.url, { max: 2, application_name: 'posthorn command' })
   try {
-    return await migrate(pool, systemClock())
+    return await work(pool, config)
   } finally {
     await pool.end({ timeout: 5 })
     await embedded?.stop()
   }
+}
+
+/** Applies the migrations that the database lacks; resolves to what was applied, and the version that it has now. */
+export async function migrateConfigured(env: Environment) {
+  return await withDatabase(env, (pool) => migrate(pool, systemClock()))
 }

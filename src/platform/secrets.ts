@@ -87,6 +87,10 @@ export async function openSecrets(sql: Db, keys: SecretKeys): Promise<Secrets> {
   return makeSecrets(keys, Buffer.from(hashKey, 'base64'))
 }
 
+/** Throws `OperatorError` where none of the keys is the one that a database was set up with, by its row in `installation`. */
+export const requireFittingKey = (keys: SecretKeys, row: { key_check: string; address_hash_key: string }): void =>
+  void proven(makeSecrets(keys, randomBytes(32)), row)
+
 function proven(sealer: Secrets, row: { key_check: string; address_hash_key: string }): string {
   try {
     if (sealer.open(row.key_check) === keyCheckText) return sealer.open(row.address_hash_key)

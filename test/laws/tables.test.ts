@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { accountColumn, belongings } from '../../src/belongings.ts'
 import { root, sources, templates, withoutComments, type Source } from './sources.ts'
 
 /** Every table, by its owner. Where another one's statement needs it, the owner exports a fragment through its service. */
@@ -43,6 +44,20 @@ test('every table has one owner', () => {
   const tables = [...schema.matchAll(/^create table (\w+) \(/gm)].map((match) => match[1]!)
 
   assert.deepEqual([...ownerOf.keys()].toSorted(), tables.toSorted())
+})
+
+test('every table says whose rows it holds, for backups', () => {
+  const schema = readFileSync(join(root, 'schema.sql'), 'utf8')
+  const columns = new Map([...schema.matchAll(/^create table (\w+) \(\n([^]*?)^\)/gm)].map((match) => [match[1]!, match[2]!]))
+  const has = (table: string, column: string) => new RegExp(`^  "?${column}"? `, 'm').test(columns.get(table) ?? '')
+  const wrong = Object.entries(belongings).filter(
+    ([table, whose]) =>
+      (whose.to === 'account' && !has(table, accountColumn(table))) ||
+      (whose.to === 'parent' && (!has(table, whose.column) || !has(whose.parent, whose.key) || belongings[whose.parent]?.to !== 'account')),
+  )
+
+  assert.deepEqual(Object.keys(belongings).toSorted(), [...columns.keys()].toSorted())
+  assert.deepEqual(wrong, [])
 })
 
 test('a table is named by its owner alone', () => {

@@ -1,6 +1,7 @@
 /** What the patches of the driver promise, beyond what `pool.test.ts` holds. Each of these hung, or lost what had been written, without its patch. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { getDefaultHighWaterMark } from 'node:stream'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import postgres from '#postgres'
@@ -138,4 +139,24 @@ test('a statement behind one that failed after some of its rows has its own rows
     later.map((row) => row['n']),
     [8],
   )
+})
+
+test('a connection goes on after a copy whose end had come before its rows were read', { timeout }, async (t) => {
+  const { database_url } = await startPlatform(t)
+  const sql = openPool(database_url, { max: 1 })
+  closing(t, () => sql.end({ timeout: 1 }))
+  // the last of them fills what is held for the reader, which pauses the socket
+  const rows = Math.ceil(getDefaultHighWaterMark(false) / 21)
+  const reading = await sql.unsafe(`copy (select repeat('x', 20) from generate_series(1, ${rows})) to stdout`).readable()
+  // all of it is there before anything is read
+  await until(
+    'the copy to be over',
+    () => reading.readableLength,
+    (length) => length >= rows * 21,
+  )
+  let bytes = 0
+  for await (const piece of reading) bytes += (piece as Buffer).length
+  const [row] = await sql<{ one: number }[]>`select 1 as one`
+
+  assert.deepEqual([bytes, row!.one], [rows * 21, 1])
 })

@@ -63,8 +63,7 @@ export async function migrate(pool: Pool, clock: Clock, files?: SchemaFiles): Pr
   for (;;) {
     const report = await transact(pool, async (sql) => {
       await sql`set local statement_timeout = 0`
-      const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as held`
-      return lock!.held ? await bringForward(sql, clock, known) : undefined
+      return (await lockMigrations(sql)) ? await bringForward(sql, clock, known) : undefined
     })
     if (report !== undefined) return report
     if (clock.now() > deadline)
@@ -82,32 +81,54 @@ export async function missingMigrations(sql: Db, files?: SchemaFiles): Promise<s
   return [...migrations, ...(await missingFunctions(sql, known.functions))]
 }
 
-async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): Promise<MigrationReport> {
-  await sql`
-    create table if not exists schema_migrations (
-      number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null
-    )`
+/** The same in a transaction that is open, under the lock that the caller holds (`lockMigrations`). */
+export async function bringForward(sql: Db, clock: Clock, known: SchemaFiles): Promise<MigrationReport> {
+  await makeRecord(sql)
   const recorded = await appliedMigrations(sql)
   const upgraded = needsUpgrade(recorded)
   const applied = upgraded ? await upgrade(sql, clock, known.migrations) : recorded
   const todo = missing(known.migrations, applied)
+  await applyMigrations(sql, clock, todo)
+  const functions = await applyFunctions(sql, clock, known.functions)
+  await keepInstallation(sql, clock)
+  return { applied: [...(upgraded ? [upgradeName] : []), ...todo.map(({ name }) => name), ...functions], version: known.migrations.at(-1)?.number ?? 0 }
+}
+
+/** Waits for nobody: false where another process migrates now. To the end of the transaction. */
+export async function lockMigrations(sql: Db): Promise<boolean> {
+  const [lock] = await sql<{ held: boolean }[]>`select pg_try_advisory_xact_lock(${advisoryLocks.migrate}) as held`
+  return lock!.held
+}
+
+async function makeRecord(sql: Db): Promise<void> {
+  await sql`
+    create table if not exists schema_migrations (
+      number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null
+    )`
+}
+
+/** Of a database in which there is nothing: these migrations, without the functions that go with them. */
+export async function makeSchema(sql: Db, clock: Clock, migrations: readonly Migration[]): Promise<void> {
+  await makeRecord(sql)
+  await applyMigrations(sql, clock, migrations)
+}
+
+async function applyMigrations(sql: Db, clock: Clock, todo: readonly Migration[]): Promise<void> {
   for (const { number, name, text, checksum } of todo) {
     await sql.unsafe(text).catch((error: unknown) => {
       throw new Error(`migrations/${name} failed: ${String(error)}`, { cause: error })
     })
     await sql`insert into schema_migrations (number, name, checksum, applied_at) values (${number}, ${name}, ${checksum}, ${isoTime(clock.now())})`
   }
-  const functions = await applyFunctions(sql, clock, known.functions)
-  await keepInstallation(sql, clock)
-  return { applied: [...(upgraded ? [upgradeName] : []), ...todo.map(({ name }) => name), ...functions], version: known.migrations.at(-1)?.number ?? 0 }
 }
 
-async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
+export async function appliedMigrations(sql: Db): Promise<AppliedMigration[]> {
   const [table] = await sql<{ there: boolean }[]>`select to_regclass('schema_migrations') is not null as there`
   return table!.there ? await sql<AppliedMigration[]>`select number, name, checksum from schema_migrations order by number` : []
 }
 
-function missing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+/** Those of `known` that have not been applied. Throws `OperatorError` where one was applied that is not known, or is another by now. */
+export function missing(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const row of applied) {
     const file = byNumber.get(row.number)

@@ -927,6 +927,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   function CopyDone() {
     stream && stream.push(null)
     stream = null
+    socket.resume()
   }
 
   function NoticeResponse(x) {

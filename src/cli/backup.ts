@@ -1,0 +1,68 @@
+/** `posthorn backup` and `posthorn restore`: everything in one file, and back (behaviour: backup 1). */
+import type { Command } from 'commander'
+import posthorn from '../../package.json' with { type: 'json' }
+import { isCarried } from '../belongings.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Progress } from '../platform/backup/backup.ts'
+import { bytesText, progressTeller } from './progress-line.ts'
+import type { Cli, Register } from './program.ts'
+
+export const registerBackup: Register = (program, cli) => {
+  program
+    .command('backup')
+    .description('write everything to a file, beside a running service too')
+    .argument('<file>', 'where to; it must not be there yet')
+    .action(async (file: string, _options: unknown, command: Command) => await backup(cli, command, file))
+
+  program
+    .command('restore')
+    .description('fill an empty database from a backup')
+    .argument('<file>', 'the backup')
+    .action(async (file: string, _options: unknown, command: Command) => await restore(cli, command, file))
+}
+
+async function backup(cli: Cli, command: Command, file: string): Promise<void> {
+  const { withDatabase } = await import('./opening.ts')
+  const { writeBackup } = await import('../platform/backup/backup.ts')
+  const teller = progressTeller(cli.terminal)
+  const report = await withDatabase(cli.terminal.env, async (pool) =>
+    writeBackup({ pool, clock: systemClock(), version: posthorn.version, isCarried, told: (progress) => teller.tell(lineOf(progress)) }, file),
+  ).finally(() => teller.end())
+  cli.print(command, {
+    json: { object: 'backup', ...report },
+    text: [
+      `${report.file}: ${report.rows.toLocaleString('en')} rows, ${bytesText(report.bytes)}.`,
+      'It does not hold the secret key: keep POSTHORN_SECRET_KEY, or the secret.key of the data folder, beside it. Without the key nothing in it opens.',
+      'Files that came in (the media folder, or the bucket) are not in it either.',
+    ].join('\n'),
+  })
+}
+
+async function restore(cli: Cli, command: Command, file: string): Promise<void> {
+  const { withDatabase } = await import('./opening.ts')
+  const { readConfig, secretKeysThere } = await import('../config.ts')
+  const { restoreBackup } = await import('../platform/backup/restore.ts')
+  const keys = await secretKeysThere(readConfig(cli.terminal.env))
+  const teller = progressTeller(cli.terminal)
+  const checking = (bytes: number, of: number) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`)
+  const report = await withDatabase(cli.terminal.env, async (pool) =>
+    restoreBackup({ pool, clock: systemClock(), keys, isCarried, checking, told: (progress) => teller.tell(lineOf(progress)) }, file),
+  ).finally(() => teller.end())
+  // each message that is to be sent has a job
+  const waiting = report.tables['dispatch_jobs'] ?? 0
+  cli.print(command, {
+    json: { object: 'restore', ...report, waiting },
+    text: [
+      `${report.rows.toLocaleString('en')} rows of ${report.created_at} (version ${report.program}) are back.`,
+      ...(report.applied.length === 0 ? [] : [`Brought to the schema of this version by ${report.applied.join(', ')}.`]),
+      ...(waiting === 0
+        ? []
+        : [
+            `${waiting.toLocaleString('en')} messages waited to be sent when it was made, and go out when the service starts. Where the old service went on after that, it has sent them: cancel them first.`,
+          ]),
+      'Run `posthorn doctor`, then start the service.',
+    ].join('\n'),
+  })
+}
+
+const lineOf = ({ table, rows, bytes }: Progress): string => `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in all`

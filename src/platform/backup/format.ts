@@ -1,0 +1,152 @@
+/**
+ * A backup file (docs/decisions/backup.md): a line that names the format, the manifest as a line of JSON, the tables as one zstd stream, and a SHA-256 of all before it.
+ * In the stream each table is a line of JSON, its rows as `COPY` writes them, and a line `\.`.
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { OperatorError } from '../operator-error.ts'
+
+const magic = 'POSTHORN BACKUP 1\n'
+const trailerBytes = '\nsha256 '.length + 64 + 1
+/** A manifest is a few kilobytes. */
+const manifestBytesMax = 4 * 1024 * 1024
+const endOfRows = Buffer.from('\n\\.\n')
+
+/** A partition as it was, so that its rows come to the same place. */
+export interface PartitionNote {
+  readonly name: string
+  readonly of: string
+  /** As PostgreSQL writes it: `FOR VALUES FROM ('…') TO ('…')`. */
+  readonly bounds: string
+  readonly options: readonly string[]
+}
+
+export interface Manifest {
+  readonly program: string
+  readonly created_at: string
+  readonly migrations: readonly { readonly number: number; readonly name: string; readonly checksum: string }[]
+  /** What tells whether a secret key fits; itself no secret. */
+  readonly key_check: string
+  readonly address_hash_key: string
+  readonly partitions: readonly PartitionNote[]
+}
+
+/** One table in the stream. */
+export interface TableHead {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+export const headText = (manifest: Manifest): string => `${magic}${JSON.stringify(manifest)}\n`
+
+export const tableText = (head: TableHead): string => `${JSON.stringify(head)}\n`
+
+/** After the rows of a table. */
+export const tableEnd = '\\.\n'
+
+export const trailerText = (digest: string): string => `\nsha256 ${digest}\n`
+
+/** A file that is whole: what it says of itself, and where its tables begin and end. */
+export interface CheckedFile {
+  readonly manifest: Manifest
+  /** Bytes from the start: the first of the stream, and the first after it. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Reads a file from beginning to end before anything is done with it. Throws `OperatorError` for one that is cut, changed or none of ours. */
+export async function checkFile(path: string, told: (bytes: number, of: number) => void): Promise<CheckedFile> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError(error.code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read: ${error.message}.`)
+  })
+  try {
+    const { size } = await file.stat()
+    const { manifest, from } = await readHead(file, path)
+    const to = size - trailerBytes
+    if (to < from) throw damaged(path)
+    const found = await digestOf(path, to, (bytes) => told(bytes, size))
+    const trailer = Buffer.alloc(trailerBytes)
+    await file.read(trailer, 0, trailerBytes, to)
+    if (trailer.toString('latin1') !== trailerText(found)) throw damaged(path)
+    return { manifest, from, to }
+  } finally {
+    await file.close()
+  }
+}
+
+const damaged = (path: string): OperatorError =>
+  new OperatorError(`${path} is cut or was changed: its checksum does not fit. Nothing was written. Take another copy of it.`)
+
+async function readHead(file: FileHandle, path: string): Promise<{ manifest: Manifest; from: number }> {
+  const buffer = Buffer.alloc(manifestBytesMax)
+  const { bytesRead } = await file.read(buffer, 0, manifestBytesMax, 0)
+  const head = buffer.subarray(0, bytesRead)
+  if (!head.subarray(0, magic.length).equals(Buffer.from(magic))) {
+    const [kind] = head.subarray(0, magic.length).toString('latin1').split('\n')
+    throw new OperatorError(
+      kind?.startsWith('POSTHORN BACKUP ') === true
+        ? `${path} was written by a newer version of the program, in a format that this one does not know. Start the newer version.`
+        : `${path} is no backup: make one with \`posthorn backup FILE\`.`,
+    )
+  }
+  const end = head.indexOf('\n', magic.length)
+  if (end === -1) throw damaged(path)
+  try {
+    return { manifest: JSON.parse(head.subarray(magic.length, end).toString()) as Manifest, from: end + 1 }
+  } catch {
+    throw damaged(path)
+  }
+}
+
+async function digestOf(path: string, bytes: number, told: (bytes: number) => void): Promise<string> {
+  const hash = createHash('sha256')
+  let done = 0
+  for await (const chunk of createReadStream(path, { end: bytes - 1, highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    done += chunk.length
+    told(done)
+  }
+  return hash.digest('hex')
+}
+
+/** Whoever takes the rows of a table. */
+export interface TableSink {
+  write(rows: Buffer): Promise<void>
+  end(): Promise<void>
+}
+
+/** Takes an unpacked stream apart; `begin` is asked for each table in turn who takes its rows. Holds no more than a piece of it. */
+export async function readTables(unpacked: AsyncIterable<Buffer>, begin: (head: TableHead) => Promise<TableSink>): Promise<void> {
+  let held: Buffer = Buffer.alloc(0)
+  let sink: TableSink | undefined
+  // the line break that ends a head begins what is searched: a table without rows ends at once
+  let skips = 0
+  const forward = async (to: number) => {
+    if (to > skips) await sink!.write(held.subarray(skips, to))
+    skips = Math.max(0, skips - to)
+    held = held.subarray(to)
+  }
+  for await (const chunk of unpacked) {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    for (;;) {
+      if (sink === undefined) {
+        const end = held.indexOf('\n')
+        if (end === -1) break
+        sink = await begin(JSON.parse(held.subarray(0, end).toString()) as TableHead)
+        held = held.subarray(end)
+        skips = 1
+      }
+      const end = held.indexOf(endOfRows)
+      if (end === -1) {
+        await forward(Math.max(0, held.length - endOfRows.length + 1))
+        break
+      }
+      await forward(end + 1)
+      await sink.end()
+      sink = undefined
+      held = held.subarray(endOfRows.length - 1)
+    }
+  }
+  if (sink !== undefined || held.length > 0) throw new Error('the stream of tables ends in the middle of one')
+}

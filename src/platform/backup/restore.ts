@@ -1,0 +1,149 @@
+/** Fills an empty database from a file: checked whole before anything is written, and written in one transaction (behaviour: backup 2). */
+import { createReadStream } from 'node:fs'
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { createZstdDecompress } from 'node:zlib'
+import { bringForward, lockMigrations, makeSchema, missing, readSchemaFiles, type Migration, type SchemaFiles } from '../database/migrate.ts'
+import type { Db, Pool } from '../database/sql.ts'
+import { OperatorError } from '../operator-error.ts'
+import { requireFittingKey, type SecretKeys } from '../secrets.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { quoted, type Progress } from './backup.ts'
+import { identitiesOf, isBlank, tablesOf } from './catalogue.ts'
+import { checkFile, readTables, type CheckedFile, type Manifest, type PartitionNote, type TableHead, type TableSink } from './format.ts'
+
+export interface RestoreParts {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly keys: SecretKeys
+  /** Whether a table is taken along. */
+  readonly isCarried: (table: string) => boolean
+  /** Hears how far the check of the file is. */
+  readonly checking: (bytes: number, of: number) => void
+  readonly told: (progress: Progress) => void
+}
+
+export interface RestoreReport {
+  readonly file: string
+  /** When it was made, and by which version. */
+  readonly created_at: string
+  readonly program: string
+  readonly rows: number
+  readonly tables: Readonly<Record<string, number>>
+  /** Migrations that this version has added since. */
+  readonly applied: readonly string[]
+}
+
+/** Throws `OperatorError` for a file that is not whole or of a newer version, a key that does not fit, and a database with anything in it. */
+export async function restoreBackup(parts: RestoreParts, path: string): Promise<RestoreReport> {
+  const { pool, clock } = parts
+  const file = await checkFile(path, parts.checking)
+  const { manifest } = file
+  requireFittingKey(parts.keys, manifest)
+  const known = await readSchemaFiles()
+  const then = schemaThen(manifest, known)
+  const done = (await pool.begin(async (tx) => {
+    await prepare(tx)
+    await makeSchema(tx, clock, then)
+    await makePartitions(tx, manifest.partitions)
+    const tables = await load(parts, tx, path, file)
+    const applied = (await bringForward(tx, clock, known)).applied.filter((name) => known.migrations.some((migration) => migration.name === name))
+    return { tables, applied }
+  })) as { tables: Record<string, number>; applied: string[] }
+  await pool`analyze`
+  const rows = Object.values(done.tables).reduce((sum, count) => sum + count, 0)
+  return { file: path, created_at: manifest.created_at, program: manifest.program, rows, ...done }
+}
+
+/** The migrations that the database had when it was backed up, as this program has them. */
+function schemaThen({ migrations, program }: Manifest, known: SchemaFiles): readonly Migration[] {
+  try {
+    const later = new Set(missing(known.migrations, [...migrations]).map(({ number }) => number))
+    return known.migrations.filter(({ number }) => !later.has(number))
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new OperatorError(`The backup was made by version ${program}, whose schema this one does not know. Start that version or a newer one.`)
+  }
+}
+
+async function prepare(sql: Db): Promise<void> {
+  await sql`set local statement_timeout = 0`
+  await sql`set local idle_in_transaction_session_timeout = 0`
+  if (!(await lockMigrations(sql))) throw new OperatorError('Another process is making the schema of this database. Stop it, then repeat.', 'database')
+  if (!(await isBlank(sql)))
+    throw new OperatorError(
+      'The database is not empty: restore into one that has just been made, or into another data folder. Nothing was written.',
+      'database',
+    )
+  const [encoding] = await sql<{ name: string }[]>`select current_setting('server_encoding') as name`
+  if (encoding!.name !== 'UTF8') throw new OperatorError(`The database is encoded in ${encoding!.name}: make one in UTF8.`, 'database')
+}
+
+const nameForm = /^[a-z_][a-z0-9_]{0,62}$/
+const boundsForm = /^FOR VALUES FROM \('[a-z0-9_]+'\) TO \('[a-z0-9_]+'\)$/
+const optionForm = /^[a-z_]+=[a-z0-9._]+$/
+
+/** As they were: rows of a period that has none would stay in the default one. */
+async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Promise<void> {
+  for (const { name, of, bounds, options } of partitions) {
+    if (![name, of].every((one) => nameForm.test(one)) || !boundsForm.test(bounds) || !options.every((option) => optionForm.test(option)))
+      throw new OperatorError(`The backup names a partition that this program would not make: ${JSON.stringify(name)}.`)
+    await sql.unsafe(`create table ${name} partition of ${of} ${bounds}${options.length === 0 ? '' : ` with (${options.join(', ')})`}`)
+  }
+}
+
+/** Resolves to the rows of each table. */
+async function load({ isCarried, told }: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
+  const columnsOf = new Map((await tablesOf(sql)).map(({ name, columns }) => [name, columns]))
+  for (const name of [...columnsOf.keys()].toReversed()) if (isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
+  const counts: Record<string, number> = {}
+  let bytes = 0
+  const begin = async ({ table, columns }: TableHead): Promise<TableSink> => {
+    const there = columnsOf.get(table)
+    if (there === undefined || !isCarried(table) || !columns.every((column) => there.includes(column)))
+      throw new OperatorError(`The backup holds ${JSON.stringify(table)} in a form that its schema does not have.`)
+    const sink = await copyInto(sql, { table, columns })
+    counts[table] = 0
+    return {
+      async write(rows) {
+        bytes += rows.length
+        told({ table, rows: counts[table]!, bytes })
+        await sink.write(rows)
+      },
+      async end() {
+        counts[table] = await sink.end()
+      },
+    }
+  }
+  await readTables(unpacked(path, file), begin)
+  for (const { table, column } of await identitiesOf(sql))
+    await sql.unsafe(
+      `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest(coalesce((select max(${quoted(column)}) from ${quoted(table)}), 0), 1))`,
+    )
+  return counts
+}
+
+const unpacked = (path: string, { from, to }: CheckedFile): AsyncIterable<Buffer> =>
+  createReadStream(path, { start: from, end: to - 1, highWaterMark: 1024 * 1024 }).pipe(createZstdDecompress()) as AsyncIterable<Buffer>
+
+/** Takes rows as `COPY` writes them; nothing but the database itself acts on them. Its end resolves to how many there were. */
+async function copyInto(sql: Db, { table, columns }: TableHead): Promise<{ write(rows: Buffer): Promise<void>; end(): Promise<number> }> {
+  await sql.unsafe(`alter table ${quoted(table)} disable trigger user`)
+  const stream: Writable = await sql.unsafe(`copy ${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`).writable()
+  let failed: Error | undefined
+  stream.on('error', (error) => (failed = error))
+  let rows = 0
+  return {
+    async write(piece) {
+      if (failed !== undefined) throw failed
+      for (let at = piece.indexOf(10); at !== -1; at = piece.indexOf(10, at + 1)) rows += 1
+      if (!stream.write(piece)) await once(stream, 'drain')
+    },
+    async end() {
+      stream.end()
+      if (!stream.writableFinished) await once(stream, 'finish')
+      await sql.unsafe(`alter table ${quoted(table)} enable trigger user`)
+      return rows
+    },
+  }
+}

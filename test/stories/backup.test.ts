@@ -1,0 +1,186 @@
+/** A backup and the way back: everything in one file, checked before anything is written (behaviour: backup 1). */
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { groups } from '../../src/cli/groups.ts'
+import { runCli } from '../../src/cli/program.ts'
+import { isCarried } from '../../src/belongings.ts'
+import { tablesOf } from '../../src/platform/backup/catalogue.ts'
+import { bringForward, makeSchema, readSchemaFiles } from '../../src/platform/database/migrate.ts'
+import { openPool } from '../../src/platform/database/pool.ts'
+import type { Db } from '../../src/platform/database/sql.ts'
+import { transact } from '../../src/platform/database/sql.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
+import { fakeClock } from '../kit/clock.ts'
+import { closing } from '../kit/closing.ts'
+import { testDatabase } from '../kit/database.ts'
+import { subscribe } from '../kit/subscribing.ts'
+import { startWorld, testSecretKeys, type World } from '../kit/world.ts'
+
+async function run(database_url: string, argv: readonly string[], secret_key = testSecretKeys.current) {
+  let [out, err] = ['', '']
+  const env = { DATABASE_URL: database_url, POSTHORN_SECRET_KEY: secret_key }
+  const exit = await runCli([...argv, '--json'], { env, out: (text) => void (out += text), err: (text) => void (err += text) }, groups)
+  return { exit, json: out === '' ? undefined : JSON.parse(out), err }
+}
+
+async function folder(t: TestContext): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'posthorn-backup-'))
+  closing(t, () => rm(made, { recursive: true, force: true }))
+  return made
+}
+
+/** What a database holds of everything that a backup takes along. */
+async function contents(sql: Db): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const { name, columns } of await tablesOf(sql)) {
+    if (!isCarried(name) || name === 'installation') continue
+    const row = `concat_ws('|', ${columns.map((column) => `coalesce(t."${column}"::text, '-')`).join(', ')})`
+    const [all] = await sql.unsafe<{ rows: string }[]>(
+      `select count(*) || ' ' || coalesce(md5(string_agg(${row}, e'\\n' order by ${row} collate "C")), '') as rows from "${name}" t`,
+    )
+    found[name] = all!.rows
+  }
+  return found
+}
+
+const hello = (to: string, more = {}) => ({
+  channel: 'ch_test_whatsapp',
+  to,
+  type: 'text',
+  text: { body: 'Line one\nand \\. two\t"three" \u{1F4EF}' },
+  ...more,
+})
+
+/** A world in which something of most kinds has happened, and something is on its way. */
+async function busyWorld(t: TestContext): Promise<{ world: World; key: string; endpoint: string; received: () => number }> {
+  const world = await startWorld(t)
+  const account = await world.account({ credit_micros: 5_000_000 })
+  const receiver = world.receiver()
+  const endpoint = await subscribe(account, receiver, { events: ['*'] })
+  for (const end of ['06', '02', '06', '10', '06']) assert.equal((await account.api.post('/v1/messages', hello(`+150055500${end}`))).status, 202)
+  await account.api.post('/v1/contacts', { phone: '+4915112345601', first_name: 'Ada', last_name: 'Okafor', attributes: { plan: 'pro' } })
+  for (let n = 0; n < 5; n++) {
+    await world.clock.advance(1_000)
+    await world.settle()
+  }
+  await account.api.post('/v1/messages', hello('+15005550006', { send_at: world.clock.iso(3600_000) }))
+  return { world, key: account.key, endpoint: endpoint.id, received: () => receiver.received.length }
+}
+
+test('everything comes back in an empty database: the same rows, sound, and what was on its way goes on', async (t) => {
+  const { world, key, received } = await busyWorld(t)
+  const file = join(await folder(t), 'all.backup')
+  const before = await contents(world.pool)
+
+  const written = await run(world.database_url, ['backup', file])
+  assert.equal(written.exit, 0, written.err)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  assert.deepEqual([written.json.file, written.json.bytes, written.json.tables.messages], [file, (await stat(file)).size, 6])
+  assert.ok(!(await readFile(file)).includes(testSecretKeys.current))
+  const twice = await run(world.database_url, ['backup', file])
+  assert.deepEqual([twice.exit, twice.err], [1, `${file} is there already. Name another file, or remove it.\n`])
+
+  const target = await testDatabase({ empty: true })
+  const restored = await run(target.url, ['restore', file])
+  assert.equal(restored.exit, 0, restored.err)
+  assert.deepEqual([restored.json.rows, restored.json.waiting], [written.json.rows, 1])
+  const again = openPool(target.url, { max: 1 })
+  assert.deepEqual(await contents(again), before)
+  await again.end()
+  const doctor = await run(target.url, ['doctor'])
+  assert.equal(doctor.exit, 0, JSON.stringify(doctor.json))
+
+  const sent = received()
+  const second = await startWorld(t, { seed: 'restored', database: target, settings: { webhook_allowed_hosts: world.platform.settings.webhook_allowed_hosts } })
+  await second.clock.advance(3700_000)
+  for (let n = 0; n < 5; n++) {
+    await second.clock.advance(1_000)
+    await second.settle()
+  }
+  const messages = (await second.api(key).get('/v1/messages?limit=100')).body.data
+  assert.equal(messages.length, 6)
+  assert.equal(messages.filter(({ status }: { status: string }) => status === 'queued').length, 0)
+  assert.ok(received() > sent, 'webhooks go on')
+  const events = (await second.api(key).get('/v1/events?limit=100')).body.data.map(({ id }: { id: string }) => id)
+  assert.deepEqual(events, events.toSorted().toReversed(), 'what happens now comes after what happened before')
+  await second.invariants()
+})
+
+test('a file that is cut, changed, of another kind or of a newer version, a wrong key and a database in use are refused, and nothing is written', async (t) => {
+  const { world } = await busyWorld(t)
+  const at = await folder(t)
+  const file = join(at, 'all.backup')
+  assert.equal((await run(world.database_url, ['backup', file])).exit, 0)
+  const target = await testDatabase({ empty: true })
+  closing(t, () => target.drop())
+  const pool = openPool(target.url, { max: 1 })
+  closing(t, () => pool.end())
+  const refused = async (name: string, change: (bytes: Buffer) => Buffer | string, message: RegExp, secret_key?: string) => {
+    await writeFile(join(at, name), change(await readFile(file)))
+    const answer = await run(target.url, ['restore', join(at, name)], secret_key)
+    assert.deepEqual([answer.exit, answer.json], [1, undefined], name)
+    assert.match(answer.err, message)
+    assert.equal(answer.err.split('\n').length, 2, 'one clear line')
+    assert.deepEqual(await tablesOf(pool), [], name)
+  }
+  const damage = /is cut or was changed: its checksum does not fit\. Nothing was written/
+  await refused('cut', (bytes) => bytes.subarray(0, bytes.length - 1000), damage)
+  await refused('short', (bytes) => bytes.subarray(0, 10), /is no backup|cut/)
+  await refused('changed', (bytes) => Buffer.from(bytes.fill(bytes[bytes.length - 500]! ^ 1, bytes.length - 500, bytes.length - 499)), damage)
+  await refused('longer', (bytes) => Buffer.concat([bytes, Buffer.from('x')]), damage)
+  await refused('empty', () => '', /is no backup/)
+  await refused('other', () => 'PGDMP and more of it', /is no backup: make one with `posthorn backup FILE`/)
+  await refused('newer', (bytes) => bytes.toString('latin1').replace('POSTHORN BACKUP 1', 'POSTHORN BACKUP 2'), /newer version of the program/)
+  await refused('key', (bytes) => bytes, /POSTHORN_SECRET_KEY does not fit/, Buffer.alloc(32, 'other').toString('base64'))
+  const none = await run(target.url, ['restore', join(at, 'nowhere')])
+  assert.deepEqual([none.exit, none.err], [1, `There is no file ${join(at, 'nowhere')}.\n`])
+
+  const before = await contents(world.pool)
+  const inUse = await run(world.database_url, ['restore', file])
+  assert.equal(inUse.exit, 1)
+  assert.match(inUse.err, /The database is not empty/)
+  assert.deepEqual(await contents(world.pool), before)
+  const unwritable = await run(world.database_url, ['backup', join(at, 'no', 'folder')])
+  assert.equal(unwritable.exit, 1)
+  assert.match(unwritable.err, /cannot be written/)
+})
+
+test('a backup of a version before comes to the schema of this one, and one of an unknown schema is refused', async (t) => {
+  const files = await readSchemaFiles()
+  const [last, ...others] = [files.migrations.at(-1)!, ...files.migrations.slice(0, -1)]
+  const old = await testDatabase({ empty: true })
+  closing(t, () => old.drop())
+  const pool = openPool(old.url, { max: 1 })
+  closing(t, () => pool.end())
+  const earlier = { migrations: others, functions: files.functions }
+  await transact(pool, async (tx) => {
+    await makeSchema(tx, fakeClock(), others)
+    await bringForward(tx, fakeClock(), earlier)
+  })
+  await openSecrets(pool, testSecretKeys)
+  await pool`insert into accounts (id, name, created_at) values ('acc_old', 'Of before', now())`
+  const at = await folder(t)
+  assert.equal((await run(old.url, ['backup', join(at, 'old')])).exit, 0)
+
+  const target = await testDatabase({ empty: true })
+  closing(t, () => target.drop())
+  const restored = await run(target.url, ['restore', join(at, 'old')])
+  assert.equal(restored.exit, 0, restored.err)
+  assert.deepEqual(restored.json.applied, [last.name])
+  assert.equal((await run(target.url, ['doctor'])).exit, 0)
+  assert.deepEqual(
+    (await run(target.url, ['accounts', 'list'])).json.map(({ name }: { name: string }) => name),
+    ['Of before'],
+  )
+
+  await pool`insert into schema_migrations values (9000, '9000_later.sql', 'x', now())`
+  assert.equal((await run(old.url, ['backup', join(at, 'later')])).exit, 0)
+  const empty = await testDatabase({ empty: true })
+  closing(t, () => empty.drop())
+  const unknown = await run(empty.url, ['restore', join(at, 'later')])
+  assert.equal(unknown.exit, 1)
+  assert.match(unknown.err, /whose schema this one does not know\. Start that version or a newer one/)
+})
