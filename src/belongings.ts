@@ -100,3 +100,13 @@ export const isCarried = (table: string): boolean => belongings[table]?.to !== '
 
 /** The column that names the account of a row. */
 export const accountColumn = (table: string): string => (table === 'accounts' ? 'id' : 'account_id')
+
+/** The condition of the rows of an account; undefined for a table that belongs to none. Throws for an id that is none of ours, since it stands in SQL. */
+export function ownedBy(table: string, account_id: string): string | undefined {
+  const whose = belongings[table]
+  if (whose === undefined) throw new Error(`nobody says whose rows ${table} holds`)
+  if (!/^acc_[a-z0-9]+$/.test(account_id)) throw new Error('not the id of an account')
+  if (whose.to === 'account') return `${accountColumn(table)} = '${account_id}'`
+  if (whose.to === 'parent') return `${whose.column} in (select ${whose.key} from ${whose.parent} where ${accountColumn(whose.parent)} = '${account_id}')`
+  return undefined
+}

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { App } from '../app.ts'
 import { printable } from '../lib/printable.ts'
-import type { Register } from './program.ts'
+import type { Cli, Register } from './program.ts'
 import { wholeNumber } from './arguments.ts'
 
 type Account = Awaited<ReturnType<App['services']['accounts']['list']>>[number]
@@ -78,6 +78,23 @@ export const registerAccounts: Register = (program, cli) => {
       const account = await cli.withApp((app) => updateAccount(app, id, options))
       cli.print(command, { json: account, text: line(account) })
     })
+
+  registerMoving(accounts, cli)
+}
+
+function registerMoving(accounts: Command, cli: Cli): void {
+  accounts
+    .command('export')
+    .description('write one account to a file, for another installation with the same secret key')
+    .argument('<account>', 'its id')
+    .argument('<file>', 'where to; it must not be there yet')
+    .action(async (id: string, file: string, _options: unknown, command: Command) => (await import('./moving.ts')).exportAccount(cli, command, id, file))
+
+  accounts
+    .command('import')
+    .description('bring in an account that another installation has written')
+    .argument('<file>', 'what `accounts export` wrote')
+    .action(async (file: string, _options: unknown, command: Command) => (await import('./moving.ts')).importAccount(cli, command, file))
 }
 
 async function createAccount(

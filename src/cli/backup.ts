@@ -4,6 +4,8 @@ import posthorn from '../../package.json' with { type: 'json' }
 import { isCarried } from '../belongings.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Progress } from '../platform/backup/backup.ts'
+import type { Manifest } from '../platform/backup/format.ts'
+import { OperatorError } from '../platform/operator-error.ts'
 import { bytesText, progressTeller } from './progress-line.ts'
 import type { Cli, Register } from './program.ts'
 
@@ -23,10 +25,20 @@ export const registerBackup: Register = (program, cli) => {
 
 async function backup(cli: Cli, command: Command, file: string): Promise<void> {
   const { withDatabase } = await import('./opening.ts')
-  const { writeBackup } = await import('../platform/backup/backup.ts')
+  const { writeBackup, rowsText } = await import('../platform/backup/backup.ts')
   const teller = progressTeller(cli.terminal)
   const report = await withDatabase(cli.terminal.env, async (pool) =>
-    writeBackup({ pool, clock: systemClock(), version: posthorn.version, isCarried, told: (progress) => teller.tell(lineOf(progress)) }, file),
+    writeBackup(
+      {
+        pool,
+        clock: systemClock(),
+        version: posthorn.version,
+        account_id: null,
+        rowsOf: async () => (table) => (isCarried(table.name) ? rowsText(table) : undefined),
+        told: (progress) => teller.tell(lineOf(progress)),
+      },
+      file,
+    ),
   ).finally(() => teller.end())
   cli.print(command, {
     json: { object: 'backup', ...report },
@@ -44,9 +56,12 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
   const { restoreBackup } = await import('../platform/backup/restore.ts')
   const keys = await secretKeysThere(readConfig(cli.terminal.env))
   const teller = progressTeller(cli.terminal)
+  const accepts = ({ account_id }: Manifest) => {
+    if (account_id !== null) throw new OperatorError(`${file} holds the account ${account_id} alone: bring it in with \`posthorn accounts import ${file}\`.`)
+  }
   const checking = (bytes: number, of: number) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`)
   const report = await withDatabase(cli.terminal.env, async (pool) =>
-    restoreBackup({ pool, clock: systemClock(), keys, isCarried, checking, told: (progress) => teller.tell(lineOf(progress)) }, file),
+    restoreBackup({ pool, clock: systemClock(), keys, isCarried, accepts, checking, told: (progress) => teller.tell(lineOf(progress)) }, file),
   ).finally(() => teller.end())
   // each message that is to be sent has a job
   const waiting = report.tables['dispatch_jobs'] ?? 0
@@ -65,4 +80,4 @@ async function restore(cli: Cli, command: Command, file: string): Promise<void> 
   })
 }
 
-const lineOf = ({ table, rows, bytes }: Progress): string => `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in all`
+export const lineOf = ({ table, rows, bytes }: Progress): string => `${table}  ${rows.toLocaleString('en')} rows  ${bytesText(bytes)} in all`

@@ -1,14 +1,18 @@
 /** The service of webhooks, and all that other features may know of them: endpoints, their deliveries, and what posts to them. */
 import { httpPoster, type HttpPoster } from '../../lib/http-post.ts'
 import { nameResolver, type Resolve } from '../../lib/name-lookup.ts'
+import type { Db } from '../../platform/database/sql.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { deliveryService, type DeliveryService } from './deliveries/service.ts'
 import { EndpointService } from './endpoints/service.ts'
+import { movedRows, type MovedRows } from './moving-store.ts'
 
 export interface WebhookService {
   readonly endpoints: EndpointService
   readonly deliveries: DeliveryService
   readonly poster: HttpPoster
+  /** How rows of an account read where they leave for another installation, by table. */
+  movedRows(sql: Db, account_id: string): Promise<Readonly<Record<string, MovedRows>>>
   /** Gives up attempts on request, uncounted, and closes every connection. */
   close(): Promise<void>
 }
@@ -38,6 +42,7 @@ export function webhookService(platform: Platform, parts: WebhookParts = {}): We
     endpoints,
     deliveries,
     poster,
+    movedRows,
     async close() {
       await deliveries.stop()
       await poster.close()

@@ -22,11 +22,16 @@ export interface BackupParts {
   readonly clock: Clock
   /** The version of the program. */
   readonly version: string
-  /** Whether a table is taken along. */
-  readonly isCarried: (table: string) => boolean
+  /** Of one account, or of all. */
+  readonly account_id: string | null
+  /** What is read of the tables, at the moment that `sql` sees. */
+  readonly rowsOf: (sql: Db) => Promise<RowsOf>
   /** Hears of each piece: the table, its rows so far, and the bytes of all before compression. */
   readonly told: (progress: Progress) => void
 }
+
+/** SQL of the columns of a table, in their order; undefined: nothing of it is read. */
+export type RowsOf = (table: CarriedTable) => string | undefined
 
 export interface Progress {
   readonly table: string
@@ -88,7 +93,7 @@ async function writeTables(parts: BackupParts, sql: Db, path: string): Promise<R
   }
 }
 
-async function manifestOf({ clock, version }: BackupParts, sql: Db): Promise<Manifest> {
+async function manifestOf({ clock, version, account_id }: BackupParts, sql: Db): Promise<Manifest> {
   const migrations = await appliedMigrations(sql)
   if (migrations.length === 0 || needsUpgrade(migrations))
     throw new OperatorError('The database has no schema that can be backed up. Run `posthorn migrate` first.', 'database')
@@ -97,6 +102,7 @@ async function manifestOf({ clock, version }: BackupParts, sql: Db): Promise<Man
     throw new OperatorError('The database was never used: there is nothing to back up.', 'database')
   return {
     program: version,
+    account_id,
     created_at: isoTime(clock.now()),
     migrations: migrations.map(({ number, name, checksum }) => ({ number, name, checksum })),
     key_check: row.key_check,
@@ -106,13 +112,15 @@ async function manifestOf({ clock, version }: BackupParts, sql: Db): Promise<Man
 }
 
 /** The text of all tables, piece by piece; what was written of each is counted in `counts`. */
-async function* texts({ told, isCarried }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
+async function* texts({ told, rowsOf }: BackupParts, sql: Db, counts: Record<string, number>): AsyncGenerator<Buffer> {
   let bytes = 0
+  const rowsRead = await rowsOf(sql)
   for (const table of await tablesOf(sql)) {
-    if (!isCarried(table.name)) continue
+    const wanted = rowsRead(table)
+    if (wanted === undefined) continue
     yield Buffer.from(tableText({ table: table.name, columns: table.columns }))
     let rows = 0
-    const reading = await sql.unsafe(copyText(table)).readable()
+    const reading = await sql.unsafe(`copy (${wanted}) to stdout`).readable()
     for await (const piece of reading as AsyncIterable<Buffer>) {
       rows += linesIn(piece)
       bytes += piece.length
@@ -124,7 +132,15 @@ async function* texts({ told, isCarried }: BackupParts, sql: Db, counts: Record<
   }
 }
 
-const copyText = ({ name, columns }: CarriedTable): string => `copy (select ${columns.map(quoted).join(', ')} from ${quoted(name)}) to stdout`
+interface Narrowed {
+  /** SQL in the place of columns. */
+  readonly columns?: Readonly<Record<string, string>>
+  readonly where?: string
+}
+
+/** All rows of a table as they are, or those of a condition. */
+export const rowsText = ({ name, columns }: CarriedTable, { columns: replaced = {}, where }: Narrowed = {}): string =>
+  `select ${columns.map((column) => `${replaced[column] ?? quoted(column)} as ${quoted(column)}`).join(', ')} from ${quoted(name)}${where === undefined ? '' : ` where ${where}`}`
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 

@@ -25,6 +25,8 @@ export interface PartitionNote {
 export interface Manifest {
   readonly program: string
   readonly created_at: string
+  /** Whose rows it holds, or null: everybody's. */
+  readonly account_id: string | null
   readonly migrations: readonly { readonly number: number; readonly name: string; readonly checksum: string }[]
   /** What tells whether a secret key fits; itself no secret. */
   readonly key_check: string

@@ -16,6 +16,8 @@ export interface RestoreParts {
   readonly pool: Pool
   readonly clock: Clock
   readonly keys: SecretKeys
+  /** Throws where a file is not for this. */
+  readonly accepts: (manifest: Manifest) => void
   /** Whether a table is taken along. */
   readonly isCarried: (table: string) => boolean
   /** Hears how far the check of the file is. */
@@ -39,6 +41,7 @@ export async function restoreBackup(parts: RestoreParts, path: string): Promise<
   const { pool, clock } = parts
   const file = await checkFile(path, parts.checking)
   const { manifest } = file
+  parts.accepts(manifest)
   requireFittingKey(parts.keys, manifest)
   const known = await readSchemaFiles()
   const then = schemaThen(manifest, known)
@@ -85,24 +88,43 @@ const optionForm = /^[a-z_]+=[a-z0-9._]+$/
 
 /** As they were: rows of a period that has none would stay in the default one. */
 async function makePartitions(sql: Db, partitions: readonly PartitionNote[]): Promise<void> {
-  for (const { name, of, bounds, options } of partitions) {
-    if (![name, of].every((one) => nameForm.test(one)) || !boundsForm.test(bounds) || !options.every((option) => optionForm.test(option)))
-      throw new OperatorError(`The backup names a partition that this program would not make: ${JSON.stringify(name)}.`)
-    await sql.unsafe(`create table ${name} partition of ${of} ${bounds}${options.length === 0 ? '' : ` with (${options.join(', ')})`}`)
-  }
+  for (const partition of partitions) await sql.unsafe(partitionText(partition))
+}
+
+/** The statement that makes one. Throws `OperatorError` for one that this program would not make. */
+export function partitionText({ name, of, bounds, options }: PartitionNote): string {
+  if (![name, of].every((one) => nameForm.test(one)) || !boundsForm.test(bounds) || !options.every((option) => optionForm.test(option)))
+    throw new OperatorError(`The file names a partition that this program would not make: ${JSON.stringify(name)}.`)
+  return `create table if not exists ${name} partition of ${of} ${bounds}${options.length === 0 ? '' : ` with (${options.join(', ')})`}`
 }
 
 /** Resolves to the rows of each table. */
-async function load({ isCarried, told }: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
+async function load(parts: RestoreParts, sql: Db, path: string, file: CheckedFile): Promise<Record<string, number>> {
+  for (const { name } of (await tablesOf(sql)).toReversed()) if (parts.isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
+  const counts = await loadTables(parts, sql, path, file, copyWithoutTriggers)
+  for (const { table, column } of await identitiesOf(sql))
+    await sql.unsafe(
+      `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest(coalesce((select max(${quoted(column)}) from ${quoted(table)}), 0), 1))`,
+    )
+  return counts
+}
+
+/** Puts the rows of each table of a file where they belong; resolves to how many those are. */
+export async function loadTables(
+  { isCarried, told }: Pick<RestoreParts, 'isCarried' | 'told'>,
+  sql: Db,
+  path: string,
+  file: CheckedFile,
+  into: (sql: Db, head: TableHead) => Promise<RowsSink>,
+): Promise<Record<string, number>> {
   const columnsOf = new Map((await tablesOf(sql)).map(({ name, columns }) => [name, columns]))
-  for (const name of [...columnsOf.keys()].toReversed()) if (isCarried(name)) await sql.unsafe(`delete from ${quoted(name)}`)
   const counts: Record<string, number> = {}
   let bytes = 0
   const begin = async ({ table, columns }: TableHead): Promise<TableSink> => {
     const there = columnsOf.get(table)
     if (there === undefined || !isCarried(table) || !columns.every((column) => there.includes(column)))
       throw new OperatorError(`The backup holds ${JSON.stringify(table)} in a form that its schema does not have.`)
-    const sink = await copyInto(sql, { table, columns })
+    const sink = await into(sql, { table, columns })
     counts[table] = 0
     return {
       async write(rows) {
@@ -116,19 +138,33 @@ async function load({ isCarried, told }: RestoreParts, sql: Db, path: string, fi
     }
   }
   await readTables(unpacked(path, file), begin)
-  for (const { table, column } of await identitiesOf(sql))
-    await sql.unsafe(
-      `select setval(pg_get_serial_sequence('${table}', '${column}'), greatest(coalesce((select max(${quoted(column)}) from ${quoted(table)}), 0), 1))`,
-    )
   return counts
 }
 
 const unpacked = (path: string, { from, to }: CheckedFile): AsyncIterable<Buffer> =>
   createReadStream(path, { start: from, end: to - 1, highWaterMark: 1024 * 1024 }).pipe(createZstdDecompress()) as AsyncIterable<Buffer>
 
-/** Takes rows as `COPY` writes them; nothing but the database itself acts on them. Its end resolves to how many there were. */
-async function copyInto(sql: Db, { table, columns }: TableHead): Promise<{ write(rows: Buffer): Promise<void>; end(): Promise<number> }> {
-  await sql.unsafe(`alter table ${quoted(table)} disable trigger user`)
+/** Takes rows as `COPY` writes them. Its end resolves to how many there were. */
+export interface RowsSink {
+  write(rows: Buffer): Promise<void>
+  end(): Promise<number>
+}
+
+/** What triggers would count is in the file as well. */
+export async function copyWithoutTriggers(sql: Db, head: TableHead): Promise<RowsSink> {
+  await sql.unsafe(`alter table ${quoted(head.table)} disable trigger user`)
+  const sink = await copyInto(sql, head)
+  return {
+    write: (rows) => sink.write(rows),
+    async end() {
+      const rows = await sink.end()
+      await sql.unsafe(`alter table ${quoted(head.table)} enable trigger user`)
+      return rows
+    },
+  }
+}
+
+export async function copyInto(sql: Db, { table, columns }: TableHead): Promise<RowsSink> {
   const stream: Writable = await sql.unsafe(`copy ${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`).writable()
   let failed: Error | undefined
   stream.on('error', (error) => (failed = error))
@@ -142,7 +178,6 @@ async function copyInto(sql: Db, { table, columns }: TableHead): Promise<{ write
     async end() {
       stream.end()
       if (!stream.writableFinished) await once(stream, 'finish')
-      await sql.unsafe(`alter table ${quoted(table)} enable trigger user`)
       return rows
     },
   }

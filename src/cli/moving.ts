@@ -1,0 +1,79 @@
+/** `posthorn accounts export` and `import`: one account, from one installation to another (behaviour: backup 3). */
+import type { Command } from 'commander'
+import posthorn from '../../package.json' with { type: 'json' }
+import type { App } from '../app.ts'
+import { ownedBy } from '../belongings.ts'
+import { secretKeys, readConfig } from '../config.ts'
+import { systemClock } from '../lib/clock.ts'
+import { printable } from '../lib/printable.ts'
+import { quoted, rowsText, writeBackup, type RowsOf } from '../platform/backup/backup.ts'
+import { importRows } from '../platform/backup/import.ts'
+import { accountOf } from './account-of.ts'
+import { lineOf } from './backup.ts'
+import { bytesText, progressTeller } from './progress-line.ts'
+import type { Cli } from './program.ts'
+
+export async function exportAccount(cli: Cli, command: Command, given: string, file: string): Promise<void> {
+  const teller = progressTeller(cli.terminal)
+  const { report, isActive } = await cli
+    .withApp(async (app) => {
+      const account_id = await accountOf(app, given)
+      const { pool } = app.platform
+      const told = (progress: Parameters<typeof lineOf>[0]) => teller.tell(lineOf(progress))
+      const state = await app.services.accounts.stateOf(pool, account_id)
+      const written = await writeBackup(
+        { pool, clock: systemClock(), version: posthorn.version, account_id, rowsOf: async (sql) => rowsOfAccount(app, sql, account_id), told },
+        file,
+      )
+      return { report: written, isActive: state?.suspended === false }
+    })
+    .finally(() => teller.end())
+  if (isActive) cli.terminal.err('The account goes on here. Suspend one of the two before the other starts, or what waits is sent by both.\n')
+  cli.print(command, {
+    json: { object: 'account_export', ...report },
+    text: `${report.file}: ${report.rows.toLocaleString('en')} rows, ${bytesText(report.bytes)}. Bring it in with \`posthorn accounts import\` where the secret key is the same.`,
+  })
+}
+
+/** Of each table the rows that are the account's, as another installation can go on with them. */
+async function rowsOfAccount(app: App, sql: Parameters<App['services']['webhooks']['movedRows']>[0], account_id: string): Promise<RowsOf> {
+  const moved = await app.services.webhooks.movedRows(sql, account_id)
+  return (table) => {
+    const where = ownedBy(table.name, account_id)
+    if (where === undefined) return undefined
+    const { columns = {}, beside } = moved[table.name] ?? {}
+    const own = rowsText(table, { columns, where })
+    if (beside === undefined) return own
+    const unnamed = table.columns.filter((column) => beside.columns[column] === undefined)
+    if (unnamed.length > 0) throw new Error(`nobody says what ${unnamed.join(', ')} of ${table.name} are where the row is in hand`)
+    return `${own} union all select ${table.columns.map((column) => `${beside.columns[column]!} as ${quoted(column)}`).join(', ')} from ${beside.from}`
+  }
+}
+
+export async function importAccount(cli: Cli, command: Command, file: string): Promise<void> {
+  const teller = progressTeller(cli.terminal)
+  const report = await cli
+    .withApp(async (app) => {
+      const { pool } = app.platform
+      return await importRows(
+        {
+          pool,
+          keys: await secretKeys(readConfig(cli.terminal.env)),
+          isOwned: (table, account_id) => ownedBy(table, account_id) !== undefined,
+          isThere: async (sql, account_id) => (await app.services.accounts.stateOf(sql, account_id)) !== null,
+          checking: (bytes, of) => teller.tell(`checking  ${bytesText(bytes)} of ${bytesText(of)}`),
+          told: (progress) => teller.tell(lineOf(progress)),
+        },
+        file,
+      )
+    })
+    .finally(() => teller.end())
+  cli.print(command, {
+    json: { object: 'account_import', ...report },
+    text: [
+      `${report.account_id} is here, with ${report.rows.toLocaleString('en')} rows of ${printable(report.created_at)}.`,
+      'Its API keys work as before. The people who worked in it are not brought along: make its first owner with `posthorn users create --account … --role owner`.',
+      'Run `posthorn doctor`.',
+    ].join('\n'),
+  })
+}

@@ -1,0 +1,82 @@
+/** Brings the rows of one account into a database that has others, beside a running service, in one transaction (behaviour: backup 3). */
+import { appliedMigrations } from '../database/migrate.ts'
+import { sqlState, transact, violatedConstraint, type Db, type Pool } from '../database/sql.ts'
+import { OperatorError } from '../operator-error.ts'
+import { requireFittingKey } from '../secrets.ts'
+import { checkFile, type Manifest, type PartitionNote } from './format.ts'
+import { copyInto, copyWithoutTriggers, loadTables, partitionText, type RestoreParts } from './restore.ts'
+
+export interface ImportParts extends Pick<RestoreParts, 'keys' | 'checking' | 'told'> {
+  readonly pool: Pool
+  /** Whether a table holds rows of accounts. */
+  readonly isOwned: (table: string, account_id: string) => boolean
+  readonly isThere: (sql: Db, account_id: string) => Promise<boolean>
+}
+
+export interface ImportReport {
+  readonly file: string
+  readonly account_id: string
+  readonly created_at: string
+  readonly rows: number
+  readonly tables: Readonly<Record<string, number>>
+}
+
+const uniqueViolation = '23505'
+const notAllowed = '42501'
+
+/** Throws `OperatorError` for a file that is not whole, a key or schema that does not fit, and an account that is there already. */
+export async function importRows(parts: ImportParts, path: string): Promise<ImportReport> {
+  const file = await checkFile(path, parts.checking)
+  const { account_id, created_at } = file.manifest
+  if (account_id === null) throw new OperatorError(`${path} holds a whole installation: bring it back with \`posthorn restore ${path}\`.`)
+  if (!/^acc_[a-z0-9]+$/.test(account_id)) throw new OperatorError(`${path} names no account.`)
+  requireFittingKey(parts.keys, file.manifest)
+  const isCarried = (table: string) => parts.isOwned(table, account_id)
+  const tables = (await parts.pool
+    .begin(async (tx) => {
+      await tx`set local statement_timeout = 0`
+      await tx`set local idle_in_transaction_session_timeout = 0`
+      await requireSameSchema(tx, file.manifest)
+      if (await parts.isThere(tx, account_id)) throw new OperatorError(`The account ${account_id} is here already. Nothing was written.`)
+      for (const partition of file.manifest.partitions) await makePartition(tx, partition)
+      const counts = await loadTables({ isCarried, told: parts.told }, tx, path, file, (await withoutTriggers(tx)) ? copyInto : copyWithoutTriggers)
+      // what was not fanned out there is the newest here
+      await tx`update events set position = feed_position() where account_id = ${account_id} and mode = any(array['live', 'test']) and position >= 0`
+      return counts
+    })
+    .catch((error: unknown) => {
+      if (sqlState(error) !== uniqueViolation) throw error
+      throw new OperatorError(
+        `Something of the account is here already (${violatedConstraint(error) ?? 'a unique value'}): a channel with the same identifier, for example. Nothing was written.`,
+      )
+    })) as Record<string, number>
+  return { file: path, account_id, created_at, rows: Object.values(tables).reduce((sum, count) => sum + count, 0), tables }
+}
+
+async function requireSameSchema(sql: Db, { migrations, program }: Manifest): Promise<void> {
+  const here = await appliedMigrations(sql)
+  const isSame =
+    here.length === migrations.length && here.every(({ number, checksum }, at) => migrations[at]?.number === number && migrations[at]?.checksum === checksum)
+  if (!isSame)
+    throw new OperatorError(
+      `The file was written by version ${program}, whose schema is another. Bring both installations to the same version, then export again.`,
+    )
+}
+
+/** Where it cannot be made, since rows of its time stand in the default one, they stand there together. */
+async function makePartition(sql: Db, partition: PartitionNote): Promise<void> {
+  await transact(sql, async (tx) => void (await tx.unsafe(partitionText(partition)))).catch((error: unknown) => {
+    if (sqlState(error) === undefined) throw error
+  })
+}
+
+/** For this transaction alone, which keeps nobody waiting; not every role may. */
+async function withoutTriggers(sql: Db): Promise<boolean> {
+  return await transact(sql, async (tx) => await tx`set local session_replication_role = replica`).then(
+    () => true,
+    (error: unknown) => {
+      if (sqlState(error) === notAllowed) return false
+      throw error
+    },
+  )
+}
