@@ -14,6 +14,7 @@ import { registerPackages } from './packages.ts'
 import { registerPrices } from './prices.ts'
 import type { Register } from './program.ts'
 import { registerServe } from './serve.ts'
+import { registerTop } from './top.ts'
 import { registerTrigger } from './trigger.ts'
 import { registerUsers } from './users.ts'
 import { registerWallet } from './wallet.ts'
@@ -23,6 +24,7 @@ export const groups: readonly Register[] = [
   registerServe,
   registerDatabase,
   registerBackup,
+  registerTop,
   registerAccounts,
   registerKeys,
   registerUsers,

@@ -1,0 +1,126 @@
+/** `posthorn top`: rates, queues and lags of running processes, live in a terminal (behaviour: command-line 12). */
+import type { Command } from 'commander'
+import { request } from 'undici'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { printable } from '../lib/printable.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import { wholeNumber } from './arguments.ts'
+import { bytesText } from './progress-line.ts'
+import type { Cli, Register } from './program.ts'
+import { Between, seriesIn, type Look, type Series } from './scraped.ts'
+import { untilStopped } from './until-stopped.ts'
+
+const answerWithinMs = 5_000
+const secondsMost = 60
+
+interface TopOptions {
+  baseUrl?: string[]
+  every: number
+}
+
+export const registerTop: Register = (program, cli) => {
+  program
+    .command('top')
+    .description('show rates, queues and lags of running processes, until Ctrl-C; without a terminal, or with --json, once')
+    .option('--base-url <url...>', 'the processes that are asked for their /metrics; the one of the configuration where none is named')
+    .option('--every <seconds>', `how long lies between two looks, up to ${secondsMost}`, wholeNumber, 2)
+    .action(async (options: TopOptions, command: Command) => await top(cli, command, options))
+}
+
+async function top(cli: Cli, command: Command, { baseUrl, every }: TopOptions): Promise<void> {
+  const urls = baseUrl ?? [(await import('../config.ts')).readConfig(cli.terminal.env).base_url]
+  const clock = systemClock()
+  const everyMs = Math.min(Math.max(every, 1), secondsMost) * 1000
+  const isOnce = cli.terminal.rewrites !== true || command.optsWithGlobals()['json'] === true
+  await untilStopped(async (signal) => {
+    let before = await look(clock, urls)
+    for (;;) {
+      await clock.sleep(everyMs, signal)
+      if (signal.aborted) return
+      const after = await look(clock, urls)
+      const figures = figuresOf(new Between(before, after), urls.length)
+      if (isOnce) return cli.print(command, { json: figures, text: textOf(figures) })
+      cli.terminal.out(`\u001B[H\u001B[J${textOf(figures)}\n\nEvery ${everyMs / 1000} s, until Ctrl-C.\n`)
+      before = after
+    }
+  })
+}
+
+async function look(clock: Clock, urls: readonly string[]): Promise<Look> {
+  return { processes: await Promise.all(urls.map(scrape)), at: clock.now() }
+}
+
+async function scrape(url: string): Promise<Series[]> {
+  const address = `${url.replace(/\/+$/, '')}/metrics`
+  try {
+    const { statusCode, body } = await request(address, { headersTimeout: answerWithinMs, bodyTimeout: answerWithinMs })
+    const series = seriesIn(await body.text())
+    if (statusCode === 200 && series.some(({ name }) => name.startsWith('posthorn_'))) return series
+  } catch (error) {
+    throw new OperatorError(
+      `${printable(address)} does not answer: ${(error as Error).message}. Start the service, or name the address of a process with --base-url.`,
+    )
+  }
+  throw new OperatorError(`What answers at ${printable(address)} is not the service. Name the address of a process with --base-url.`)
+}
+
+const figuresOf = (between: Between, processes: number) => {
+  const one = (found: Map<string, number>): number => found.get('') ?? 0
+  const requests = between.rates('posthorn_request_duration_seconds_count', 'status')
+  return {
+    object: 'top',
+    processes,
+    seconds: between.seconds,
+    accepted: rounded(between.rates('posthorn_messages_accepted_total', 'mode', 'channel_type')),
+    attempts: rounded(between.rates('posthorn_attempts_total', 'kind', 'outcome')),
+    requests: rounded(requests),
+    refused: rounded(between.rates('posthorn_requests_refused_total', 'code')),
+    seconds_at_most: {
+      request_half: between.quantile('posthorn_request_duration_seconds', 0.5),
+      request_99: between.quantile('posthorn_request_duration_seconds', 0.99),
+      dispatch_lag_99: between.quantile('posthorn_dispatch_lag_seconds', 0.99),
+      delivery_lag_99: between.quantile('posthorn_delivery_lag_seconds', 0.99),
+    },
+    queues: rounded(between.now('posthorn_queue_depth', 'most', 'queue')),
+    feed_held_up_seconds: one(between.now('posthorn_feed_horizon_age_seconds', 'most')),
+    circuits_open: one(between.now('posthorn_circuits_open', 'sum')),
+    channels: rounded(between.now('posthorn_channels', 'most', 'channel_type', 'connection_status')),
+    database_writable: [...between.now('posthorn_database_writable', 'most').values()].every((value) => value === 1),
+    connections: rounded(between.now('posthorn_pool_connections', 'sum', 'state')),
+    cpu: Number(one(between.rates('process_cpu_seconds_total')).toFixed(2)),
+    memory_bytes: one(between.now('process_resident_memory_bytes', 'sum')),
+  }
+}
+
+/** What is 0 is left out. */
+const rounded = (found: Map<string, number>): Record<string, number> =>
+  Object.fromEntries([...found].filter(([, value]) => value > 0).map(([name, value]) => [name, Number(value.toFixed(1))]))
+
+type Figures = ReturnType<typeof figuresOf>
+
+const nothing = '–'
+const words = (found: Record<string, number>, unit: string): string =>
+  Object.entries(found)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([name, value]) => `${printable(name)} ${value.toLocaleString('en')}${unit}`)
+    .join('   ') || nothing
+const within = (seconds: number | null): string =>
+  seconds === null ? nothing : seconds === Number.POSITIVE_INFINITY ? 'more than is measured' : seconds < 1 ? `≤ ${seconds * 1000} ms` : `≤ ${seconds} s`
+
+function textOf(figures: Figures): string {
+  const { processes, seconds_at_most: at_most, connections, feed_held_up_seconds: held } = figures
+  const rows: [string, string][] = [
+    ['accepted', words(figures.accepted, '/s')],
+    ['attempts', words(figures.attempts, '/s')],
+    ['requests', words(figures.requests, '/s')],
+    ['refused', words(figures.refused, '/s')],
+    ['answered', `half ${within(at_most.request_half)}, 99 % ${within(at_most.request_99)}`],
+    ['lags, 99 %', `messages ${within(at_most.dispatch_lag_99)}, webhooks ${within(at_most.delivery_lag_99)}`],
+    ['queues', words(figures.queues, '')],
+    ['channels', `${words(figures.channels, '')}${figures.circuits_open > 0 ? `   circuits open ${figures.circuits_open}` : ''}`],
+    ['event feed', held > 1 ? `HELD UP for ${Math.round(held)} s: see posthorn doctor` : 'flows'],
+    ['database', `${figures.database_writable ? 'takes writes' : 'TAKES NO WRITES'}   ${words(connections, '')}`],
+    ['processes', `${processes}   ${figures.cpu.toLocaleString('en')} cores   ${bytesText(figures.memory_bytes)}`],
+  ]
+  return rows.map(([name, text]) => `${name.padEnd(12)}${text}`).join('\n')
+}
