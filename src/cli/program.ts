@@ -103,6 +103,9 @@ function failure(error: unknown, terminal: Terminal): number {
 /** What a command says of what ended it: a sentence, or of something that nobody expected all that is known. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Problem || error instanceof OperatorError) return error.message
+  // PgBouncer takes no parameters of a session that it does not know
+  if (error instanceof Error && error.message.startsWith('unsupported startup parameter'))
+    return `DATABASE_URL leads to a connection pooler, which says: ${error.message}. Connect to PostgreSQL itself; or let a pool in session mode ignore statement_timeout and idle_in_transaction_session_timeout (PgBouncer: ignore_startup_parameters), which then bound nothing.`
   // FATAL is what PostgreSQL says instead of opening a session: of a parameter in the URL that it does not know, for example
   if (isUnreachable(error) || (error as { severity?: string } | null)?.severity === 'FATAL')
     return `The database cannot be reached: ${(error as Error).message || String((error as NodeJS.ErrnoException).code)}. Check DATABASE_URL, and that it runs.`

@@ -11,6 +11,7 @@ import { followClock, syncClock } from '../platform/database/clock-sync.ts'
 import { startEmbedded, type Embedded } from '../platform/database/embedded.ts'
 import { migrate } from '../platform/database/migrate.ts'
 import { openPool } from '../platform/database/pool.ts'
+import { refuseSharedConnections } from '../platform/database/pooler.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { withinDescriptors } from '../platform/http/connections.ts'
 import type { RateLimiter } from '../platform/http/rate-limit.ts'
@@ -42,6 +43,7 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
   const pool = openPool(config.database_url ?? embedded!.url, { max: poolConnections, application_name: 'posthorn' })
   let stopBy: number | undefined
   try {
+    if (embedded === undefined) await refuseSharedConnections(pool, clock)
     const { applied } = await migrate(pool, clock)
     if (applied.length > 0) log.info({ applied }, 'the database was migrated')
     await syncClock(pool, clock)

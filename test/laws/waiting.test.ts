@@ -38,6 +38,7 @@ const exempt: Readonly<Record<string, string>> = {
   'test/stories/smpp-crash.test.ts': 'workers of their own are killed in the middle of their work, beside an API and an SMSC that live in real time too',
   'test/stories/campaign-crash.test.ts': 'workers of their own are killed at moments of real time, beside an API that lives in it too',
   'test/stories/automation-crash.test.ts': 'as campaign-crash.test.ts',
+  'test/stories/poolers.test.ts': 'a pooler is a process of its own, which keeps a transaction waiting in real time',
   'test/stories/command-line.test.ts': 'measures how soon processes of their own hear of a revoked key',
   'test/stories/webhook-receivers.test.ts': 'receivers that drip and flood',
   'test/stories/hand-over.test.ts': 'that a stop waits for nothing but the answers under way is what is tested',
