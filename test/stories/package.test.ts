@@ -219,7 +219,7 @@ test(
     const settings = { ...image.env, POSTHORN_DATA_DIR: inside(image.env['POSTHORN_DATA_DIR']!), HOST: '127.0.0.1', DATABASE_URL: database.url }
     const program = ['unshare', '--mount', 'sh', '-c', contained, 'sh', ...image.entrypoint.map(inside)]
     // its port is that of the service
-    const { PORT: _, ...others } = settings
+    const others = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'PORT'))
     const service = await serviceProcess(data, { ...others, ...outside }, program)
     closing(t, () => service.stop())
     const healthy = () => spawnSync(process.execPath, image.healthcheck.slice(1), { env: { PORT: new URL(service.base_url).port } }).status
