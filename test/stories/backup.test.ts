@@ -242,3 +242,19 @@ test('an account moves to another installation beside others, with what is on it
   assert.equal((await ids(other.api, '/v1/messages')).length, 1)
   assert.equal((await run(to.database_url, ['doctor'])).exit, 0)
 })
+
+test('an account whose channel is of somebody else by now is refused, and nothing of it is written', async (t) => {
+  const [from, to] = [await startWorld(t), await startWorld(t, { seed: 'other' })]
+  const creation = { type: 'sms', provider: 'simulator', name: 'Shop', identifier: '+15550100', credentials: {} }
+  const [moving, other] = [await from.account({ mode: 'live' }), await to.account({ mode: 'live' })]
+  for (const account of [moving, other]) assert.equal((await account.api.post('/v1/channels', creation)).status, 201)
+  const file = join(await folder(t), 'one.account')
+  assert.equal((await run(from.database_url, ['accounts', 'export', moving.id, file])).exit, 0)
+  const before = await contents(to.pool)
+
+  const refused = await run(to.database_url, ['accounts', 'import', file])
+  assert.equal(refused.exit, 1)
+  assert.match(refused.err, /^Something of the account is here already \(channels_identifier\): .* Nothing was written\.\n$/)
+  assert.deepEqual(await contents(to.pool), before)
+  assert.equal((await other.api.get('/v1/channels')).body.data.length, 1)
+})
