@@ -147,7 +147,7 @@ async function screenLoads(browser: Browser, home: string, cookies: Cookies): Pr
 }
 
 /** In the page, for a locator looks only every half second: `rowsShown` resolves to the milliseconds from the click to the first rows. */
-const untilRows = `globalThis.rowsShown = new Promise((resolve) => {
+const untilRows = `void (globalThis.rowsShown = new Promise((resolve) => {
   let began
   addEventListener('click', () => (began = performance.now()), { capture: true, once: true })
   new MutationObserver((_, observer) => {
@@ -155,7 +155,7 @@ const untilRows = `globalThis.rowsShown = new Promise((resolve) => {
     observer.disconnect()
     requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)))
   }).observe(document.body, { subtree: true, childList: true })
-}) && undefined`
+}))`
 
 /** The messages at a million: when their first rows can be seen, and how long the server takes for them and for each filter where only the oldest match. */
 async function listFigures(browser: Browser, home: string, cookies: Cookies, service: Service, { rare }: Loaded, rounds: number): Promise<Figure[]> {
