@@ -15,6 +15,11 @@ export interface ServiceProcess {
   start(): Promise<void>
   /** SIGKILL of the service, or of its database server. Resolves once it is dead. */
   kill(what: 'service' | 'database'): Promise<void>
+  /** SIGSTOP: it keeps its connections and does nothing, until `wake`. */
+  hang(): void
+  wake(): void
+  /** Of the process that was started last. */
+  pid(): number
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>
   /** Runs a command beside it; resolves to what it printed. */
@@ -31,11 +36,12 @@ const main = join(import.meta.dirname, '../../src/main.ts')
 /** `posthorn`, as this checkout has it. */
 const ofCheckout = [process.execPath, ...nodeFlags, main]
 
-/** Nothing runs before `start`. The caller stops or kills it. `posthorn`: the program and what precedes its command. */
+/** Nothing runs before `start`. The caller stops or kills it. `posthorn`: the program and what precedes its command; `options`: what follows `serve`. */
 export async function serviceProcess(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
   [program, ...first]: readonly string[] = ofCheckout,
+  options: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const port = await freePort()
   const base_url = `http://127.0.0.1:${port}`
@@ -50,7 +56,7 @@ export async function serviceProcess(
   return {
     base_url,
     async start() {
-      child = spawn(program!, [...first, 'serve'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      child = spawn(program!, [...first, 'serve', ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
       child.stdout!.on('data', (chunk: Buffer) => (printed += chunk.toString()))
       child.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()))
       const { exitCode, signalCode, ready } = await until(
@@ -68,6 +74,9 @@ export async function serviceProcess(
       const pid = Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8').catch(() => '0')).split('\n')[0])
       if (pid > 0) killHard(pid)
     },
+    hang: () => void child?.kill('SIGSTOP'),
+    wake: () => void child?.kill('SIGCONT'),
+    pid: () => child!.pid!,
     async stop() {
       child?.kill('SIGTERM')
       await ended(child)

@@ -1,4 +1,4 @@
-/** A connection pooler before the database: in session mode the service runs behind it, in transaction mode it says why not (behaviour: operating 3.6). */
+/** A connection pooler before the database: in session mode the service runs behind it, in transaction mode it says why not (behaviour: operating 3.7). */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
