@@ -865,6 +865,13 @@ create table message_quarter_counts (
   constraint message_quarter_counts_pkey PRIMARY KEY (account_id, mode, quarter, status)
 );
 
+create table message_retention (
+  only_row boolean default true not null,
+  kept_from text collate "C" not null,
+  constraint message_retention_pkey PRIMARY KEY (only_row),
+  constraint message_retention_only_row_check CHECK (only_row)
+);
+
 create table message_status_counts (
   account_id text collate "C" not null,
   mode text not null,
@@ -1011,8 +1018,11 @@ create table request_log (
   created_at timestamp with time zone not null,
   constraint request_log_pkey PRIMARY KEY (account_id, mode, id),
   constraint request_log_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text])))
-);
-CREATE INDEX request_log_age ON public.request_log USING btree (created_at);
+) partition by range (id);
+CREATE RULE request_log_kept AS
+    ON DELETE TO request_log DO INSTEAD NOTHING;
+
+create table request_log_default partition of request_log DEFAULT with (autovacuum_analyze_scale_factor=1);
 
 create table schema_functions (
   name text not null,

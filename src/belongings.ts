@@ -63,6 +63,7 @@ export const belongings: Readonly<Record<string, Belonging>> = {
   memberships: installation,
   message_attempts: account,
   message_quarter_counts: account,
+  message_retention: installation,
   message_status_counts: account,
   message_transitions: account,
   messages: account,

@@ -19,6 +19,7 @@ import {
   whole,
   type Reader,
 } from './config-readers.ts'
+import { problemsTogether } from './config-checks.ts'
 import { OperatorError } from './platform/operator-error.ts'
 import { makeFolder } from './lib/make-folder.ts'
 import { providers } from './features/channels/registry.ts'
@@ -51,6 +52,7 @@ export interface Setting {
 
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const logFormats: readonly LogFormat[] = ['auto', 'json', 'text']
+const dayMs = 24 * 3600_000
 const optOut = 'STOP,STOPALL,STOP ALL,UNSUBSCRIBE,CANCEL,END,QUIT,OPTOUT,REVOKE,REMOVE,ARRET'
 
 /** Every setting: one entry each. */
@@ -147,6 +149,18 @@ export const settingsTable = {
   POSTHORN_MEDIA_S3_KEY_ID: { read: text, fallback: undefined, about: 'The id of the access key to it.' },
   POSTHORN_MEDIA_S3_SECRET: { read: text, fallback: undefined, secret: true, about: 'The secret of the access key to it.' },
   POSTHORN_MEDIA_RETENTION_DAYS: { read: whole(1, 3650), fallback: '30', about: 'Days after which files that came in are deleted.' },
+  POSTHORN_MESSAGE_RETENTION_DAYS: {
+    read: whole(60, 36_500),
+    fallback: undefined,
+    about: 'Days that messages are kept, up to a month longer: whole months are dropped. Absent: for ever.',
+  },
+  POSTHORN_EVENT_RETENTION_DAYS: { read: whole(7, 3650), fallback: '30', about: 'Days that events are kept, up to a week longer.' },
+  POSTHORN_DELIVERY_RETENTION_DAYS: {
+    read: whole(7, 3650),
+    fallback: '30',
+    about: 'Days that webhook deliveries are kept, up to a week longer; at most as long as events.',
+  },
+  POSTHORN_REQUEST_LOG_RETENTION_DAYS: { read: whole(1, 3650), fallback: '7', about: "Days that the console's log of requests is kept, up to a day longer." },
   POSTHORN_SMTP_URL: {
     read: url(['smtp:', 'smtps:']),
     fallback: undefined,
@@ -218,49 +232,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const simulator = values['POSTHORN_SIMULATOR'] === 'true' || values['POSTHORN_SIMULATOR'] === '1'
   if (simulator && env['NODE_ENV'] === 'production') problems.push('POSTHORN_SIMULATOR must not be set in production: messages would reach nobody.')
-  problems.push(...sharedKeywords(values), ...halfBucket(values), ...halfStripe(values), ...halfOidc(values), ...unknownVariables(env))
+  problems.push(...problemsTogether(values), ...unknownVariables(env))
   if (problems.length > 0) throw new OperatorError(['The configuration cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   const provider_urls = Object.fromEntries(Object.keys(providerSettings).map((name) => [name, values[name] as string]))
   return configOf({ ...(values as Values), provider_urls }, simulator)
 }
 
-/** A word in two lists would mean two things. */
-function sharedKeywords(values: Readonly<Record<string, unknown>>): string[] {
-  const names = ['POSTHORN_OPT_OUT_KEYWORDS', 'POSTHORN_OPT_IN_KEYWORDS', 'POSTHORN_HELP_KEYWORDS'] as const
-  const wordsOf = (name: string) => (values[name] as readonly string[] | undefined) ?? []
-  return names.flatMap((name, i) =>
-    wordsOf(name).flatMap((word) => {
-      const other = names.slice(0, i).find((before) => wordsOf(before).includes(word))
-      return other === undefined ? [] : [`${name} must not have a word that ${other} has too; both have ${JSON.stringify(word)}.`]
-    }),
-  )
-}
-
-/** A bucket and its key come together. */
-function halfBucket(values: Readonly<Record<string, unknown>>): string[] {
-  const names = ['POSTHORN_MEDIA_S3_URL', 'POSTHORN_MEDIA_S3_KEY_ID', 'POSTHORN_MEDIA_S3_SECRET']
-  const absent = names.filter((name) => values[name] === undefined)
-  return absent.length === 0 || absent.length === names.length ? [] : [`${absent.join(' and ')} must be set too: a bucket and its key come together.`]
-}
-
-/** The key that begins a payment and the secret that proves it come together. */
-function halfStripe(values: Readonly<Record<string, unknown>>): string[] {
-  const names = ['POSTHORN_STRIPE_SECRET_KEY', 'POSTHORN_STRIPE_WEBHOOK_SECRET']
-  const absent = names.filter((name) => values[name] === undefined)
-  return absent.length === 1 ? [`${absent[0]} must be set too: without it payments would be begun and never credited.`] : []
-}
-
 const stripeOf = ({ POSTHORN_STRIPE_URL: url, POSTHORN_STRIPE_SECRET_KEY: secret_key, POSTHORN_STRIPE_WEBHOOK_SECRET: webhook_secret }: Values) =>
   secret_key === undefined || webhook_secret === undefined ? undefined : { url: url.replace(/\/$/, ''), secret_key, webhook_secret }
-
-/** The provider and the client there come together. */
-function halfOidc(values: Readonly<Record<string, unknown>>): string[] {
-  const names = ['POSTHORN_OIDC_ISSUER', 'POSTHORN_OIDC_CLIENT_ID', 'POSTHORN_OIDC_CLIENT_SECRET']
-  const absent = names.filter((name) => values[name] === undefined)
-  return absent.length === 0 || absent.length === names.length
-    ? []
-    : [`${absent.join(' and ')} must be set too: a provider and the client there come together.`]
-}
 
 const oidcOf = ({
   POSTHORN_OIDC_ISSUER: issuer,
@@ -314,7 +293,11 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     stripe: stripeOf(values),
     oidc: oidcOf(values),
     media_s3: bucketOf(values),
-    media_retention_days: values.POSTHORN_MEDIA_RETENTION_DAYS,
+    media_retention_days: Math.min(values.POSTHORN_MEDIA_RETENTION_DAYS, values.POSTHORN_MESSAGE_RETENTION_DAYS ?? Infinity),
+    message_retention_ms: values.POSTHORN_MESSAGE_RETENTION_DAYS === undefined ? null : values.POSTHORN_MESSAGE_RETENTION_DAYS * dayMs,
+    event_retention_ms: values.POSTHORN_EVENT_RETENTION_DAYS * dayMs,
+    delivery_retention_ms: values.POSTHORN_DELIVERY_RETENTION_DAYS * dayMs,
+    request_log_retention_ms: values.POSTHORN_REQUEST_LOG_RETENTION_DAYS * dayMs,
     provider_urls: values.provider_urls,
     simulator,
   }

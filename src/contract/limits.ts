@@ -34,8 +34,6 @@ export const limits = {
   /** A process that has not been heard of for so long is taken for dead (behaviour: operating 3.2). */
   process_silent_ms: 10_000,
   keys_per_account_max: 50,
-  event_retention_ms: 30 * 24 * 3600_000,
-  request_log_retention_ms: 7 * 24 * 3600_000,
   audit_retention_ms: 365 * 24 * 3600_000,
   /** How long an authentication or channel look-up may be served from memory (behaviour: authentication 5.1). */
   cache_ms: 4_000,

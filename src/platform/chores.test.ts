@@ -7,7 +7,7 @@ import { recordEvents } from './outbox.ts'
 import type { Chore } from './platform.ts'
 
 const day = 24 * 3600_000
-const events = { table: 'events', prefix: 'evt', retention_ms: 30 * day }
+const events = { table: 'events', prefix: 'evt' }
 
 test('partitions are made ahead, and dropped once everything in them is past retention', async (t) => {
   const { pool, clock, platform } = await startPlatform(t)
@@ -31,16 +31,16 @@ test('partitions are made ahead, and dropped once everything in them is past ret
     ])
 
   const stray = await record()
-  const made = await keepPartitions(pool, events, clock.now(), clock.now())
-  const again = await keepPartitions(pool, events, clock.now(), clock.now())
+  const made = await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  const again = await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
   await clock.advance(7 * day)
   const inTime = await record()
   const before = await kept()
   await clock.advance(31 * day)
-  await keepPartitions(pool, events, clock.now(), clock.now())
+  await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
   const after = await kept()
   await clock.advance(7 * day)
-  await keepPartitions(pool, events, clock.now(), clock.now())
+  await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
 
   // the week in which a row already stands in the default partition stays there
   assert.deepEqual([made, again], [3, 0])
@@ -54,8 +54,8 @@ test('partitions are made ahead, and dropped once everything in them is past ret
 
 test('a table that only grows is analysed whenever it has doubled, whichever part of it', async (t) => {
   const { pool, clock } = await startPlatform(t)
-  await keepPartitions(pool, events, clock.now(), clock.now())
-  await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50, retention_ms: null }, clock.now(), clock.now())
+  await keepPartitions(pool, events, clock.now(), clock.now() - 30 * day)
+  await keepPartitions(pool, { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 }, clock.now(), null)
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`
     select relname as name, reloptions as options from pg_class
@@ -103,13 +103,13 @@ test('what the platform itself keeps in order runs on an empty database', async 
 
 test('partitions of a month carry the room that their updates need', async (t) => {
   const { pool, clock } = await startPlatform(t)
-  const messages = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50, retention_ms: null } as const
-  const attempts = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month', retention_ms: null } as const
+  const messages = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: 50 } as const
+  const attempts = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' } as const
 
   const made = [
-    await keepPartitions(pool, messages, clock.now(), clock.now()),
-    await keepPartitions(pool, attempts, clock.now(), clock.now()),
-    await keepPartitions(pool, messages, clock.now(), clock.now()),
+    await keepPartitions(pool, messages, clock.now(), null),
+    await keepPartitions(pool, attempts, clock.now(), null),
+    await keepPartitions(pool, messages, clock.now(), null),
   ]
 
   const rows = await pool<{ name: string; options: string[] | null }[]>`

@@ -1,6 +1,5 @@
 /** The lanes that keep the house: heartbeats of this process, and chores, made by one process at a time. */
 import { advisoryLocks } from './database/locks.ts'
-import { limits } from '../contract/limits.ts'
 import { isoTime, type Clock } from '../lib/clock.ts'
 import type { Lane } from '../lib/loop.ts'
 import { poolClosed } from './database/failures.ts'
@@ -104,7 +103,7 @@ export const platformChores = (platform: Platform): Chore[] => [
     name: 'event partitions',
     every_ms: 60 * minute,
     run: () =>
-      keepPartitions(platform.pool, { table: 'events', prefix: 'evt', retention_ms: limits.event_retention_ms }, platform.clock.now(), platform.ageing.now()),
+      keepPartitions(platform.pool, { table: 'events', prefix: 'evt' }, platform.clock.now(), platform.ageing.now() - platform.settings.event_retention_ms),
   },
   watchHorizon(platform),
   {

@@ -45,6 +45,11 @@ export interface Settings {
   /** Where files that come in are kept; absent: in the data folder. */
   readonly media_s3: S3Settings | undefined
   readonly media_retention_days: number
+  /** null: for ever. */
+  readonly message_retention_ms: number | null
+  readonly event_retention_ms: number
+  readonly delivery_retention_ms: number
+  readonly request_log_retention_ms: number
   /** The simulator provider exists for live-mode tests and benches; never in production. */
   readonly simulator: boolean
 }

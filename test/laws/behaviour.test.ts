@@ -81,7 +81,7 @@ const figures: readonly (readonly [page: string, words: string])[] = [
   ['operating', `silent for ${limits.process_silent_ms / 1000} is taken for dead`],
   ['operating', `at most ${limits.cache_ms / 1000} seconds old`],
   ['channels', `up to ${limits.callback_body_bytes / 1024 ** 2} MB`],
-  ['webhooks', `kept for ${limits.event_retention_ms / 86_400_000} days`],
+  ['webhooks', `kept for ${settingsTable.POSTHORN_EVENT_RETENTION_DAYS.fallback} days`],
   ['webhooks', `at most ${settingsTable.POSTHORN_WEBHOOK_ENDPOINT_LIMIT.fallback} endpoints`],
   ['webhooks', `At ${settingsTable.POSTHORN_WEBHOOK_DISABLE_AFTER.fallback} (a setting)`],
   ['contacts', `at most ${contactLimits.tags_max}`],

@@ -17,7 +17,7 @@ const owners: Readonly<Record<string, string>> = {
   media: 'media_files',
   contacts: `contact_addresses contact_attributes contact_counters contact_import_errors contact_import_jobs contact_import_pieces contact_imports contact_list_members
     contact_lists contact_tags contact_tombstones contacts consent_changes segments service_windows suppressions`,
-  messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_quarter_counts message_status_counts message_transitions messages provider_callbacks provider_references
+  messages: `channel_leases channel_pauses dispatch_jobs inbound_parts inbound_references message_attempts message_quarter_counts message_retention message_status_counts message_transitions messages provider_callbacks provider_references
     provider_reports`,
   operators: 'audit_entries conversation_messages conversations identities invitations memberships request_log sessions sign_in_failures user_tokens users',
   mail: 'email_queue emails',

@@ -3,7 +3,7 @@ import type { Db, Fragment } from '../../platform/database/sql.ts'
 import { breachesMax, invariant } from '../../platform/invariants.ts'
 import type { Invariant } from '../../platform/platform.ts'
 import { entriesOfMessages } from '../billing/service.ts'
-import { messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
+import { keptFrom, messagesOfOrigin, unfoldedOf } from '../messages/service.ts'
 import { followerName } from './follower-name.ts'
 
 /** The status of the recipient whose message has this one; it waits before it has a message, too. */
@@ -41,9 +41,9 @@ export const campaignInvariants: readonly Invariant[] = [
     'every message of a campaign belongs to its recipient, and every recipient has the message that it says',
     (sql) => sql`
       select coalesce(m.id, r.message_id) as id from (${messagesOfOrigin(sql, 'campaign')}) m
-      full join (select * from campaign_recipients where message_id is not null) r
+      full join (select * from campaign_recipients where message_id >= ${keptFrom(sql)}) r
         on r.account_id = m.account_id and r.mode = m.mode and r.message_id = m.id and m.origin_id = r.campaign_id and m.submission_key = r.campaign_id || '/' || r.n
-      where m.id is null or r.message_id is null limit ${breachesMax}`,
+      where m.id is null or (r.message_id is null and m.id >= ${keptFrom(sql)}) limit ${breachesMax}`,
     ({ id }) => `${id} is of a campaign, and it and its recipient do not know each other.`,
   ),
   invariant<{ id: string }>(
@@ -64,6 +64,7 @@ export const campaignInvariants: readonly Invariant[] = [
         from (${messagesOfOrigin(sql, 'campaign')}) m join (${entriesOfMessages(sql)}) e on e.account_id = m.account_id and e.message_id = m.id
         cross join lateral (select case e.type when 'message_charge' then -e.amount else e.amount end as amount) v
       ) c where ${isFolded(sql, sql`c.campaign_id`)}
+        and not exists (select from campaign_recipients r where r.campaign_id = c.campaign_id and r.message_id < ${keptFrom(sql)})
       group by campaign_id having sum(wallet_micros) <> 0 or sum(package_credits) <> 0 limit ${breachesMax}`,
     ({ id }) => `The cost of campaign ${id} is not what the ledger says of its messages.`,
   ),

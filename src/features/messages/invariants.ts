@@ -4,6 +4,7 @@ import type { Invariant } from '../../platform/platform.ts'
 import { repeatedEvents } from '../../platform/outbox.ts'
 import { entriesOfMessages } from '../billing/service.ts'
 import { filesOfMessages } from '../media/service.ts'
+import { keptFrom } from './retention-store.ts'
 import { rankOf } from './states.ts'
 
 /** By rank. */
@@ -13,7 +14,7 @@ const filesHaveMessages = invariant<{ id: string }>(
   'every file that came in belongs to its message',
   (sql) => sql`
     select f.id from (${filesOfMessages(sql)}) f left join messages m on m.account_id = f.account_id and m.mode = f.mode and m.id = f.message_id
-    where m.id is null or m.direction <> 'inbound' or m.type <> 'attachments' limit ${breachesMax}`,
+    where (m.id is null and f.message_id >= ${keptFrom(sql)}) or m.direction <> 'inbound' or m.type <> 'attachments' limit ${breachesMax}`,
   ({ id }) => `${id} came in with a message that does not exist, or has no files.`,
 )
 
@@ -27,7 +28,7 @@ const countInvariants: Invariant[] = [
         select account_id, mode, 'failed_after_sent', substr(id, 5, 8), 1 from messages where status = 'failed' and sent_at is not null
         union all
         select account_id, mode, status, bucket, -n from message_status_counts
-      ) c group by account_id, mode, status, bucket having sum(n) <> 0 limit ${breachesMax}`,
+      ) c where bucket > substr(${keptFrom(sql)}, 5, 8) group by account_id, mode, status, bucket having sum(n) <> 0 limit ${breachesMax}`,
     ({ id }) => `The messages of status and second ${id} are not as many as counted.`,
   ),
   invariant<{ id: string }>(

@@ -3,6 +3,7 @@ import type { Chore, Platform } from '../../platform/platform.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { FeedService } from '../webhooks/feed/service.ts'
 import { untilDone } from '../../platform/chores.ts'
+import { keepPartitions } from '../../platform/database/partitions.ts'
 import { limits } from '../../contract/limits.ts'
 import type { AccountService } from '../accounts/service.ts'
 import { secondFactorChores } from './people/second-factor.ts'
@@ -13,10 +14,10 @@ import { sessions, type Sessions } from './sessions/sessions.ts'
 import { Streams } from './stream/streams.ts'
 import { invitationChores } from './team/invitations.ts'
 import { requestRing } from './requests/request-ring.ts'
-import { forgetRequests } from './requests/store.ts'
 import { byCommand } from './audit/commands.ts'
 import { keyRecorder } from './audit/recording.ts'
 import { forgetAudit } from './audit/store.ts'
+import { forgetConversations } from './conversations/store.ts'
 
 const forgottenPerStep = 5_000
 
@@ -64,11 +65,19 @@ const operatorChores = (platform: Platform, open: Sessions): Chore[] => [
       ),
   },
   {
-    name: 'request log',
-    every_ms: 60_000,
+    name: 'request log partitions',
+    every_ms: 3600_000,
     run: () =>
-      untilDone(platform.clock, forgottenPerStep, () =>
-        forgetRequests(platform.pool, isoTime(platform.ageing.now() - limits.request_log_retention_ms), forgottenPerStep),
+      keepPartitions(
+        platform.pool,
+        { table: 'request_log', prefix: 'req', every: 'day' },
+        platform.clock.now(),
+        platform.ageing.now() - platform.settings.request_log_retention_ms,
       ),
+  },
+  {
+    name: 'forgotten conversations',
+    every_ms: 3600_000,
+    run: () => untilDone(platform.clock, forgottenPerStep, () => forgetConversations(platform.pool, forgottenPerStep)),
   },
 ]

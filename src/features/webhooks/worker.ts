@@ -1,5 +1,4 @@
-/** What happens to webhooks by themselves: the deliver lane, and the chores that measure, reseal and after 30 days forget. */
-import { limits } from '../../contract/limits.ts'
+/** What happens to webhooks by themselves: the deliver lane, and the chores that measure, reseal and in the end forget. */
 import { idFloor } from '../../lib/ids.ts'
 import { keepPartitions } from '../../platform/database/partitions.ts'
 import type { Chore, Platform } from '../../platform/platform.ts'
@@ -28,9 +27,9 @@ export const webhookChores = (platform: Platform): Chore[] => [
     run: () =>
       keepPartitions(
         platform.pool,
-        { table: 'webhook_deliveries', prefix: 'whd', retention_ms: limits.event_retention_ms },
+        { table: 'webhook_deliveries', prefix: 'whd' },
         platform.clock.now(),
-        platform.ageing.now(),
+        platform.ageing.now() - platform.settings.delivery_retention_ms,
       ),
   },
   { name: 'old deliveries', every_ms: 3600_000, run: () => forgetOld(platform) },
@@ -40,7 +39,7 @@ export const webhookChores = (platform: Platform): Chore[] => [
 
 /** Deliveries outside of weekly partitions, and the index of failures. */
 async function forgetOld(platform: Platform): Promise<number> {
-  const floor = idFloor('whd', platform.ageing.now() - limits.event_retention_ms - 7 * 24 * 3600_000)
+  const floor = idFloor('whd', platform.ageing.now() - platform.settings.delivery_retention_ms - 7 * 24 * 3600_000)
   let sum = 0
   for (;;) {
     const gone = await expireDeliveries(platform.pool, floor, expiredPerStep)

@@ -1,11 +1,18 @@
-/** Partitions of tables that are partitioned by ranges of an id: made ahead by week or month, dropped once everything in them is too old. */
+/** Partitions of tables that are partitioned by ranges of an id: made ahead by day, week or month, dropped once everything in them is too old. */
 import { idFloor } from '../../lib/ids.ts'
-import { transact, type Pool } from './sql.ts'
+import { sqlState, transact, type Pool } from './sql.ts'
 
-const weekMs = 7 * 24 * 3600_000
+const dayMs = 24 * 3600_000
+const weekMs = 7 * dayMs
 /** 1970-01-05 was a Monday. */
-const firstMonday = 4 * 24 * 3600_000
+const firstMonday = 4 * dayMs
 const periodsAhead = 3
+/** Of the default partition in one round. */
+const rowsAtOnce = 5000
+const slicesMax = 20
+/** Whoever reads or writes the table waits behind a change of its partitions. */
+const lockTimeout = '500ms'
+const lockNotAvailable = '55P03'
 /** What only grows looks much the same when there is more of it; after each analysis every session plans its statements anew. */
 const analysedWhenDoubled = 'autovacuum_analyze_scale_factor = 1'
 
@@ -16,15 +23,13 @@ export interface PartitionedTable {
   /** Of the ids that the table is partitioned by. */
   readonly prefix: string
   /** Default: week. */
-  readonly every?: 'week' | 'month'
+  readonly every?: 'day' | 'week' | 'month'
   /** The share of a page that inserts fill, in per cent: the rest is for updates in place. */
   readonly fillfactor?: number
-  /** null: kept for ever. */
-  readonly retention_ms: number | null
 }
 
-/** Makes the partitions of this period and the next three, and drops those past retention as seen at `aged_ms`. Resolves to the number of both. */
-export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number, aged_ms: number): Promise<number> {
+/** Makes the partitions of this period and the next three, and drops those that hold nothing made since `before_ms` (null: none). Resolves to the number of both. */
+export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: number, before_ms: number | null): Promise<number> {
   const there = await partitionsOf(pool, kept.table)
   let changed = 0
   let begin = startOf(kept, now)
@@ -32,22 +37,29 @@ export async function keepPartitions(pool: Pool, kept: PartitionedTable, now: nu
     if (!there.has(nameOf(kept.table, begin)) && (await makePartition(pool, kept, begin))) changed += 1
     begin = endOf(kept, begin)
   }
-  if (kept.retention_ms === null) return changed
-  changed += await emptyDefault(pool, kept, aged_ms - kept.retention_ms)
-  for (const [name, from] of there) {
-    if (from !== null && endOf(kept, from) <= aged_ms - kept.retention_ms) {
-      await transact(pool, async (sql) => {
-        await sql`set local lock_timeout = '2s'`
-        await sql.unsafe(`drop table ${name}`)
-      })
-      changed += 1
-    }
-  }
+  if (before_ms === null) return changed
+  changed += await emptyDefault(pool, kept, before_ms)
+  for (const [name, from] of there) if (from !== null && endOf(kept, from) <= before_ms && (await dropPartition(pool, name))) changed += 1
   return changed
 }
 
+/** False while somebody reads the table for longer, a backup for one: the next round tries again. */
+async function dropPartition(pool: Pool, name: string): Promise<boolean> {
+  try {
+    await transact(pool, async (sql) => {
+      await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
+      await sql.unsafe(`drop table ${name}`)
+    })
+    return true
+  } catch (error) {
+    if (sqlState(error) === lockNotAvailable) return false
+    throw error
+  }
+}
+
 /** The start of the period that a moment lies in. */
-function startOf({ every }: PartitionedTable, at: number): number {
+export function startOf({ every }: PartitionedTable, at: number): number {
+  if (every === 'day') return at - (at % dayMs)
   if (every !== 'month') return at - ((at - firstMonday) % weekMs)
   const day = new Date(at)
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), 1)
@@ -55,6 +67,7 @@ function startOf({ every }: PartitionedTable, at: number): number {
 
 /** The end of the period that begins then. */
 function endOf({ every }: PartitionedTable, begin: number): number {
+  if (every === 'day') return begin + dayMs
   if (every !== 'month') return begin + weekMs
   const day = new Date(begin)
   return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1)
@@ -62,10 +75,16 @@ function endOf({ every }: PartitionedTable, begin: number): number {
 
 /** Rows that came before their period's partition stand in the default one; they go in slices. */
 async function emptyDefault(pool: Pool, { table, prefix, column = 'id' }: PartitionedTable, before: number): Promise<number> {
-  const rows = await pool.unsafe(`delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${column} < $1 limit 5000))`, [
-    idFloor(prefix, before),
-  ])
-  return rows.count
+  let sum = 0
+  for (let slice = 0; slice < slicesMax; slice++) {
+    const { count } = await pool.unsafe(
+      `delete from ${table}_default where ctid = any(array(select ctid from ${table}_default where ${column} < $1 limit ${rowsAtOnce}))`,
+      [idFloor(prefix, before)],
+    )
+    sum += count
+    if (count < rowsAtOnce) break
+  }
+  return sum
 }
 
 const nameOf = (table: string, from: number): string => `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
@@ -91,7 +110,7 @@ async function makePartition(pool: Pool, kept: PartitionedTable, from: number): 
   const storage = [...(fillfactor === undefined ? [] : [`fillfactor = ${fillfactor}`]), analysedWhenDoubled].join(', ')
   try {
     await transact(pool, async (sql) => {
-      await sql`set local lock_timeout = '2s'`
+      await sql`select set_config('lock_timeout', ${lockTimeout}, true)`
       await sql.unsafe(`create table if not exists ${nameOf(table, from)} partition of ${table} for values from ('${low}') to ('${high}') with (${storage})`)
     })
     return true

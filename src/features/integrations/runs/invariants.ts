@@ -1,7 +1,7 @@
 /** What `posthorn doctor` proves of runs: each has one message at most, which knows it, and none waits for what never comes. */
 import { breachesMax, invariant } from '../../../platform/invariants.ts'
 import type { Invariant } from '../../../platform/platform.ts'
-import { messagesOfOrigin } from '../../messages/service.ts'
+import { keptFrom, messagesOfOrigin } from '../../messages/service.ts'
 
 export const runInvariants: readonly Invariant[] = [
   invariant<{ id: string }>(
@@ -17,9 +17,9 @@ export const runInvariants: readonly Invariant[] = [
     'every message of an automation belongs to its run, and every run has the message that it says',
     (sql) => sql`
       select coalesce(m.id, r.message_id) as id from (${messagesOfOrigin(sql, 'automation')}) m
-      full join (select * from automation_runs where message_id is not null) r
+      full join (select * from automation_runs where message_id >= ${keptFrom(sql)}) r
         on r.account_id = m.account_id and r.mode = m.mode and r.message_id = m.id and m.origin_id = r.automation_id and m.submission_key = r.id
-      where m.id is null or r.message_id is null limit ${breachesMax}`,
+      where m.id is null or (r.message_id is null and m.id >= ${keptFrom(sql)}) limit ${breachesMax}`,
     ({ id }) => `${id} is of an automation, and it and its run do not know each other.`,
   ),
   invariant<{ id: string }>(

@@ -3,6 +3,7 @@ import type { Mode, Tenant } from '../../../contract/caller.ts'
 import type { ConversationStatus } from '../../../contract/resources/conversation.ts'
 import { jsonRows, type Db } from '../../../platform/database/sql.ts'
 import type { Page } from '../../../platform/http/paging.ts'
+import { keptFrom } from '../../messages/service.ts'
 
 export interface ConversationRow {
   readonly account_id: string
@@ -122,4 +123,14 @@ export async function userNames(sql: Db, ids: readonly string[]): Promise<Map<st
 /** Forgets who somebody was whose contact was deleted. */
 export async function forgetContact(tx: Db, { account_id, mode, contact_id }: Tenant & { readonly contact_id: string }): Promise<void> {
   await tx`update conversations set contact_id = null where account_id = ${account_id} and mode = ${mode} and contact_id = ${contact_id}`
+}
+
+/** Deletes conversations whose last message is forgotten, and what came in with forgotten messages, `rows_max` of each at most; returns how many. */
+export async function forgetConversations(sql: Db, rows_max: number): Promise<number> {
+  const messages = await sql`
+    delete from conversation_messages where ctid = any (array(select ctid from conversation_messages where message_id < ${keptFrom(sql)} limit ${rows_max}))`
+  const ended = await sql`
+    delete from conversations where ctid = any (array(select ctid from conversations where last_message_id < ${keptFrom(sql)} limit ${rows_max}))
+      and last_message_id < ${keptFrom(sql)}`
+  return Math.max(messages.count, ended.count)
 }

@@ -60,10 +60,3 @@ export async function findRequest(sql: Db, { account_id, mode }: Tenant, id: str
     from request_log where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }
-
-/** Deletes what is older, `rows_max` at most; resolves to how many those were. */
-export async function forgetRequests(sql: Db, older_than: string, rows_max: number): Promise<number> {
-  const { count } = await sql`
-    delete from request_log where ctid = any (array(select ctid from request_log where created_at < ${older_than} order by created_at limit ${rows_max}))`
-  return count
-}

@@ -2,7 +2,6 @@
 import type { Tenant } from '../../../contract/caller.ts'
 import { eventTypes } from '../../../contract/events.ts'
 import { isId } from '../../../contract/ids.ts'
-import { limits } from '../../../contract/limits.ts'
 import { invalid, missing } from '../../../contract/problem.ts'
 import type { Event } from '../../../contract/resources/event.ts'
 import { idFloor, idTime } from '../../../lib/ids.ts'
@@ -40,7 +39,7 @@ export interface FeedService {
 /** An event's id is made within this time of the moment that it tells of. */
 const idSlackMs = 10 * 60_000
 
-export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
+export function feedService(platform: Pick<Platform, 'clock' | 'settings'>): FeedService {
   return {
     async list(sql, tenant, query, page) {
       const types = query.type === undefined ? undefined : typesOf(query.type)
@@ -76,7 +75,7 @@ export function feedService(platform: Pick<Platform, 'clock'>): FeedService {
   async function cursorOf(sql: Db, tenant: Tenant, cursor: string): Promise<{ position: string; id: string } | 'past'> {
     const found = isId('evt', cursor) ? await findPosition(sql, tenant, cursor) : null
     if (found !== null) return found
-    if (isId('evt', cursor) && idTime(cursor) < platform.clock.now() - limits.event_retention_ms) return 'past'
+    if (isId('evt', cursor) && idTime(cursor) < platform.clock.now() - platform.settings.event_retention_ms) return 'past'
     throw wrongCursor('No event has the id')
   }
 }

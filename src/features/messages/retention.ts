@@ -1,0 +1,52 @@
+/** How messages end: whole months are dropped once nobody wants them kept, and what is derived from them goes first (docs/decisions/retention.md). */
+import { isoTime } from '../../lib/clock.ts'
+import { idFloor } from '../../lib/ids.ts'
+import { untilDone } from '../../platform/chores.ts'
+import { keepPartitions, startOf, type PartitionedTable } from '../../platform/database/partitions.ts'
+import type { Chore, Platform } from '../../platform/platform.ts'
+import { forgetCounts, forgetQuarters, keepFrom, waitsBefore } from './retention-store.ts'
+
+/** A message is updated three times within a second or so: with half a page free one update in ten left its page under load, with this one in a hundred. */
+const messagesFillfactor = 30
+const messages: PartitionedTable = { table: 'messages', prefix: 'msg', every: 'month', fillfactor: messagesFillfactor }
+const attempts: PartitionedTable = { table: 'message_attempts', column: 'message_id', prefix: 'msg', every: 'month' }
+const forgottenAtOnce = 5000
+const hourMs = 3600_000
+
+/** Makes partitions ahead, and drops months that are past retention: as soon as one is, minute by minute. */
+export function messagePartitions(platform: Platform): Chore {
+  const state = { made_at: -Infinity, forgotten: '' }
+  return {
+    name: 'message partitions',
+    every_ms: 60_000,
+    async run() {
+      const { clock, settings, ageing } = platform
+      const before_ms = settings.message_retention_ms === null ? null : startOf(messages, ageing.now() - settings.message_retention_ms)
+      const isForgotten = before_ms !== null && (await forgetBefore(platform, before_ms, state))
+      if (clock.now() - state.made_at < hourMs) return 0
+      state.made_at = clock.now()
+      let changed = 0
+      for (const table of [messages, attempts]) changed += await keepPartitions(platform.pool, table, clock.now(), isForgotten ? before_ms : null)
+      return changed
+    },
+  }
+}
+
+/** What is derived from messages before a time: false while some is left. */
+async function forgetBefore({ pool, clock, log }: Platform, before_ms: number, state: { forgotten: string; made_at: number }): Promise<boolean> {
+  const from = idFloor('msg', before_ms)
+  if (state.forgotten === from) return true
+  if (await waitsBefore(pool, from)) {
+    log.warn({ before: isoTime(before_ms) }, 'messages are past retention and wait to be sent: they, and those before, are kept until they are')
+    return false
+  }
+  await keepFrom(pool, from)
+  const steps = [() => forgetCounts(pool, from.slice(4, 12), forgottenAtOnce), () => forgetQuarters(pool, isoTime(before_ms), forgottenAtOnce)]
+  for (const step of steps) {
+    await untilDone(clock, forgottenAtOnce, step)
+    // it may have run out of time
+    if ((await step()) > 0) return false
+  }
+  Object.assign(state, { forgotten: from, made_at: -Infinity })
+  return true
+}
