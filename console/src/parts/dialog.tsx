@@ -1,7 +1,8 @@
-/** A dialog that is named by its title; the focus goes into it and back to what opened it. */
+/** A dialog that is named by its title; the focus goes to its first field and back to what opened it. */
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { text } from '../text/en.ts'
+import { firstFieldFirst, useDialogLayer, useFocusBack } from './dialog-layers.ts'
 
 export interface DialogProps {
   readonly title: string
@@ -12,21 +13,29 @@ export interface DialogProps {
   readonly children: ReactNode
 }
 
-export function Dialog({ title, isOpen, onClose, size = 'md', children }: DialogProps) {
+export function Dialog({ isOpen, ...props }: DialogProps) {
+  return isOpen && <OpenDialog {...props} />
+}
+
+function OpenDialog({ title, onClose, size = 'md', children }: Omit<DialogProps, 'isOpen'>) {
+  const { zIndex, isFront } = useDialogLayer()
+  useFocusBack()
   const closable = onClose !== undefined
   return (
     <Modal
-      opened={isOpen}
+      opened
       onClose={onClose ?? (() => undefined)}
       title={title}
       size={size}
+      zIndex={zIndex}
       withCloseButton={closable}
-      closeOnEscape={closable}
+      closeOnEscape={closable && isFront}
       closeOnClickOutside={false}
+      returnFocus={false}
       closeButtonProps={{ 'aria-label': text.dialog.close }}
       transitionProps={{ duration: 0 }}
     >
-      {children}
+      <div ref={firstFieldFirst}>{children}</div>
     </Modal>
   )
 }

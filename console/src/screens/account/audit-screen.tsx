@@ -1,4 +1,5 @@
 /** Who changed what, newest first. */
+import type { ReactNode } from 'react'
 import { Code } from '@mantine/core'
 import { own } from '../../api/client.ts'
 import type { components } from '../../api/generated/own.ts'
@@ -52,18 +53,24 @@ function useColumns(): Column<Entry>[] {
   const { columns, as } = text.audit
   return [
     { id: 'at', header: columns.at, cell: ({ created_at }) => time(created_at) },
-    { id: 'actor', header: columns.actor, cell: ({ actor, impersonator_id }) => (impersonator_id === null ? actor.id : as(impersonator_id, actor.id)) },
+    {
+      id: 'actor',
+      header: columns.actor,
+      cell: ({ actor, impersonator_id }) => <Id>{impersonator_id === null ? actor.id : as(impersonator_id, actor.id)}</Id>,
+    },
     { id: 'action', header: columns.action, cell: ({ action }) => action },
     {
       id: 'object',
       header: columns.object,
       cell: ({ object_id }) => {
         const path = object_id === null ? undefined : pathOfObject(place, object_id)
-        return path === undefined ? object_id : <PathLink to={path}>{object_id}</PathLink>
+        return <Id>{path === undefined ? object_id : <PathLink to={path}>{object_id}</PathLink>}</Id>
       },
     },
     { id: 'changes', header: columns.changes, cell: ({ changes }) => <Code className="code">{JSON.stringify(changes)}</Code> },
     { id: 'address', header: columns.address, cell: ({ address }) => address },
-    { id: 'request', header: columns.request, cell: ({ request_id }) => request_id },
+    { id: 'request', header: columns.request, cell: ({ request_id }) => <Id>{request_id}</Id> },
   ]
 }
+
+const Id = ({ children }: { children: ReactNode }) => <span className="id">{children}</span>

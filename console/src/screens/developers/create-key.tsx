@@ -92,7 +92,7 @@ export function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (k
 function Scopes({ chosen, onChange }: { chosen: readonly Scope[]; onChange: (chosen: readonly Scope[]) => void }) {
   return (
     <Checkbox.Group label={text.developers.scopes} value={[...chosen]} onChange={(values) => onChange(scopes.filter((scope) => values.includes(scope)))}>
-      <div className="filters">
+      <div className="scopes">
         {scopes.map((scope) => (
           <Checkbox key={scope} value={scope} label={scope} size="md" />
         ))}
