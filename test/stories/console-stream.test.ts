@@ -4,6 +4,7 @@ import { request } from 'undici'
 import test, { type TestContext } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../kit/console-api.ts'
 import { button, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { startProcess } from '../kit/process.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
@@ -117,6 +118,38 @@ test('an id that the feed does not know, and more than can be told one by one, a
   await until('what comes afterwards', () => told(lost).length === 4)
 
   assert.deepEqual(told(lost), ['reset', 'reset', `message.sent ${id}`, `message.delivered ${id}`])
+})
+
+test('a change without an event is a reset, whichever process answered it, and nobody elsewhere hears of it', async (t) => {
+  const { world, api, client, pass } = await signedIn(t)
+  const other = await startProcess(t, world, 'other')
+  const elsewhere = await world.account({ name: 'Elsewhere' })
+  const heard = await listen(t, world, client)
+  const live = await listen(t, world, client, undefined, 'live')
+  const look = async () => {
+    await world.clock.advance(1000)
+    await pass()
+  }
+  await look()
+  assert.equal((await api.post('/v1/contact_lists', { name: 'Regulars' })).status, 201)
+  await pass()
+  await until('the change here', () => told(heard).length === 1)
+  await world.tick('request-log')
+  await look()
+  const { key } = await world.services.accounts.createKey({ account_id: client.account!, mode: 'test' })
+  assert.equal((await other.api(key).post('/v1/contact_lists', { name: 'Others' })).status, 201)
+  await other.pass('request-log')
+  await look()
+  await until('the change there', () => told(heard).length === 2)
+  assert.equal((await elsewhere.api.post('/v1/contact_lists', { name: 'Elsewhere' })).status, 201)
+  assert.equal((await api.get('/v1/contact_lists')).status, 200)
+  assert.equal((await api.post('/v1/contact_lists', {})).status, 400)
+  await world.tick('request-log')
+  await look()
+  await look()
+
+  assert.deepEqual(told(heard), ['reset', 'reset'])
+  assert.deepEqual(told(live), [])
 })
 
 test('a role hears of what it may read, and nobody of another mode or account', async (t) => {

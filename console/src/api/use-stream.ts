@@ -1,4 +1,4 @@
-/** Hears what happens in an account, and has what is on the screen read anew (behaviour: console 8). What has no event is asked for every 15 seconds as before. */
+/** Hears what happens in an account, and has what is on the screen read anew (behaviour: console 8). What nobody tells of is asked for every 15 seconds as before. */
 import { useQueryClient, type InvalidateQueryFilters, type QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Place } from '../paths.ts'

@@ -25,10 +25,10 @@ export type OperatorService = ReturnType<typeof operatorService>
 
 /** Who is signed in, and what the console keeps for itself. */
 export function operatorService(platform: Platform, accounts: AccountService, feed: FeedService) {
-  const requests = requestRing(platform)
   const open = sessions(platform, accounts)
   const resets = passwordResets(platform, open)
   const streams = new Streams({ platform, accounts, feed, sessions: open })
+  const requests = requestRing(platform, (row) => streams.noteChange(row))
   return {
     sessions: open,
     resets,

@@ -23,7 +23,8 @@ export interface RequestRing {
   flush(): Promise<void>
 }
 
-export function requestRing(platform: Platform): RequestRing {
+/** `changed` is told of each change right after its answer. */
+export function requestRing(platform: Platform, changed: (row: RequestRow) => void = () => undefined): RequestRing {
   const { pool, clock, metrics } = platform
   let held: RequestRow[] = []
   const write = async (): Promise<number> => {
@@ -43,7 +44,9 @@ export function requestRing(platform: Platform): RequestRing {
   return {
     note(request, reply) {
       if (!isKept(request, reply)) return
-      if (held.length < heldMax) held.push(rowOf(request, reply, clock.now()))
+      const row = rowOf(request, reply, clock.now())
+      if (row.status < 400) changed(row)
+      if (held.length < heldMax) held.push(row)
       else metrics.requests_unlogged.inc()
     },
     // all that is held at once, then a rest: a busy service writes as often as an idle one

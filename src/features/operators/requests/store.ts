@@ -60,3 +60,16 @@ export async function findRequest(sql: Db, { account_id, mode }: Tenant, id: str
     from request_log where account_id = ${account_id} and mode = ${mode} and id = ${id}`
   return row ?? null
 }
+
+export type ChangeRow = Pick<RequestRow, 'account_id' | 'mode' | 'id'>
+
+const changesMax = 20
+
+/** Of each tenant the newest changes among the requests from an id on. */
+export async function listChanges(sql: Db, tenants: readonly Tenant[], from: string): Promise<ChangeRow[]> {
+  return await sql<ChangeRow[]>`
+    select t.account_id, t.mode, r.id from json_to_recordset(${jsonRows(tenants.map(({ account_id, mode }) => ({ account_id, mode })))}::text::json) as t(account_id text, mode text)
+    cross join lateral (
+      select id from request_log where account_id = t.account_id and mode = t.mode and id >= ${from} and status < 400 order by id desc limit ${changesMax}
+    ) r`
+}

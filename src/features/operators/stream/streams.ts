@@ -6,8 +6,10 @@ import type { Lane } from '../../../lib/loop.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { AccountService } from '../../accounts/service.ts'
 import type { FeedPlace, FeedService, FollowedEvent } from '../../webhooks/feed/service.ts'
+import type { ChangeRow } from '../requests/store.ts'
 import { scopesOf, type Role } from '../roles.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import { Changes, tenantKey } from './changes.ts'
 import { readableTypes } from './readable-types.ts'
 
 const everyMs = 250
@@ -16,7 +18,7 @@ const checkEveryMs = 3_000
 const beatEveryMs = 15_000
 /** Events of an account that are told one by one in a pass; of more its consoles hear that there were many. */
 const eventsMax = 500
-const resetEveryMs = 2_000
+const resetEveryMs = 1_000
 const streamsMax = 2_000
 const ofSessionMax = 20
 /** Bytes that wait for a console to read them. */
@@ -43,7 +45,7 @@ interface Followed {
   readonly streams: Set<Stream>
   place: FeedPlace
   last_id: string | null
-  /** More happened than was told one by one, and its consoles are to hear so. */
+  /** More happened than was told one by one, or something of which there is no event, and its consoles are to hear so. */
   owesReset: boolean
   resetAt: number
 }
@@ -61,6 +63,7 @@ export class Streams {
   readonly #joining = new Set<Stream>()
   readonly #feeds = new Map<string, Followed>()
   readonly #all = new Set<Stream>()
+  readonly #changes: Changes
   #checkedAt: number
   #beatAt: number
   #closed = false
@@ -69,6 +72,7 @@ export class Streams {
 
   constructor(parts: StreamsParts) {
     this.#parts = parts
+    this.#changes = new Changes(parts.platform)
     this.#checkedAt = this.#beatAt = parts.platform.clock.now()
   }
 
@@ -90,6 +94,11 @@ export class Streams {
       this.#counted()
     }
     return out
+  }
+
+  /** A change that this process has answered: whoever looks at the account reads anew. */
+  noteChange(row: ChangeRow): void {
+    this.#changes.note(row)
   }
 
   /** Ends all of them, when the process is to stop: browsers come back to another one. */
@@ -131,7 +140,7 @@ export class Streams {
   }
 
   async #feedOf({ account_id, mode }: Stream): Promise<Followed> {
-    const key = `${account_id} ${mode}`
+    const key = tenantKey(account_id, mode)
     const known = this.#feeds.get(key)
     if (known !== undefined) return known
     const tenant = { account_id, mode }
@@ -158,6 +167,7 @@ export class Streams {
     const feeds = [...this.#feeds.values()]
     if (feeds.length === 0) return
     const { platform, feed } = this.#parts
+    const changed = await this.#changes.look(feeds.map(({ tenant }) => tenant))
     const found = await feed.following(
       platform.pool,
       feeds.map(({ tenant, place }) => ({ ...tenant, ...place })),
@@ -175,6 +185,7 @@ export class Streams {
           for (const stream of streams) write(stream, text)
         }
       }
+      if (changed.has(tenantKey(followed.tenant.account_id, followed.tenant.mode))) followed.owesReset = true
       this.#reset(followed)
     }
   }
@@ -203,7 +214,7 @@ export class Streams {
   #forget(stream: Stream): void {
     this.#all.delete(stream)
     this.#joining.delete(stream)
-    this.#feeds.get(`${stream.account_id} ${stream.mode}`)?.streams.delete(stream)
+    this.#feeds.get(tenantKey(stream.account_id, stream.mode))?.streams.delete(stream)
     this.#counted()
   }
 
