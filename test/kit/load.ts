@@ -23,8 +23,8 @@ export async function makeKey(service: ServiceProcess): Promise<string> {
   return key.key
 }
 
-/** Senders that never give up on a message: the same key is repeated until it is accepted, over every death. */
-export function startLoad(service: ServiceProcess, key: string) {
+/** Senders that never give up on a message: the same key is repeated until it is accepted, over every death. `name` tells the keys of one load from those of another. */
+export function startLoad(service: ServiceProcess, key: string, name = 'k') {
   const accepted = new Map<string, string>()
   const refusals = new Map<string, number>()
   const recipients = Object.keys(eventsOf)
@@ -38,7 +38,7 @@ export function startLoad(service: ServiceProcess, key: string) {
     const to = recipients[number % recipients.length]!
     for (;;) {
       const answer = await api
-        .post('/v1/messages', { channel: 'ch_test_whatsapp', to, type: 'text', text: { body: `Number ${number}` } }, { 'idempotency-key': `k${number}` })
+        .post('/v1/messages', { channel: 'ch_test_whatsapp', to, type: 'text', text: { body: `Number ${number}` } }, { 'idempotency-key': `${name}${number}` })
         .catch(() => undefined)
       if (answer?.status === 202) return void accepted.set(answer.body.id, to)
       const refusal = answer === undefined ? 'no answer' : `${answer.status} ${answer.body.error.code}`
