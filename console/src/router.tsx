@@ -6,6 +6,7 @@ import type { ScreenRoute } from './frame/screen-route.ts'
 import { ZoneProvider } from './frame/zone-provider.tsx'
 import { Crashed } from './parts/crashed.tsx'
 import { NotFound, Waiting } from './parts/states.tsx'
+import { usePlace } from './parts/use-place.ts'
 import { basePath, paths } from './paths.ts'
 import { parseQuery, queryText } from './query.ts'
 import { accountScreens } from './screens/routes.ts'
@@ -63,7 +64,8 @@ const platform = createRoute({
   path: paths.admin,
   component: lazyRouteComponent(() => import('./screens/platform/platform-screen.tsx'), 'PlatformScreen'),
 })
-const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFound })
+const NotFoundHere = () => <NotFound mode={usePlace().mode} />
+const inAccount = createRoute({ getParentRoute: () => signedIn, path: '$account/$mode', component: InAccount, notFoundComponent: NotFoundHere })
 
 const screenOf = ({ path, needs, load }: ScreenRoute) => {
   const Shown = lazyRouteComponent(async () => ({ Shown: (await load()) as FunctionComponent }), 'Shown')
@@ -83,7 +85,7 @@ export const router = createRouter({
   stringifySearch: queryText,
   defaultPreload: 'intent',
   defaultPendingComponent: Waiting,
-  defaultNotFoundComponent: NotFound,
+  defaultNotFoundComponent: () => <NotFound />,
   defaultErrorComponent: Crashed,
   scrollRestoration: true,
 })

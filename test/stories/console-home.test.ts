@@ -9,6 +9,7 @@ import {
   inEitherSchemeAndWidth,
   openOwnersConsole,
   skipWithoutBrowser,
+  titled,
 } from '../kit/console.ts'
 
 test('Home tells how messages fare, as a chart and as a table, in either scheme and width', { skip: skipWithoutBrowser }, async (t) => {
@@ -63,5 +64,16 @@ test('from an id, a phone number or a reference the search leads to what it name
   await search(contact.id)
   await options.first().click()
   await page.waitForURL(`**/contacts/${contact.id}`)
+  // Enter alone takes the first; a request is shown among the requests
+  const refused = await account.api.post('/v1/messages', { channel: 'ch_test_sms' })
+  await world.settle()
+  await search(refused.body.error.request_id)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/developers?request_id=${refused.body.error.request_id}`)
+  await page.getByRole('table', { name: 'Requests' }).getByText('parameter_missing').waitFor()
+  for (const path of ['segments/seg_none', 'messages/msg_none']) {
+    await show(path)
+    await titled(page, 'Not found · TEST · Posthorn')
+  }
   assertQuiet()
 })

@@ -80,15 +80,13 @@ function Search({ place, onGone }: { place: Place; onGone: () => void }) {
   const screens = useScreens(place, typed)
   const results = useFound(place, typed)
   const found = [...results.found, ...screens]
+  const go = (path: string) => {
+    onGone()
+    const [to, search] = path.split('?', 2)
+    void navigate({ to: to as never, search: Object.fromEntries(new URLSearchParams(search)) as never })
+  }
   return (
-    <Combobox
-      store={combobox}
-      withinPortal={false}
-      onOptionSubmit={(path) => {
-        onGone()
-        void navigate({ to: path as never })
-      }}
-    >
+    <Combobox store={combobox} withinPortal={false} onOptionSubmit={go}>
       <Combobox.EventsTarget withExpandedAttribute>
         <TextInput
           aria-label={text.frame.searchEverything}
@@ -100,6 +98,8 @@ function Search({ place, onGone }: { place: Place; onGone: () => void }) {
             setTyped(event.currentTarget.value)
             combobox.resetSelectedOption()
           }}
+          // without a choice it is the first
+          onKeyDown={(event) => event.key === 'Enter' && combobox.getSelectedOptionIndex() === -1 && found[0] !== undefined && go(found[0].path)}
         />
       </Combobox.EventsTarget>
       <ScrollArea.Autosize mah="50vh" mt="xs">

@@ -13,7 +13,7 @@ export function Loaded<T>({ title, query, children }: { title: string; query: Us
   // while another one is asked for, the one before is not shown under its address
   if (query.data !== undefined && !query.isPlaceholderData) return children(query.data)
   const problem = query.isError ? problemOf(query.error) : undefined
-  if (problem?.code === 'resource_missing') return <NotFound />
+  if (problem?.code === 'resource_missing') return <NotFound mode={mode} />
   return (
     <Screen title={title} mode={mode}>
       {problem === undefined ? <Waiting /> : <ProblemAlert problem={problem} onAgain={() => void query.refetch()} />}

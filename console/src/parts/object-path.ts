@@ -28,7 +28,6 @@ const lists: Readonly<Record<string, string>> = {
   usr: 'team',
   aud: 'audit',
   key: 'developers',
-  req: 'developers',
 }
 
 /** Undefined where nothing shows it. */
@@ -36,6 +35,8 @@ export function pathOfObject(place: Place, id: string): string | undefined {
   const prefix = id.split('_', 1)[0]!
   const section = sections[prefix]
   if (section !== undefined) return pathTo(place, section, id)
+  // the one list that finds by an id
+  if (prefix === 'req') return `${pathTo(place, 'developers')}?request_id=${id}`
   const list = lists[prefix]
   return list === undefined ? undefined : pathTo(place, ...list.split('/'))
 }

@@ -33,9 +33,10 @@ export function NotAllowed({ mode }: { mode?: Mode }) {
   )
 }
 
-export function NotFound() {
+/** `mode` of the address, within an account. */
+export function NotFound({ mode }: { mode?: Mode }) {
   return (
-    <Screen title={text.notFound.title}>
+    <Screen title={text.notFound.title} {...(mode === undefined ? {} : { mode })}>
       <Text>{text.notFound.why}</Text>
     </Screen>
   )

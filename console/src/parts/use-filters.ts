@@ -16,14 +16,16 @@ export function useFilters(names: readonly string[]): Filters {
   const search = useLocation().search as Query
   const filters = Object.fromEntries(Object.entries(search).filter(([name, value]) => names.includes(name) && value !== ''))
   const cursor = search['starting_after']
-  const go = (next: Query) => void navigate({ to: '.', search: next as never, replace: true })
+  const go = (next: Query, replace: boolean) => void navigate({ to: '.', search: next as never, replace })
   return {
     query: cursor === undefined ? filters : { ...filters, starting_after: cursor },
     isFiltered: Object.keys(filters).length > 0,
     set(name, value) {
-      const { [name]: _left, ...others } = filters
-      go(value === '' ? others : { ...others, [name]: value })
+      const { [name]: before = '', ...others } = filters
+      // a word that is typed on is one step back, and not as many as there were pauses
+      const isTypedOn = before !== '' && value !== '' && (value.startsWith(before) || before.startsWith(value))
+      go(value === '' ? others : { ...others, [name]: value }, isTypedOn)
     },
-    clear: () => go({}),
+    clear: () => go({}, false),
   }
 }

@@ -8,19 +8,23 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
 import { InvitationLink } from './invitation-link.tsx'
+import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { inWords, text } from '../../text/en.ts'
 import { roleNames, type Role } from './roles.ts'
 
+const first: { readonly email: string; readonly role: Role } = { email: '', role: 'viewer' }
+
 export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said: string) => void }) {
   const place = usePlace()
   const stale = useStale(place)
-  const [given, setGiven] = useState<{ email: string; role: Role }>({ email: '', role: 'viewer' })
+  const [given, change, forget] = useDraft(place, 'invitation', first)
   const [url, setUrl] = useState<string>()
   const words = text.team
   const invite = useAction(
     (body: { email: string; role: Role }, key) => answered(own(place).POST('/console/api/invitations', { body, headers: { 'Idempotency-Key': key } })),
     async (invitation) => {
+      forget()
       await stale('invitations.')
       onDone(words.invited(invitation.email))
       if (invitation.url === null) onClose()
@@ -41,7 +45,7 @@ export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said
             label={words.email}
             type="email"
             value={given.email}
-            onChange={(email) => setGiven({ ...given, email })}
+            onChange={(email) => change({ ...given, email })}
             param="email"
             problem={invite.problem}
             required
@@ -50,7 +54,7 @@ export function Invite({ onClose, onDone }: { onClose: () => void; onDone: (said
             label={words.role}
             choices={roleNames.map((value) => ({ value, label: inWords(value) }))}
             value={given.role}
-            onChange={(role) => setGiven({ ...given, role: role as Role })}
+            onChange={(role) => change({ ...given, role: role as Role })}
             param="role"
             problem={invite.problem}
           />

@@ -15,6 +15,7 @@ import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { FormProblem } from '../../parts/form-problem.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Screen } from '../../parts/screen.tsx'
+import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { text } from '../../text/en.ts'
 
@@ -39,6 +40,13 @@ interface Given {
   readonly low: string
 }
 
+const givenOf = ({ name, timezone, default_country, low_balance_micros }: Account): Given => ({
+  name,
+  timezone,
+  country: default_country ?? '',
+  low: String(low_balance_micros / 1_000_000),
+})
+
 /** What is sent of it; undefined where the threshold is no amount. */
 function changesOf({ name, timezone, country, low }: Given) {
   const low_balance_micros = microsOf(low)
@@ -50,9 +58,11 @@ function SettingsForm({ account }: { account: Account }) {
   const stale = useStale(place)
   const [said, setSaid] = useState('')
   const words = text.settings
+  const [given, change, forget] = useDraft(place, 'settings', givenOf(account))
   const save = useAction(
     (body: NonNullable<ReturnType<typeof changesOf>>) => answered(own(place).PATCH('/console/api/account', { body })),
     async () => {
+      forget()
       setSaid(words.saved)
       await stale('account.')
       await refreshSession()
@@ -61,32 +71,27 @@ function SettingsForm({ account }: { account: Account }) {
   return (
     <Screen title={text.screens.settings} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/account', place }} />}>
       <Done text={said} />
-      <Fields account={account} problem={save.problem} isRunning={save.isRunning} onGiven={save.run} />
+      <Fields given={given} onChange={change} problem={save.problem} isRunning={save.isRunning} onGiven={save.run} />
     </Screen>
   )
 }
 
 interface FieldsProps {
-  readonly account: Account
+  readonly given: Given
+  readonly onChange: (given: Given) => void
   readonly problem: Problem | undefined
   readonly isRunning: boolean
   readonly onGiven: (changes: NonNullable<ReturnType<typeof changesOf>>) => void
 }
 
-function Fields({ account, problem, isRunning, onGiven }: FieldsProps) {
+function Fields({ given, onChange, problem, isRunning, onGiven }: FieldsProps) {
   const words = text.settings
   const [error, setError] = useState<string>()
-  const [given, setGiven] = useState<Given>({
-    name: account.name,
-    timezone: account.timezone,
-    country: account.default_country ?? '',
-    low: String(account.low_balance_micros / 1_000_000),
-  })
   const field = (name: keyof Given, param: string) => ({
     param,
     problem,
     value: given[name],
-    onChange: (value: string) => setGiven({ ...given, [name]: value }),
+    onChange: (value: string) => onChange({ ...given, [name]: value }),
   })
   return (
     <form

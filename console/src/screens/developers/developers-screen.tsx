@@ -1,5 +1,8 @@
 /** API keys, what they were refused and what they changed, and where to begin. */
 import { Code, Stack, Tabs, Text } from '@mantine/core'
+import { useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Query } from '../../query.ts'
 import { ApiButton } from '../../parts/api-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Screen } from '../../parts/screen.tsx'
@@ -12,9 +15,17 @@ import { Requests } from './requests.tsx'
 export function DevelopersScreen() {
   const place = usePlace()
   const { tabs } = text.developers
+  const { request_id } = useLocation().search as Query
+  const [tab, setTab] = useState('keys')
+  // where a search found a request
+  const [seen, setSeen] = useState<string>()
+  if (request_id !== seen) {
+    setSeen(request_id)
+    if (request_id !== undefined) setTab('requests')
+  }
   return (
     <Screen title={text.screens.developers} mode={place.mode} actions={<ApiButton request={{ method: 'GET', path: '/console/api/api_keys', place }} />}>
-      <Tabs defaultValue="keys" keepMounted={false}>
+      <Tabs value={tab} onChange={(chosen) => setTab(chosen ?? 'keys')} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="keys">{tabs.keys}</Tabs.Tab>
           <Tabs.Tab value="requests">{tabs.requests}</Tabs.Tab>

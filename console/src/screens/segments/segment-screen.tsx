@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
 import { useBecause } from '../../api/may.ts'
-import { problemOf } from '../../api/problem.ts'
+import type { Problem } from '../../api/problem.ts'
 import { useAction } from '../../api/use-action.ts'
 import { useRead } from '../../api/use-read.ts'
 import { useStale } from '../../api/use-stale.ts'
@@ -13,13 +13,13 @@ import { ActionButton } from '../../parts/action-button.tsx'
 import { ApiButton, type ApiRequest } from '../../parts/api-button.tsx'
 import { Done } from '../../parts/done.tsx'
 import { LongTextField, TextField } from '../../parts/fields.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { Outdated } from '../../parts/outdated.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { RulesFields } from '../../parts/rules-fields.tsx'
 import { Matching } from './matching.tsx'
 import { draftOf, firstRules, rulesOf, type RulesDraft } from '../../parts/rules.ts'
 import { Screen } from '../../parts/screen.tsx'
-import { Waiting } from '../../parts/states.tsx'
 import { useDraft } from '../../parts/use-draft.ts'
 import { usePlace } from '../../parts/use-place.ts'
 import { pathTo, type Place } from '../../paths.ts'
@@ -42,14 +42,14 @@ export function SegmentScreen() {
   const place = usePlace()
   const { id } = useParams({ strict: false }) as { id: string }
   const segment = useRead(place, ['segments.retrieve', id], () => v1(place).GET('/v1/segments/{id}', { params: { path: { id } } }))
-  if (segment.data === undefined)
-    return (
-      <Screen title={text.screens.segments} mode={place.mode}>
-        {segment.isError ? <ProblemAlert problem={problemOf(segment.error)} onAgain={() => void segment.refetch()} /> : <Waiting />}
-      </Screen>
-    )
-  const { name, description, rules } = segment.data
-  return <SegmentForm key={id} stored={segment.data} title={name} first={{ name, description, rules: draftOf(rules) }} place={place} />
+  return (
+    <Loaded title={text.screens.segments} query={segment}>
+      {(stored) => {
+        const { name, description, rules } = stored
+        return <SegmentForm key={id} stored={stored} title={name} first={{ name, description, rules: draftOf(rules) }} place={place} />
+      }}
+    </Loaded>
+  )
 }
 
 const requestOf = (stored: Segment | undefined, body: object): ApiRequest =>
@@ -107,15 +107,7 @@ function SegmentForm({ stored, title, first, place }: { stored: Segment | undefi
   )
 }
 
-function Fields({
-  draft,
-  onChange,
-  problem,
-}: {
-  draft: SegmentDraft
-  onChange: (draft: SegmentDraft) => void
-  problem: ReturnType<typeof problemOf> | undefined
-}) {
+function Fields({ draft, onChange, problem }: { draft: SegmentDraft; onChange: (draft: SegmentDraft) => void; problem: Problem | undefined }) {
   const words = text.segments
   return (
     <>
