@@ -80,7 +80,7 @@ const saying = ({ status, body }: Answered, ids: readonly string[]): string =>
 async function belongings({ pool }: World, account_id: string): Promise<Record<string, string>> {
   const tables = await pool<{ name: string }[]>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-    where c.column_name = 'account_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.table_name <> 'request_log' order by 1`
+    where c.column_name = 'account_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.table_name !~ '^request_log' order by 1`
   const found: Record<string, string> = {}
   for (const { name } of tables) {
     const [row] = await pool<{ digest: string }[]>`

@@ -47,6 +47,12 @@ test('a source is made, its key is shown once, an automation follows its events,
   await field(page, 'Name').fill('Thanks again')
   await button(page, 'Save').click()
   await heading(page, 'Thanks again').waitFor()
+  // what the shop has reported, as it would be answered now
+  await button(page, 'Simulate').click()
+  await field(simulating, 'Reported event').waitFor()
+  await button(simulating, 'Simulate').click()
+  await simulating.getByText('Thank you, Ada, for 7.').waitFor()
+  await page.keyboard.press('Escape')
   await assertPresentableEverywhere(opened, `automations/${stored.id}`, (shown) => shown.getByRole('table').waitFor())
   await assertPresentableEverywhere(opened, 'automations', (shown) => shown.getByRole('link', { name: 'Thanks again' }).waitFor())
 

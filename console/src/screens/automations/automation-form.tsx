@@ -94,7 +94,7 @@ export function AutomationForm({ place, title, first, given, stored }: Automatio
         </div>
       </div>
       {stored !== undefined && <RunsTable place={place} automation={stored.id} />}
-      {isSimulating && <SimulateDialog place={place} id={draft.id} type={draft.event} onClose={() => setSimulating(false)} />}
+      {isSimulating && <SimulateDialog place={place} id={draft.id} source={draft.source} type={draft.event} onClose={() => setSimulating(false)} />}
     </Screen>
   )
 }

@@ -4,10 +4,11 @@ import { useState } from 'react'
 import { answered, v1 } from '../../api/client.ts'
 import type { components } from '../../api/generated/v1.ts'
 import { useAction } from '../../api/use-action.ts'
+import { useRead } from '../../api/use-read.ts'
 import { Bubble } from '../../parts/bubble.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Facts, Region } from '../../parts/facts.tsx'
-import { LongTextField } from '../../parts/fields.tsx'
+import { ChoiceField, LongTextField } from '../../parts/fields.tsx'
 import { ProblemAlert } from '../../parts/problem-alert.tsx'
 import { Status } from '../../parts/status.tsx'
 import { useTime } from '../../parts/times.ts'
@@ -40,28 +41,61 @@ function parsed(json: string): Asked['event'] {
   }
 }
 
-export function SimulateDialog({ place, id, type, onClose }: { place: Place; id: string; type: string; onClose: () => void }) {
+interface SimulateProps {
+  readonly place: Place
+  readonly id: string
+  readonly source: string
+  readonly type: string
+  readonly onClose: () => void
+}
+
+const lastMax = 10
+/** Instead of the id of a receipt. */
+const written = 'written'
+
+export function SimulateDialog({ place, id, source, type, onClose }: SimulateProps) {
+  const time = useTime()
+  const asked = { source, type, limit: lastMax }
+  const receipts = useRead(place, ['automation_events.list', asked], () => v1(place).GET('/v1/automation_events', { params: { query: asked } }))
+  const last = receipts.data?.data ?? []
+  const [chosen, choose] = useState<string>()
+  const of = chosen ?? last[0]?.id ?? written
   const [json, setJson] = useState(() => sampleOf(type))
   const event = parsed(json)
   const action = useAction((body: Asked) => answered(v1(place).POST('/v1/automations/{id}/simulate', { params: { path: { id } }, body })))
+  const body: Asked | undefined = of !== written ? { automation_event_id: of } : event === undefined || event === null ? undefined : { event }
   return (
     <Dialog title={text.automations.form.simulate} isOpen onClose={onClose} size="lg">
       <Stack>
         <Text size="sm">{words.why}</Text>
-        <LongTextField
-          label={words.event}
-          hint={words.eventHint}
-          isCode
-          value={json}
-          onChange={setJson}
-          param="event"
-          problem={action.problem}
-          error={event === undefined ? words.notJson : undefined}
-        />
+        {last.length > 0 && (
+          <ChoiceField
+            label={words.last}
+            hint={words.lastHint}
+            choices={[
+              ...last.map(({ id: value, created_at }) => ({ value, label: `${time(created_at)} · ${value}` })),
+              { value: written, label: words.written },
+            ]}
+            value={of}
+            onChange={choose}
+          />
+        )}
+        {of === written && (
+          <LongTextField
+            label={words.event}
+            hint={words.eventHint}
+            isCode
+            value={json}
+            onChange={setJson}
+            param="event"
+            problem={action.problem}
+            error={event === undefined ? words.notJson : undefined}
+          />
+        )}
         {action.problem !== undefined && <ProblemAlert problem={action.problem} />}
         {action.result !== undefined && <Outcome simulation={action.result} />}
         <Group justify="flex-end">
-          <Button loading={action.isRunning} disabled={event === undefined} onClick={() => event !== undefined && action.run({ event })}>
+          <Button loading={action.isRunning} disabled={body === undefined} onClick={() => body !== undefined && action.run(body)}>
             {text.automations.form.simulate}
           </Button>
         </Group>

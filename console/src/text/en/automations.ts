@@ -42,6 +42,9 @@ export const automations = {
 
   simulation: {
     why: 'What would follow an event. Nothing is stored or sent.',
+    last: 'Reported event',
+    lastHint: 'The last events of this type that the source has reported.',
+    written: 'One that I write',
     event: 'Event (JSON)',
     eventHint: 'As it would be reported, without its source.',
     notJson: 'This is not JSON. Check its brackets, quotes and commas.',
