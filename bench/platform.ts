@@ -1,4 +1,5 @@
 /** The platform of a process of the benchmark that is neither the product nor its command line: on the service's database, without notifications to anybody. */
+import { tracing } from '../src/platform/tracing.ts'
 import { readConfig, secretKeys, type Config } from '../src/config.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { idMaker } from '../src/lib/ids.ts'
@@ -31,6 +32,7 @@ export async function openPlatform(name: string, connections: number): Promise<P
     metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => undefined }),
     storage: writability({ pool, log, wake: () => undefined }),
     process_id: `bench-${name}`,

@@ -310,7 +310,7 @@ export function buildApp(parts: AppParts): App {
         await stopListening(server.server, connections, clock)
         await server.close()
       })
-      await Promise.all([limiter.close(), platform.reads.close()])
+      await Promise.all([limiter.close(), platform.reads.close(), platform.tracing.stop()])
     },
     giveUp: work.giveUp,
   }

@@ -21,6 +21,13 @@ export const duration: Reader<number> = (given) => {
   return value
 }
 
+/** A share, 0 to 1. */
+export const ratio: Reader<number> = (given) => {
+  const value = /^(?:0|1|0?\.\d{1,15}|1\.0+)$/.test(given) ? Number(given) : NaN
+  if (!(value >= 0 && value <= 1)) throw 'must be a number from 0 to 1'
+  return value
+}
+
 export const oneOf =
   <T extends string>(values: readonly T[]): Reader<T> =>
   (given) => {

@@ -12,6 +12,7 @@ import {
   keyword,
   listOf,
   oneOf,
+  ratio,
   secretKey,
   text,
   url,
@@ -26,7 +27,7 @@ import { providers } from './features/channels/registry.ts'
 import { nearest } from './lib/nearest.ts'
 import type { LogFormat, LogLevel } from './platform/log.ts'
 import type { SecretKeys } from './platform/secrets.ts'
-import type { Settings } from './platform/settings.ts'
+import { traceSamplers, type Settings } from './platform/settings.ts'
 
 export interface Config extends Settings {
   /** Absent: an embedded PostgreSQL under the data folder. */
@@ -197,6 +198,14 @@ export const settingsTable = {
     fallback: 'false',
     about: 'Offers the provider `simulator` for live mode. For tests and benches; refused when `NODE_ENV` is `production`.',
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    read: url(['http:', 'https:']),
+    fallback: undefined,
+    about: 'An OpenTelemetry collector that takes spans by OTLP over HTTP, such as `http://127.0.0.1:4318`. Absent: none are recorded.',
+  },
+  OTEL_SERVICE_NAME: { read: text, fallback: 'posthorn', about: 'The name of the service in its spans.' },
+  OTEL_TRACES_SAMPLER: { read: oneOf(traceSamplers), fallback: 'parentbased_always_on', about: `Which traces are recorded: ${traceSamplers.join(', ')}.` },
+  OTEL_TRACES_SAMPLER_ARG: { read: ratio, fallback: '1', about: 'The share of traces that the samplers by ratio record, 0 to 1.' },
 } as const satisfies Record<string, Setting>
 
 /** The addresses of providers' APIs: one setting each, told by the provider itself. */
@@ -255,6 +264,13 @@ const bucketOf = ({
   POSTHORN_MEDIA_S3_SECRET: secret,
 }: Values) => (url === undefined || key_id === undefined || secret === undefined ? undefined : { url, region, key_id, secret })
 
+const tracesOf = ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_SERVICE_NAME: service_name,
+  OTEL_TRACES_SAMPLER: sampler,
+  OTEL_TRACES_SAMPLER_ARG: ratio,
+}: Values) => (endpoint === undefined ? undefined : { address: `${endpoint}/v1/traces`, service_name, sampler, ratio })
+
 function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boolean): Config {
   const { HOST: host, PORT: port } = values
   return {
@@ -298,6 +314,7 @@ function configOf(values: Values & Pick<Config, 'provider_urls'>, simulator: boo
     event_retention_ms: values.POSTHORN_EVENT_RETENTION_DAYS * dayMs,
     delivery_retention_ms: values.POSTHORN_DELIVERY_RETENTION_DAYS * dayMs,
     request_log_retention_ms: values.POSTHORN_REQUEST_LOG_RETENTION_DAYS * dayMs,
+    traces: tracesOf(values),
     provider_urls: values.provider_urls,
     simulator,
   }

@@ -1,4 +1,6 @@
 /** What `posthorn serve` does: the service itself, until it is told to stop. */
+import posthorn from '../../package.json' with { type: 'json' }
+import type { SpanRecorder } from '../platform/tracing.ts'
 import { advisoryLocks } from '../platform/database/locks.ts'
 import type { Command } from 'commander'
 import { createServer } from 'node:net'
@@ -62,6 +64,7 @@ export async function serve(cli: Cli, command: Command, roles: readonly Role[], 
       local_database: embedded !== undefined,
       ...parts,
       ...(await sharedLimits(config, clock, log, metrics)),
+      ...(await recordedSpans(config, clock, log)),
     })
     try {
       await run(cli, command, app, config, stop, log)
@@ -98,6 +101,13 @@ async function sharedLimits(config: Config, clock: Clock, log: Log, metrics: Met
   if (config.redis_url === undefined) return {}
   const { redisRateLimiter } = await import('../platform/http/redis-rate-limit.ts')
   return { limiter: redisRateLimiter(config.redis_url, clock, log, metrics) }
+}
+
+/** Spans for a collector, where there is one. */
+async function recordedSpans({ traces }: Config, clock: Clock, log: Log): Promise<{ spans?: SpanRecorder }> {
+  if (traces === undefined) return {}
+  const { openTelemetry } = await import('../platform/opentelemetry.ts')
+  return { spans: openTelemetry(traces, posthorn.version, clock, log) }
 }
 
 /** Starts everything and says so; on an empty database it makes the first account. */

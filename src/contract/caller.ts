@@ -1,4 +1,5 @@
 /** Who is behind a request, once authentication has passed. */
+import type { TraceContext } from '../lib/trace-context.ts'
 import type { Id } from './ids.ts'
 import type { Scope } from './scopes.ts'
 
@@ -25,6 +26,8 @@ export interface Caller extends Tenant {
   readonly user_id: Id<'usr'> | null
   readonly scopes: readonly Scope[]
   readonly request_id: Id<'req'>
+  /** Which trace the request is of, where it is of one. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** Who made something, as the interface shows it. */

@@ -8,6 +8,7 @@ import { flatHeaders, HttpExchange, type ExchangeEnd } from './http-exchange.ts'
 import { PermanentError } from './permanent-error.ts'
 import type { PostErrorCode } from './post-error.ts'
 import { hostPort, isAllowed, isLiteral, addressKind } from './public-address.ts'
+import { traceHeaders } from './trace-context.ts'
 import { AddressNotPublic, connector, notPublic, type SocketOptions } from './public-sockets.ts'
 
 /**
@@ -127,7 +128,7 @@ const requestOptions = (url: URL, call: HttpCall): Dispatcher.DispatchOptions =>
   origin: url.origin,
   path: url.pathname + url.search,
   method: call.method,
-  headers: { 'user-agent': userAgent, ...call.headers },
+  headers: { 'user-agent': userAgent, ...traceHeaders(), ...call.headers },
   body: call.body ?? null,
 })
 

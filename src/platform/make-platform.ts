@@ -13,6 +13,7 @@ import type { Platform } from './platform.ts'
 import { reactions } from './reactions.ts'
 import type { Secrets } from './secrets.ts'
 import type { Settings } from './settings.ts'
+import { tracing, type SpanRecorder } from './tracing.ts'
 
 /** What it is made of; what is left out gets its production value. */
 export interface PlatformParts {
@@ -22,12 +23,14 @@ export interface PlatformParts {
   readonly secrets: Secrets
   readonly log: Log
   readonly metrics?: Metrics
+  /** Absent: none are recorded. */
+  readonly spans?: SpanRecorder
   /** The database is one that this process started, or found started, on this machine. */
   readonly local_database?: boolean
 }
 
 export function makePlatform(
-  { pool, clock, settings, secrets, log, metrics, local_database }: PlatformParts,
+  { pool, clock, settings, secrets, log, metrics, spans, local_database }: PlatformParts,
   ids: IdMaker,
   process_id: string,
   notifications: Notifier,
@@ -44,6 +47,7 @@ export function makePlatform(
     metrics: measured,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    tracing: tracing(spans),
     ageing: ageing({ pool, clock, log, wakePeers: () => notifications.notify('heartbeat') }),
     storage: writability({ pool, log, wake: () => notifications.wake(writabilityLane) }),
     process_id,

@@ -11,6 +11,7 @@ import type { Reactions } from './reactions.ts'
 import type { Ageing } from './ageing.ts'
 import type { Writability } from './database/writability.ts'
 import type { Secrets } from './secrets.ts'
+import type { Tracing } from './tracing.ts'
 
 /** What a process may do: answer requests, run lanes, or both. */
 export const roles = ['api', 'worker'] as const
@@ -30,6 +31,7 @@ export interface Platform {
   readonly metrics: Metrics
   readonly reactions: Reactions
   readonly fresh_events: FreshEvents
+  readonly tracing: Tracing
   /** Told of failures, it knows whether the database takes writes. */
   readonly storage: Writability
   /** This process, as in the table `processes`. */

@@ -50,9 +50,24 @@ export interface Settings {
   readonly event_retention_ms: number
   readonly delivery_retention_ms: number
   readonly request_log_retention_ms: number
+  /** Absent: nothing is recorded. */
+  readonly traces: TraceSettings | undefined
   /** The simulator provider exists for live-mode tests and benches; never in production. */
   readonly simulator: boolean
 }
+
+/** Where spans go, and which are recorded. */
+export interface TraceSettings {
+  /** Where a collector takes spans. */
+  readonly address: string
+  readonly service_name: string
+  readonly sampler: (typeof traceSamplers)[number]
+  /** 0 to 1, of the samplers by ratio. */
+  readonly ratio: number
+}
+
+/** The names that OpenTelemetry has for them. */
+export const traceSamplers = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const
 
 /** A bucket of S3-compatible storage. */
 export interface S3Settings {

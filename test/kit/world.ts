@@ -1,4 +1,5 @@
 /** A world for one test: a database of its own, a clock in hand, ids by a seed, and the whole service on a real port. Helpers return data; tests assert. */
+import { tracing } from '../../src/platform/tracing.ts'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -103,6 +104,7 @@ export async function startPlatform(t: TestContext, options: PlatformOptions = {
     metrics,
     reactions: reactions(),
     fresh_events: freshEvents(),
+    tracing: tracing(undefined),
     ageing: ageing({ pool, clock, log, wakePeers: () => void woken.push('heartbeat') }),
     storage: writability({ pool, log, wake: () => void woken.push(writabilityLane) }),
     process_id: `process_${random.below(1e9)}`,

@@ -80,7 +80,7 @@ async function sendOne(deps: SendingDeps, caller: Caller, body: unknown, request
 /** What all submissions of requests share; `valueFrom` makes what the key keeps of a batch, a single message stands for itself. */
 export function ofRequest(caller: Caller, request: KeyedRequest | undefined, valueFrom?: Alongside['valueFrom']): Omit<Submission, 'items'> {
   const origin = caller.user_id === null ? ({ type: 'api', id: caller.key_id } as const) : ({ type: 'console', id: caller.user_id } as const)
-  const submission = { origin, traffic: 'interactive' } as const
+  const submission = { origin, traffic: 'interactive', trace: caller.trace } as const
   if (request === undefined) return submission
   const { operation, key, fingerprint } = request
   const alongside = { kind: 'request', values: { operation, idempotency_key: key, fingerprint } }

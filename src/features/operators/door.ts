@@ -113,6 +113,7 @@ async function memberOf({ isSuspended }: DoorParts, session: Session, request: F
     user_id: session.user_id,
     scopes: scopesOf(account.role, asked),
     request_id: request.id as Id<'req'>,
+    trace: request.trace,
   }
   return { caller, session, role: account.role }
 }

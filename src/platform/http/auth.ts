@@ -4,6 +4,7 @@ import type { Caller, Tenant } from '../../contract/caller.ts'
 import type { Id } from '../../contract/ids.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Scope } from '../../contract/scopes.ts'
+import type { TraceContext } from '../../lib/trace-context.ts'
 import { clientAddress, type AddressList } from './client-address.ts'
 import { timesGiven } from './repeated-headers.ts'
 
@@ -69,7 +70,7 @@ export function admit(key: KeyFacts | null, forSources: boolean, request: Incomi
 }
 
 /** Who calls. */
-export const callerOf = (key: KeyFacts, request_id: Id<'req'>): Caller => ({
+export const callerOf = (key: KeyFacts, request_id: Id<'req'>, trace?: TraceContext): Caller => ({
   account_id: key.account_id,
   mode: key.mode,
   account_name: key.account_name,
@@ -78,4 +79,5 @@ export const callerOf = (key: KeyFacts, request_id: Id<'req'>): Caller => ({
   user_id: null,
   scopes: key.scopes,
   request_id,
+  trace,
 })

@@ -110,7 +110,7 @@ function enter(
   try {
     const { platform, limiter } = pipeline
     admit(key, prepared?.route.source_key === true, request.raw, request.arrived_at, pipeline.isTrusted)
-    request.caller = callerOf(key, request.id as Id<'req'>)
+    request.caller = callerOf(key, request.id as Id<'req'>, request.trace)
     const limit = prepared?.rate_limit ?? platform.settings.rate_limit_default
     const verdict = limiter.take(key.key_id, prepared?.index ?? 0, limit)
     if (verdict instanceof Promise) verdict.then((late) => afterLimit(pipeline, prepared, key, late, limit, request, reply, done), done)

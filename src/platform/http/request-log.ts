@@ -41,6 +41,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): object {
   const theirs = request.raw.headers['x-request-id']
   return {
     request_id: request.id,
+    trace_id: request.trace?.trace_id,
     client_request_id: theirs === undefined ? undefined : String(theirs).slice(0, clientIdLengthMax),
     account_id: request.caller?.account_id,
     key_id: request.caller?.key_id,

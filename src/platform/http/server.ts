@@ -20,6 +20,7 @@ import { guard, perform, performSigned, prepare, type Pipeline, type PreparedRou
 import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import { requestLog, type NoteAnswer } from './request-log.ts'
+import { beginTrace, endSpan } from './request-trace.ts'
 import { responses, routerPath } from './responses.ts'
 import type { Recorder, RecorderOf } from './recording.ts'
 import type { Route } from './route.ts'
@@ -71,6 +72,8 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest('prepared', null)
   server.decorateRequest('session', null)
   server.decorateRequest('refused', null)
+  server.decorateRequest('trace', undefined)
+  server.decorateRequest('span', undefined)
   // the pipeline reads bodies itself, after the checks that come before them
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   server.setValidatorCompiler(() => () => true)
@@ -90,6 +93,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   const note = requestLog(platform, parts.note)
   server.addHook('onResponse', (request, reply, done) => {
     note(request, reply)
+    if (request.span !== undefined) endSpan(request, reply)
     done()
   })
   server.setErrorHandler((error, request, reply) => fail(platform, error, request, reply))
@@ -199,6 +203,7 @@ function begin(platform: Platform, request: FastifyRequest, reply: FastifyReply)
   request.arrived_at = platform.clock.now()
   reply.header('x-request-id', request.id)
   settleType(request)
+  beginTrace(platform.tracing, request)
 }
 
 /** Answers an exception: a Problem with its envelope, anything else with 500 and one log line. */

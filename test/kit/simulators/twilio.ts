@@ -1,5 +1,6 @@
 /** Twilio as its API and its callbacks are documented: accounts, messages, media. Callbacks are signed by Twilio's own package. */
 import type { TestContext } from 'node:test'
+import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
 import type * as Webhooks from 'twilio/lib/webhooks/webhooks.js'
 import type { AskedSample } from '../conformance/samples.ts'
@@ -22,6 +23,7 @@ export interface TwilioMessage {
   readonly sid: string
   /** As it was handed over. */
   readonly form: URLSearchParams
+  readonly headers: IncomingHttpHeaders
   status: string
   error_code: number | null
   readonly date_created: string
@@ -121,7 +123,7 @@ function answerOf(state: State, asked: Asked): Said {
   if (method === 'GET' && rest === '.json') return { body: { sid: account_sid, status: state.account.status, friendly_name: 'Simulated', type: 'Full' } }
   if (method === 'GET' && rest === '/IncomingPhoneNumbers.json') return { body: { incoming_phone_numbers: numbersOf(state, asked), page: 0, page_size: 50 } }
   if (method === 'GET' && rest === '/Messages.json') return { body: pageOf(state, asked) }
-  if (method === 'POST' && rest === '/Messages.json') return take(state, new URLSearchParams(asked.body.toString('utf8')))
+  if (method === 'POST' && rest === '/Messages.json') return take(state, new URLSearchParams(asked.body.toString('utf8')), asked.headers)
   const media = /\/Messages\/\w+\/Media\/([\w.-]+)$/.exec(rest)
   if (media !== null) return { status: 307, headers: { location: `/files/${media[1]}` } }
   return refused(404, 20404, 'The requested resource was not found')
@@ -172,7 +174,7 @@ const resourceOf = ({ options }: State, { sid, form, status, error_code, date_cr
 })
 
 /** What Twilio looks at before it takes a message. */
-function take(state: State, form: URLSearchParams): Said {
+function take(state: State, form: URLSearchParams, headers: IncomingHttpHeaders): Said {
   const { options, messages, refusals } = state
   const [to, from] = [form.get('To') ?? '', form.get('From')]
   const refusal = refusals.get(to)
@@ -182,7 +184,7 @@ function take(state: State, form: URLSearchParams): Said {
     return refused(400, 21659, `'From' ${from} is not a Twilio phone number`)
   if ((form.get('Body') ?? '') === '' && form.getAll('MediaUrl').length === 0) return refused(400, 21619, 'A message body or media urls must be specified')
   const date_created = new Date(options.now()).toUTCString().replace('GMT', '+0000')
-  const message: TwilioMessage = { sid: sidOf('SM', messages.length + 1), form, status: 'queued', error_code: null, date_created }
+  const message: TwilioMessage = { sid: sidOf('SM', messages.length + 1), form, headers, status: 'queued', error_code: null, date_created }
   messages.push(message)
   return { status: 201, body: resourceOf(state, message) }
 }

@@ -1,6 +1,7 @@
 /** The executor: hands jobs to their providers with no transaction open, after a last look at whether they may go, and passes on what came of them. */
 import { tenantOf } from '../../../contract/caller.ts'
 import { isoTime, withDeadline } from '../../../lib/clock.ts'
+import { withinTrace } from '../../../lib/trace-context.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Adapter, Connection, OutboundMessage, Outcome, PartTaken } from '../../channels/adapter.ts'
 import type { ChannelRow, ChannelService } from '../../channels/service.ts'
@@ -273,7 +274,9 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   if (told === null && !isOurs(deps, job.row)) return await leaveInTable(deps, [job])
   metrics.dispatch_lag_seconds.observe({ channel_type: channel.type }, Math.max(0, began_ms - job.due_ms) / 1000)
   const parts = partsTaken(platform, deps.jobs, job)
-  const outcome = told ?? outcomeOf(job, await send(deps, adapter, channel, { ...given, message }, signal, parts.took).finally(parts.end))
+  const outcome =
+    told ??
+    outcomeOf(job, await traced(platform, job, channel, () => send(deps, adapter, channel, { ...given, message }, signal, parts.took)).finally(parts.end))
   const at_ms = clock.now()
   // a provider that took parts until we stopped has answered
   const heard: Told = parts.stopped() ? { kind: 'accepted' } : outcome
@@ -290,6 +293,22 @@ async function performGiven(deps: ExecutorDeps, { job, channel }: Ready, given: 
   }
   deps.complete(told === null ? handedOver : { ...handedOver, asked: true })
   if (job.row.mode === 'live') await heed(deps, job, heard, { began_ms, now_ms: at_ms, asked: told !== null })
+}
+
+/** A hand-over as part of the trace of the request that sent the message, where this process knows it. */
+async function traced({ tracing }: Platform, { row }: Job, { provider, type }: ChannelRow, work: () => Promise<Outcome>): Promise<Outcome> {
+  const parent = tracing.of(row.id)
+  const span = tracing.start(`send ${type}`, 'client', parent, {
+    'messaging.operation.type': 'send',
+    'messaging.message.id': row.id,
+    'posthorn.provider': provider,
+    'posthorn.channel_id': row.channel_id,
+    'posthorn.account_id': row.account_id,
+  })
+  if (span === undefined) return await withinTrace(parent, work)
+  const outcome = await withinTrace(span.context, work)
+  span.end({ attributes: { 'posthorn.outcome': outcome.kind }, failed: outcome.kind !== 'accepted' })
+  return outcome
 }
 
 /**

@@ -13,7 +13,7 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
   const { platform, handoff, billing } = deps
   const moment = momentAt(platform.clock.now(), handoff.lease_ms, platform.ageing.now())
   try {
-    const maker = { ids: platform.ids, entryId: billing.entryId, handoff }
+    const maker = { ids: platform.ids, entryId: billing.entryId, handoff, tracing: platform.tracing }
     let n = 0
     for (const unit of units) n = makeRows(maker, unit, n, moment)
     platform.metrics.group_commit_rows.observe(n)
@@ -32,9 +32,12 @@ export async function commit(deps: CommitDeps, units: readonly Unit[]): Promise<
 
 /** Makes the rows of a unit, numbered from `first`; returns the number of the next. */
 function makeRows(maker: RowMaker, unit: Unit, first: number, moment: Moment): number {
-  const { origin, alongside } = unit.pending.submission
-  for (const { message, submission_key } of unit.items)
-    unit.rows.push(rowOf(maker, { message, origin, submission_key, alongside: alongside?.values }, first + unit.rows.length, moment))
+  const { origin, alongside, trace } = unit.pending.submission
+  for (const { message, submission_key } of unit.items) {
+    const row = rowOf(maker, { message, origin, submission_key, alongside: alongside?.values }, first + unit.rows.length, moment)
+    if (trace !== undefined) maker.tracing.remember(row.id, trace)
+    unit.rows.push(row)
+  }
   return first + unit.rows.length
 }
 

@@ -1,4 +1,5 @@
 /** Checked messages as the statements take them: one row each, with its ids and times, and the message that it becomes. */
+import type { Tracing } from '../../../platform/tracing.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { IdMaker } from '../../../lib/ids.ts'
 import { ranks } from '../../../contract/resources/message.ts'
@@ -79,6 +80,7 @@ export interface RowMaker {
   readonly ids: IdMaker
   readonly entryId: () => string
   readonly handoff: Handoff
+  readonly tracing: Pick<Tracing, 'remember'>
 }
 
 /** What a row is made of. */
@@ -92,7 +94,12 @@ export interface RowSource {
 const nothing = {}
 
 /** The row of an item; handed on in memory where this process dispatches its channel, and then written as claimed. */
-export function rowOf({ ids, entryId, handoff }: RowMaker, { message, origin, submission_key, alongside }: RowSource, n: number, moment: Moment): AcceptRow {
+export function rowOf(
+  { ids, entryId, handoff }: Omit<RowMaker, 'tracing'>,
+  { message, origin, submission_key, alongside }: RowSource,
+  n: number,
+  moment: Moment,
+): AcceptRow {
   const due_ms = message.send_at === null ? moment.at_ms : Math.max(moment.at_ms, Date.parse(message.send_at))
   const inMemory = due_ms === moment.at_ms && handoff.takes(message)
   return {

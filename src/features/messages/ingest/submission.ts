@@ -1,4 +1,5 @@
 /** What is submitted: messages of one origin on their way to be stored and charged, and what becomes of each of them. Nothing here knows HTTP (docs/decisions/submitting.md). */
+import type { TraceContext } from '../../../lib/trace-context.ts'
 import type { OriginType } from '../../../contract/resources/message.ts'
 import type { MessageRow } from '../rows.ts'
 import { charactersOf } from './characters.ts'
@@ -13,6 +14,8 @@ export interface Submission {
   readonly origin: { readonly type: OriginType; readonly id: string | null }
   readonly traffic: Traffic
   readonly items: readonly SubmissionItem[]
+  /** Which its messages are of. */
+  readonly trace?: TraceContext | undefined
   /** What is read and written in the transaction that accepts; absent: nothing. */
   readonly alongside?: Alongside
 }

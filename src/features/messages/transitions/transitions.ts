@@ -1,5 +1,6 @@
 /** The one way in which a message changes its status: compare-and-set by the state table, with its event, its refund and what its followers fold in the same transaction. */
 import type { Tenant } from '../../../contract/caller.ts'
+import type { Id } from '../../../contract/ids.ts'
 import type { Db } from '../../../platform/database/sql.ts'
 import type { EventRow } from '../../../platform/outbox.ts'
 import { messageObject } from '../present.ts'
@@ -105,9 +106,12 @@ export function stepOf(before: MessageRow, requests: readonly TransitionRequest[
 }
 
 /** A step as it is written, with its first event; further ones follow in the same transaction. */
-export function writeOf({ ids, fresh_events }: Platform, { before, after, emitted: [first] }: Step): TransitionWrite {
+export function writeOf({ ids, fresh_events, tracing }: Platform, { before, after, emitted: [first] }: Step): TransitionWrite {
   const event = first === undefined ? null : eventRow(ids('evt'), first)
-  if (event !== null) fresh_events.add(event)
+  if (event !== null) {
+    fresh_events.add(event)
+    tracing.follow(event.id, after.id)
+  }
   return {
     account_id: after.account_id,
     mode: after.mode,
@@ -143,7 +147,7 @@ async function emit(platform: Platform, billing: BillingService, tx: Db, steps: 
   }
   await recordEvents(
     tx,
-    steps.flatMap(({ emitted }) => emitted.slice(1).map((row) => newEvent(platform.ids('evt'), row))),
+    steps.flatMap(({ emitted }) => emitted.slice(1).map((row) => newEvent(followed(platform, platform.ids('evt'), row), row))),
   )
 }
 
@@ -156,3 +160,9 @@ const newEvent = (id: NewEvent['id'], row: MessageRow): NewEvent => ({
   object: messageObject(row),
   created_at: row.updated_at,
 })
+
+/** The id of an event, which is of the trace of its message. */
+function followed({ tracing }: Platform, event_id: Id<'evt'>, { id }: MessageRow): Id<'evt'> {
+  tracing.follow(event_id, id)
+  return event_id
+}
