@@ -59,7 +59,7 @@ test('every refusal has one line with what names it, and what goes well has none
   )
   assert.ok(lines.every(({ duration_ms }) => Number.isInteger(duration_ms)))
   assert.equal(lines[1]!['client_request_id'], 'theirs'.repeat(100).slice(0, 128))
-  const fields = ['request_id', 'client_request_id', 'account_id', 'key_id', 'method', 'route', 'status', 'code', 'duration_ms']
+  const fields = ['request_id', 'trace_id', 'client_request_id', 'account_id', 'key_id', 'method', 'route', 'status', 'code', 'duration_ms']
   for (const line of lines) assert.deepEqual(Object.keys(line), fields)
   assert.doesNotMatch(JSON.stringify(lines), /secret/)
 })
