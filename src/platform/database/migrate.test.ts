@@ -3,9 +3,10 @@ import test, { type TestContext } from 'node:test'
 import { closing } from '../../../test/kit/closing.ts'
 import { testDatabase } from '../../../test/kit/database.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
+import { bringForward, migrate, missingMigrations, readSchemaFiles, type Migration, type SchemaFiles } from './migrate.ts'
 import { openPool } from './pool.ts'
 import { OperatorError } from '../operator-error.ts'
+import { transact } from './sql.ts'
 
 const clock = systemClock()
 
@@ -57,6 +58,21 @@ test('a database restored onto another cluster, or ahead of it, begins a new fee
   const [same] = await pool`select feed_epoch from installation`
 
   assert.deepEqual([restored!['feed_epoch'], ahead!['feed_epoch'], ahead!['above'], same!['feed_epoch']], [1, 2, true, 2])
+})
+
+test('a migration beside which others write events begins no new feed epoch', async (t) => {
+  const pool = await emptyDatabase(t)
+  await migrate(pool, clock)
+  const files = await readSchemaFiles()
+
+  await transact(pool, async (sql) => {
+    await sql`select pg_current_xact_id()`
+    await pool`insert into events (account_id, mode, id, type, object_id, object, created_at, position)
+      values ('acc_1', 'test', 'evt_1', 'message.sent', 'msg_1', '{}', '2026-01-31T09:30:00Z', feed_position())`
+    await bringForward(sql, clock, files)
+  })
+
+  assert.equal((await pool`select feed_epoch from installation`)[0]!['feed_epoch'], 0)
 })
 
 async function emptyDatabase(t: TestContext) {

@@ -152,6 +152,8 @@ async function refuseOldServer(sql: Db): Promise<void> {
 /**
  * The row that orders the event feed. A restored dump starts counting transactions anew, so a cluster that is not the one
  * that wrote here last, or a feed that is ahead of the cluster, begins a new epoch: later events stay behind earlier ones.
+ * Ahead of the cluster, and not of this transaction: while it migrates, others go on and write events behind it. A new epoch then would lose the events that
+ * are about to be committed in the old one, for readers have passed them.
  */
 async function keepInstallation(sql: Db, clock: Clock): Promise<void> {
   const [there] = await sql<{ tables: boolean }[]>`
@@ -165,7 +167,8 @@ async function keepInstallation(sql: Db, clock: Clock): Promise<void> {
     update installation set feed_epoch = feed_epoch + 1, system_identifier = system.system_identifier::text
     from pg_control_system() as system
     where installation.system_identifier <> system.system_identifier::text
-      or coalesce((select max(position) from events), 0) >= feed_position()`
+      or (select max(position) from events) > (feed_epoch::bigint << 48) + greatest(
+        pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1, pg_current_xact_id_if_assigned()::text::bigint)`
 }
 
 function numberOf(name: string): number {
