@@ -473,3 +473,17 @@ test('a delivery that succeeds while the queue is being read is not sent again',
   assert.deepEqual(await places(), { queued_ever: 1, queue: 0, retries: 0, ended: 1, spans: 0 })
   await world.invariants()
 })
+
+test('an event that the fan-out has passed and of which nobody has a delivery is named by doctor', async (t) => {
+  const { world, account, endpoint_id } = await start(t)
+  const [event_id] = await happen(world, account)
+  await world.tick('deliver')
+  await world.invariants()
+
+  await world.pool`delete from webhook_deliveries where event_id = ${event_id!}`
+
+  await assert.rejects(
+    world.invariants(),
+    new RegExp(`events-reach-their-subscribers: The event ${event_id} .* the endpoint ${endpoint_id}, which subscribes to message.sent`),
+  )
+})

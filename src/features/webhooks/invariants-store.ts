@@ -44,6 +44,30 @@ export async function cursorAhead(sql: Db): Promise<{ position: string; horizon:
     where w.position >= h.horizon`
 }
 
+/**
+ * Events from `id_floor` on that the fan-out has passed, without a delivery for who subscribes to them. Of endpoints that have never changed and filter nothing: what the others
+ * subscribed to then is not known any more. A delivery's id follows from its event's and its endpoint's (`deliveryId`).
+ */
+export async function missedEvents(sql: Db, id_floor: string): Promise<{ id: string; type: string; endpoint_id: string }[]> {
+  return await sql<{ id: string; type: string; endpoint_id: string }[]>`
+    with in_memory as materialized (
+      select d.endpoint_id, d.id from webhook_handoffs h cross join lateral webhook_handoff_deliveries(h.endpoints, h.deliveries) d
+    ), wanted as (
+      select e.account_id, e.mode, e.id, e.type, w.id as endpoint_id, 'whd_' || substr(e.id, 5, 14) || left(md5(e.id || w.id), 12) as delivery_id
+      from webhook_fan_out f, events e
+      join webhook_subscriptions s on s.account_id = e.account_id and s.mode = e.mode and s.event_type in (e.type, '*')
+      join webhook_endpoints w on w.account_id = s.account_id and w.mode = s.mode and w.id = s.endpoint_id
+      where e.id >= ${id_floor} and (e.position, e.id) <= (f.position, f.id) and e.position >= s.since_position and e.endpoint_id is null
+        and s.filters is null and w.version = 1 and w.status = 'active'
+    )
+    select id, type, endpoint_id from wanted
+    where not exists (select from webhook_deliveries d where d.account_id = wanted.account_id and d.mode = wanted.mode and d.endpoint_id = wanted.endpoint_id and d.id = wanted.delivery_id)
+      and not exists (select from webhook_queue q where q.endpoint_id = wanted.endpoint_id and q.id = wanted.delivery_id)
+      and not exists (select from webhook_retries r where r.endpoint_id = wanted.endpoint_id and r.id = wanted.delivery_id)
+      and not exists (select from in_memory m where m.endpoint_id = wanted.endpoint_id and m.id = wanted.delivery_id)
+    limit 20`
+}
+
 /** A minute is long for what goes to the queue after a second, and for what other processes take over after ten. */
 export async function staleHandoffs(sql: Db): Promise<{ process_id: string; size: number; created_at: string }[]> {
   return await sql<{ process_id: string; size: number; created_at: string }[]>`

@@ -1,8 +1,12 @@
 /** The truths of webhooks that `posthorn doctor` proves inside one snapshot. */
+import { idFloor } from '../../lib/ids.ts'
 import { invariant } from '../../platform/invariants.ts'
 import type { Invariant, Platform } from '../../platform/platform.ts'
 import { heldFeed } from '../../platform/feed-horizon.ts'
 import * as audit from './invariants-store.ts'
+
+/** Events are looked through so far back: each is a look into what is on record. */
+const lookedBackMs = 3600_000
 
 export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly Invariant[] => [
   invariant(
@@ -25,6 +29,11 @@ export const webhookInvariants = ({ clock }: Pick<Platform, 'clock'>): readonly 
     'fan-out-is-not-ahead',
     audit.cursorAhead,
     (row) => `The fan-out cursor stands at ${row.position}, above the horizon of the feed ${row.horizon}: events in between would be missed.`,
+  ),
+  invariant(
+    'events-reach-their-subscribers',
+    (sql) => audit.missedEvents(sql, idFloor('evt', clock.now() - lookedBackMs)),
+    (row) => `The event ${row.id} lies behind the fan-out, and the endpoint ${row.endpoint_id}, which subscribes to ${row.type}, has no delivery of it.`,
   ),
   invariant(
     'deliveries-in-memory-move-on',
