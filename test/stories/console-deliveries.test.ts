@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedInOwner } from '../kit/console-api.ts'
 import { deliveries, message, pass, start, subscribe } from '../kit/subscribing.ts'
+import { until } from '../kit/waiting.ts'
 
 const code = (answer: { body: { error?: { code: string } } }) => answer.body.error?.code
 
@@ -23,6 +24,32 @@ test('a message has the deliveries of its events, to every endpoint that got the
   assert.equal(listed.body.data.length, 3)
   client.mode = 'live'
   assert.equal(code(await client.send('GET', `/messages/${sent.body.id}/deliveries`)), 'resource_missing')
+})
+
+test('what is made again is pending until its attempt has ended, also while the receiver has it', async (t) => {
+  const { world, account, receiver } = await start(t, { webhook_retry_delays: [] })
+  const client = await signedInOwner(world)
+  receiver.always({ status: 500 })
+  const endpoint = await subscribe(account, receiver, { events: ['message.delivered'] })
+  await account.api.post('/v1/messages', message())
+  await pass(world, 10_000)
+  const progress = async () => {
+    const { pending, failed } = (await client.send('GET', `/deliveries/retry?endpoint=${endpoint.id}`)).body
+    return { pending, failed }
+  }
+  receiver.answerNext('hang')
+  assert.equal((await client.send('POST', '/deliveries/retry', { endpoint: endpoint.id })).body.count, 1)
+  assert.deepEqual(await progress(), { pending: 1, failed: 0 })
+  const attempt = world.tick('deliver')
+  await until(
+    'the receiver to have it',
+    () => receiver.received.length,
+    (count) => count === 2,
+  )
+  assert.deepEqual(await progress(), { pending: 1, failed: 0 })
+  await world.clock.advance(60_000)
+  await attempt
+  assert.deepEqual(await progress(), { pending: 0, failed: 1 })
 })
 
 test('what failed is made again at once, one attempt each, and counted before', async (t) => {

@@ -42,10 +42,11 @@ export async function countEnded(sql: Db, tenant: Tenant, endpoint_id: string, s
   return rows.length
 }
 
-/** How many that somebody asked for once more have not been attempted yet, as far as `limit`. */
+/** How many that somebody asked for once more have not been attempted yet, as far as `limit`: those that wait for their time, and those that the lane has brought to the queue. */
 export async function countRequested(sql: Db, { account_id, mode }: Tenant, endpoint_id: string, limit: number): Promise<number> {
-  const rows = await sql`
-    select from webhook_retries where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and not scheduled limit ${limit}`
+  const requested = (queue: string) =>
+    sql`(select from ${sql(queue)} where account_id = ${account_id} and mode = ${mode} and endpoint_id = ${endpoint_id} and not scheduled limit ${limit})`
+  const rows = await sql`${requested('webhook_retries')} union all ${requested('webhook_queue')} limit ${limit}`
   return rows.length
 }
 
