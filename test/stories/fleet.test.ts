@@ -50,8 +50,9 @@ test(
     const [front, back] = fleet.apis
     await front.kill('service')
     await load.moved()
-    await front.start()
+    // nobody answers now, and whoever sends is soon asking the one that hangs
     back.hang()
+    await front.start()
     await load.moved()
     back.wake()
     await load.moved()
@@ -211,6 +212,9 @@ async function toldOf({ apis }: Fleet, key: string, count: number): Promise<stri
   return told
 }
 
+/** How long a sender waits for an answer before it asks the other API. */
+const patienceMs = 5_000
+
 /** Senders of whom each has an API that it likes, and asks the other one where that gives no answer; a message keeps its key until it is accepted. */
 function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
   const accepted = new Map<string, string>()
@@ -222,7 +226,8 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
     const n = next++
     const message = { channel: channels[n % channels.length], to: recipientOf(n), type: 'text', text: { body: `Number ${n}` } }
     for (let attempt = 0; ; attempt++) {
-      const answer = await clients[(sender + attempt) % 2]!.post('/v1/messages', message, { 'idempotency-key': `k${n}` }).catch(() => undefined)
+      const asked = clients[(sender + attempt) % 2]!.post('/v1/messages', message, { 'idempotency-key': `k${n}` })
+      const answer = await withinPatience(asked.catch(() => undefined))
       if (answer?.status === 202) return void accepted.set(answer.body.id, message.to)
       if (answer !== undefined && answer.status < 500 && answer.status !== 409) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
       await clock.sleep(10)
@@ -251,4 +256,13 @@ function startLoad({ apis }: Fleet, key: string, channels: readonly string[]) {
       return accepted
     },
   }
+}
+
+/** The answer, or undefined where the sender has given it up. */
+async function withinPatience<T>(answer: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController()
+  const late = clock.sleep(patienceMs, over.signal).then(() => undefined)
+  const first = await Promise.race([answer, late])
+  over.abort()
+  return first
 }
