@@ -25,7 +25,9 @@ export const consoleBudgets: Measurement = {
   name: 'console',
   title: 'The console in a browser',
   async run(options) {
-    const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => path !== undefined && existsSync(path))
+    const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-headless-shell'].find(
+      (path) => path !== undefined && existsSync(path),
+    )
     if (executablePath === undefined) return { figures: [], notes: ['Left out: there is no Chromium. Name it in CHROMIUM.'] }
     await using service = await startService({ env: { POSTHORN_RATE_LIMIT_CONSOLE: '1000000' } })
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })

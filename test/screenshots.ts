@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { signedInOwner } from './kit/console-api.ts'
-import { heading, schemes, skipWithoutBrowser, startConsoleWorld, windowOf, type OwnersConsole } from './kit/console.ts'
+import { withoutChromium } from './kit/chromium.ts'
+import { heading, schemes, startConsoleWorld, windowOf, type OwnersConsole } from './kit/console.ts'
 import { seedAccount } from './kit/seeded-account.ts'
 
 const folder = join(import.meta.dirname, '../docs/guides/pictures')
@@ -19,7 +20,7 @@ interface Shot {
   readonly width?: number
 }
 
-test('the pictures of the guide', { skip: skipWithoutBrowser, timeout: 240_000 }, async (t) => {
+test('the pictures of the guide', { skip: withoutChromium, timeout: 240_000 }, async (t) => {
   // what fails is not tried again, so that it stands there as failed
   const world = await startConsoleWorld(t, { settings: { webhook_retry_delays: [] } })
   const account = await world.account({ name: 'Harbour Coffee' })

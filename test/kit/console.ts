@@ -1,19 +1,14 @@
 /** The console in a real browser, on the service of a world: what is on the screen is found by role and accessible name. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { freePort } from '../../src/lib/free-port.ts'
+import { browserContext } from './chromium.ts'
 import { ownerPassword, signedInOwner, type ConsoleClient } from './console-api.ts'
 import { until } from './waiting.ts'
 import { startWorld, type PlatformOptions, type TestAccount, type World } from './world.ts'
-
-const executablePath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => path !== undefined && existsSync(path),
-)
-/** The option `skip` of tests that need a browser. */
-export const skipWithoutBrowser = executablePath === undefined && 'needs Chromium; name it in CHROMIUM'
 
 /** What is waited for in the browser has come within this time, or the test fails. */
 const patienceMs = 20_000
@@ -40,9 +35,7 @@ export interface ConsolePage {
 
 /** A browser's window of its own, with nothing stored. It is closed at the end of the test. */
 export async function openConsole(t: TestContext, base_url: string, options: ConsoleOptions = {}): Promise<ConsolePage> {
-  const context = await (
-    await launched(t)
-  ).newContext({
+  const context = await browserContext(t, {
     colorScheme: options.scheme ?? 'light',
     viewport: { width: options.width ?? 1280, height: 800 },
     reducedMotion: 'reduce',
@@ -64,18 +57,6 @@ export async function openConsole(t: TestContext, base_url: string, options: Con
     goto: async (path) => void (await page.goto(base_url + path)),
     assertQuiet: () => assert.deepEqual({ complaints, foreign }, { complaints: [], foreign: [] }),
   }
-}
-
-const browsers = new WeakMap<TestContext, Promise<Browser>>()
-
-/** One browser a test, however many windows it opens. */
-async function launched(t: TestContext): Promise<Browser> {
-  const known = browsers.get(t)
-  if (known !== undefined) return known
-  const launching = chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'], timeout: patienceMs })
-  browsers.set(t, launching)
-  t.after(async () => (await launching).close())
-  return launching
 }
 
 /** What axe finds against WCAG 2.2 AA on what the page shows now: the rule and where, a line each. */

@@ -4,7 +4,8 @@ import { execFile } from 'node:child_process'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { button, heading, openOwnersConsole, skipWithoutBrowser, titled } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { button, heading, openOwnersConsole, titled } from '../kit/console.ts'
 
 const run = promisify(execFile)
 
@@ -18,7 +19,7 @@ async function requestShown(page: Page): Promise<string> {
   return command
 }
 
-test('the request that a screen shows is answered as it stands, by a key or by the session', { skip: skipWithoutBrowser }, async (t) => {
+test('the request that a screen shows is answered as it stands, by a key or by the session', { skip: withoutChromium }, async (t) => {
   const { page, show, goto, account, owner, assertQuiet } = await openOwnersConsole(t)
   const env = { ...process.env, POSTHORN_KEY: account.key, POSTHORN_SESSION: owner.cookie!.split('=')[1]! }
   const shown = new Map<string, string>()

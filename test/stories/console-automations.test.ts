@@ -1,9 +1,10 @@
 /** Sources and automations in the console: made, tried without sending, activated, and followed (behaviour: console 6.6). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 
-test('a source is made, its key is shown once, an automation follows its events, and its receipts are told', { skip: skipWithoutBrowser }, async (t) => {
+test('a source is made, its key is shown once, an automation follows its events, and its receipts are told', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, owner, world, account, assertQuiet } = opened
   await show('integrations')

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 
 /** Presses a button that asks for a file, and chooses this one. */
 async function choosing(page: Page, name: string, file: { name: string; mimeType: string; buffer: Buffer }): Promise<void> {
@@ -32,7 +33,7 @@ async function writeCampaign(page: Page, name: string, recipients: string): Prom
   await field(page, 'Message').fill('Hello {{first_name}}, the sale begins.')
 }
 
-test('what is entered while a draft is being stored stays, and is stored with the next press', { skip: skipWithoutBrowser }, async (t) => {
+test('what is entered while a draft is being stored stays, and is stored with the next press', { skip: withoutChromium }, async (t) => {
   const { page, show, account, assertQuiet } = await openOwnersConsole(t)
   await show('campaigns/new')
   await writeCampaign(page, 'Sale', '+15005550006,Ada')
@@ -56,7 +57,7 @@ test('what is entered while a draft is being stored stays, and is stored with th
   assertQuiet()
 })
 
-test('a campaign is written, kept over a reload, checked, launched and followed to its end', { skip: skipWithoutBrowser }, async (t) => {
+test('a campaign is written, kept over a reload, checked, launched and followed to its end', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, owner, world, assertQuiet } = opened
   await show('campaigns')
@@ -114,7 +115,7 @@ test('a campaign is written, kept over a reload, checked, launched and followed 
   assert.equal(await page.getByRole('textbox', { name: 'Recipients' }).inputValue(), '+15005550001,Bob')
 })
 
-test('a running campaign is paused, resumed, cancelled and duplicated; a template has a field for each blank', { skip: skipWithoutBrowser }, async (t) => {
+test('a running campaign is paused, resumed, cancelled and duplicated; a template has a field for each blank', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, owner } = opened
   await show('campaigns/new')
@@ -166,7 +167,7 @@ test('a running campaign is paused, resumed, cancelled and duplicated; a templat
 
 test(
   'a file is uploaded and linked; a template that cannot be sent any more stays in its draft, and its field says so',
-  { skip: skipWithoutBrowser },
+  { skip: withoutChromium },
   async (t) => {
     const opened = await openOwnersConsole(t)
     const { page, show, owner, world } = opened

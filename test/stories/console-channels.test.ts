@@ -1,7 +1,8 @@
 /** Channels and templates in the console: connecting with a provider, trying it, and what recipients would see (behaviour: console 6.2). */
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 import { simulateTwilio } from '../kit/simulators/twilio.ts'
 
 const account_sid = 'AC0123456789abcdef0123456789abcdef'
@@ -16,7 +17,7 @@ async function withTwilio(t: TestContext) {
   return { ...opened, sim }
 }
 
-test('a channel is connected with the fields of its provider, tried, changed and deleted', { skip: skipWithoutBrowser }, async (t) => {
+test('a channel is connected with the fields of its provider, tried, changed and deleted', { skip: withoutChromium }, async (t) => {
   const opened = await withTwilio(t)
   const { page, show, owner, world } = opened
   await show('channels', 'live')
@@ -75,7 +76,7 @@ test('a channel is connected with the fields of its provider, tried, changed and
   assert.equal((await owner.send('GET', '/v1/channels')).body.data.length, 0)
 })
 
-test('test mode shows its channels, and the templates of one as a phone shows them', { skip: skipWithoutBrowser }, async (t) => {
+test('test mode shows its channels, and the templates of one as a phone shows them', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, assertQuiet } = opened
   await show('channels')

@@ -2,18 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
-import {
-  assertPresentable,
-  assertPresentableEverywhere,
-  button,
-  field,
-  heading,
-  inEitherSchemeAndWidth,
-  openOwnersConsole,
-  skipWithoutBrowser,
-} from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole } from '../kit/console.ts'
 
-const skip = { skip: skipWithoutBrowser }
+const skip = { skip: withoutChromium }
 
 test('a contact is made, found, tagged, changed, blocked and deleted in the console', skip, async (t) => {
   const { page, show, assertQuiet, account } = await openOwnersConsole(t)

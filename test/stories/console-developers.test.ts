@@ -1,9 +1,10 @@
 /** API keys, requests and snippets in the console, in a browser (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 
-test('a key is made once, shown once, used, found in the requests by an id, and revoked', { skip: skipWithoutBrowser }, async (t) => {
+test('a key is made once, shown once, used, found in the requests by an id, and revoked', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const { world, page, show, assertQuiet } = owners
   await show('developers')

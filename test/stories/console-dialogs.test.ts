@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { ownerPassword } from '../kit/console-api.ts'
-import { button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { button, field, heading, openOwnersConsole } from '../kit/console.ts'
 import { until } from '../kit/waiting.ts'
 
 /** The name of what has the focus. */
@@ -20,7 +21,7 @@ const focusOn = (page: Page, name: string) =>
     (seen) => seen.replace(/\s*\*$/, '') === name,
   )
 
-test('where a dialog asks for the password once more, that is in front of it, and what was asked for is done', { skip: skipWithoutBrowser }, async (t) => {
+test('where a dialog asks for the password once more, that is in front of it, and what was asked for is done', { skip: withoutChromium }, async (t) => {
   const { page, show, world, assertQuiet } = await openOwnersConsole(t)
   await show('developers')
   await heading(page, 'Developers').waitFor()
@@ -50,7 +51,7 @@ test('where a dialog asks for the password once more, that is in front of it, an
   assertQuiet()
 })
 
-test('where a session ends over an open dialog, the sign-in is in front of it, and what was entered stays', { skip: skipWithoutBrowser }, async (t) => {
+test('where a session ends over an open dialog, the sign-in is in front of it, and what was entered stays', { skip: withoutChromium }, async (t) => {
   const { page, show, world } = await openOwnersConsole(t)
   await show('messages')
   await heading(page, 'Messages').waitFor()

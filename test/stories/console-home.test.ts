@@ -1,18 +1,10 @@
 /** Home and the search of the console, in a browser (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  assertPresentable,
-  assertPresentableEverywhere,
-  button,
-  heading,
-  inEitherSchemeAndWidth,
-  openOwnersConsole,
-  skipWithoutBrowser,
-  titled,
-} from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, heading, inEitherSchemeAndWidth, openOwnersConsole, titled } from '../kit/console.ts'
 
-test('Home tells how messages fare, as a chart and as a table, in either scheme and width', { skip: skipWithoutBrowser }, async (t) => {
+test('Home tells how messages fare, as a chart and as a table, in either scheme and width', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const { world, account } = owners
   for (const to of ['+15005550006', '+15005550006', '+15005550001'])
@@ -37,7 +29,7 @@ test('Home tells how messages fare, as a chart and as a table, in either scheme 
   assertQuiet()
 })
 
-test('from an id, a phone number or a reference the search leads to what it names, the contact first', { skip: skipWithoutBrowser }, async (t) => {
+test('from an id, a phone number or a reference the search leads to what it names, the contact first', { skip: withoutChromium }, async (t) => {
   const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
   const contact = (await account.api.post('/v1/contacts', { phone: '+15005550006', first_name: '<b>Ada</b>' })).body
   const message = (

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { automationOf } from '../kit/automations.ts'
-import { openOwnersConsole, sidewaysPixels, skipWithoutBrowser, widths, type OwnersConsole } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { openOwnersConsole, sidewaysPixels, widths, type OwnersConsole } from '../kit/console.ts'
 import { until } from '../kit/waiting.ts'
 
 /** Markup, an address that is a script, letters that run to the left with an override that is not ended, and one long word; of this many characters. */
@@ -79,7 +80,7 @@ async function written({ world, account, owner }: OwnersConsole): Promise<{ read
   return { test: [...lists, ...single], live: [`channels/${channel.id}`, `templates?channel=${channel.id}`] }
 }
 
-test('what customers write is shown as text on every screen, runs nowhere and scrolls nothing sideways', { skip: skipWithoutBrowser }, async (t) => {
+test('what customers write is shown as text on every screen, runs nowhere and scrolls nothing sideways', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, assertQuiet } = opened
   const screens = await written(opened)

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { until } from '../kit/waiting.ts'
-import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole } from '../kit/console.ts'
 
 const csv = 'Mobile;First name;Shoe size\n+14155550123;Ada;38\n12;Bob;44\n'
 const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(`\uFEFF${csv}`) }
 
-test('contacts are imported from a file whose columns are named on the screen', { skip: skipWithoutBrowser }, async (t) => {
+test('contacts are imported from a file whose columns are named on the screen', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, assertQuiet, account, world } = opened
 

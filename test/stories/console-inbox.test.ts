@@ -2,19 +2,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  assertPresentable,
-  button,
-  field,
-  heading,
-  inEitherSchemeAndWidth,
-  openOwnersConsole,
-  skipWithoutBrowser,
-  titled,
-  type OwnersConsole,
-} from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, titled, type OwnersConsole } from '../kit/console.ts'
 
-const skip = { skip: skipWithoutBrowser }
+const skip = { skip: withoutChromium }
 const shots = process.env['CONSOLE_SHOTS']
 const hourMs = 3600_000
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { ownerPassword } from '../kit/console-api.ts'
-import { button, field, heading, openConsole, openOwnersConsole, skipWithoutBrowser, startConsoleWorld } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { button, field, heading, openConsole, openOwnersConsole, startConsoleWorld } from '../kit/console.ts'
 
 /** More stops than any screen has. */
 const stopsMax = 90
@@ -29,7 +30,7 @@ async function type(page: Page, target: Locator, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-test('from the link to a first message that is delivered, in five steps', { skip: skipWithoutBrowser }, async (t) => {
+test('from the link to a first message that is delivered, in five steps', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const link = (await world.services.operators.offerSetup())!
@@ -61,7 +62,7 @@ test('from the link to a first message that is delivered, in five steps', { skip
   assertQuiet()
 })
 
-test('why a message did not arrive, a campaign, failed deliveries and an automation', { skip: skipWithoutBrowser }, async (t) => {
+test('why a message did not arrive, a campaign, failed deliveries and an automation', { skip: withoutChromium }, async (t) => {
   const { page, show, account, owner, world, assertQuiet } = await openOwnersConsole(t, { platform: { settings: { webhook_retry_delays: [] } } })
   const pass = async (ms: number) => {
     await world.clock.advance(ms)

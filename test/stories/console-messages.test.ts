@@ -1,20 +1,11 @@
 /** Messages in the console: sending one, finding it, why it did not arrive, sending it again and cancelling (behaviour: console 6.3). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  assertPresentable,
-  assertPresentableEverywhere,
-  button,
-  field,
-  heading,
-  inEitherSchemeAndWidth,
-  openOwnersConsole,
-  skipWithoutBrowser,
-  titled,
-} from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, titled } from '../kit/console.ts'
 import { until } from '../kit/waiting.ts'
 
-const skip = { skip: skipWithoutBrowser }
+const skip = { skip: withoutChromium }
 
 test('a message is sent from the console, found by its filters, and tells why it did not arrive', skip, async (t) => {
   const { page, show, assertQuiet, account, world } = await openOwnersConsole(t)

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
-import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 
-test('billing shows what there is, what it went for and every entry; the ledger is a file too', { skip: skipWithoutBrowser }, async (t) => {
+test('billing shows what there is, what it went for and every entry; the ledger is a file too', { skip: withoutChromium }, async (t) => {
   const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
   await world.services.billing.grantPackage(world.pool, {
     account_id: account.id,
@@ -38,7 +39,7 @@ test('billing shows what there is, what it went for and every entry; the ledger 
   assertQuiet()
 })
 
-test('a list is made once however often one clicks, survives a reload as a draft, and is taken away', { skip: skipWithoutBrowser }, async (t) => {
+test('a list is made once however often one clicks, survives a reload as a draft, and is taken away', { skip: withoutChromium }, async (t) => {
   const { account, page, show, assertQuiet } = await openOwnersConsole(t)
   await show('lists')
   await page.getByText('There are no lists yet.').waitFor()
@@ -59,7 +60,7 @@ test('a list is made once however often one clicks, survives a reload as a draft
   assertQuiet()
 })
 
-test('a segment is written rule by rule; what is wrong is said at its field', { skip: skipWithoutBrowser }, async (t) => {
+test('a segment is written rule by rule; what is wrong is said at its field', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const { account, page, show, assertQuiet } = owners
   await account.api.post('/v1/contacts', { phone: '+4915112345678', tags: ['vip'] })

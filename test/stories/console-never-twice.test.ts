@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { closing } from '../kit/closing.ts'
-import { button, field, heading, openConsole, openOwnersConsole, signInOn, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { button, field, heading, openConsole, openOwnersConsole, signInOn } from '../kit/console.ts'
 import { ownerPassword } from '../kit/console-api.ts'
 import { makeKey } from '../kit/load.ts'
 import { serviceProcess } from '../kit/service.ts'
@@ -30,67 +31,63 @@ async function write(page: Page, body: string): Promise<void> {
   await field(dialogOf(page), 'Message').fill(body)
 }
 
-test(
-  'a message is sent once where its answer is lost, the page is loaded anew, and a copy of the tab sends it too',
-  { skip: skipWithoutBrowser },
-  async (t) => {
-    const { page, show, account, assertQuiet } = await openOwnersConsole(t)
-    // as over plain http from another machine, where a browser has neither
-    await page.context().addInitScript(() => {
-      Object.defineProperty(crypto, 'randomUUID', { value: undefined })
-      Object.defineProperty(navigator, 'clipboard', { value: undefined })
-    })
-    const sent = async (path = '') => (await account.api.get(`/v1/messages${path}`)).body.data.length as number
-    await show('messages')
-    await losingAnswers(page, '**/v1/messages', 2)
-    await write(page, 'Your order has left.')
-    const copying = page.waitForEvent('popup')
-    await page.evaluate('void window.open(location.href)')
-    const copy = await copying
-    await page.bringToFront()
-    await button(dialogOf(page), 'Send').click()
-    await dialogOf(page).getByRole('alert').waitFor()
-    await page.reload()
-    await button(page, 'Send message').click()
-    assert.equal(await field(dialogOf(page), 'Message').inputValue(), 'Your order has left.')
-    await button(dialogOf(page), 'Send').click()
-    await dialogOf(page).getByRole('alert').waitFor()
-    await button(dialogOf(page), 'Send').click()
-    await heading(page, 'Message').waitFor()
-    assert.equal(await sent(), 1)
+test('a message is sent once where its answer is lost, the page is loaded anew, and a copy of the tab sends it too', { skip: withoutChromium }, async (t) => {
+  const { page, show, account, assertQuiet } = await openOwnersConsole(t)
+  // as over plain http from another machine, where a browser has neither
+  await page.context().addInitScript(() => {
+    Object.defineProperty(crypto, 'randomUUID', { value: undefined })
+    Object.defineProperty(navigator, 'clipboard', { value: undefined })
+  })
+  const sent = async (path = '') => (await account.api.get(`/v1/messages${path}`)).body.data.length as number
+  await show('messages')
+  await losingAnswers(page, '**/v1/messages', 2)
+  await write(page, 'Your order has left.')
+  const copying = page.waitForEvent('popup')
+  await page.evaluate('void window.open(location.href)')
+  const copy = await copying
+  await page.bringToFront()
+  await button(dialogOf(page), 'Send').click()
+  await dialogOf(page).getByRole('alert').waitFor()
+  await page.reload()
+  await button(page, 'Send message').click()
+  assert.equal(await field(dialogOf(page), 'Message').inputValue(), 'Your order has left.')
+  await button(dialogOf(page), 'Send').click()
+  await dialogOf(page).getByRole('alert').waitFor()
+  await button(dialogOf(page), 'Send').click()
+  await heading(page, 'Message').waitFor()
+  assert.equal(await sent(), 1)
 
-    await copy.bringToFront()
-    await button(copy, 'Send message').click()
-    assert.equal(await field(dialogOf(copy), 'Message').inputValue(), 'Your order has left.')
-    await button(dialogOf(copy), 'Send').click()
-    await heading(copy, 'Message').waitFor()
-    assert.equal(new URL(copy.url()).pathname, new URL(page.url()).pathname)
-    assert.equal(await sent(), 1)
+  await copy.bringToFront()
+  await button(copy, 'Send message').click()
+  assert.equal(await field(dialogOf(copy), 'Message').inputValue(), 'Your order has left.')
+  await button(dialogOf(copy), 'Send').click()
+  await heading(copy, 'Message').waitFor()
+  assert.equal(new URL(copy.url()).pathname, new URL(page.url()).pathname)
+  assert.equal(await sent(), 1)
 
-    await copy.close()
-    // the same words once more are another message
-    await show('messages')
-    await write(page, 'Your order has left.')
-    await button(dialogOf(page), 'Send').click()
-    await heading(page, 'Message').waitFor()
-    assert.equal(await sent(), 2)
-    await losingAnswers(page, '**/v1/messages', 1)
-    await button(page, 'Send again').click()
-    await page.getByRole('alert').waitFor()
-    await page.reload()
-    const before = page.url()
-    await button(page, 'Send again').click()
-    await page.waitForURL((url) => url.href !== before)
-    assert.equal(await sent(), 3)
+  await copy.close()
+  // the same words once more are another message
+  await show('messages')
+  await write(page, 'Your order has left.')
+  await button(dialogOf(page), 'Send').click()
+  await heading(page, 'Message').waitFor()
+  assert.equal(await sent(), 2)
+  await losingAnswers(page, '**/v1/messages', 1)
+  await button(page, 'Send again').click()
+  await page.getByRole('alert').waitFor()
+  await page.reload()
+  const before = page.url()
+  await button(page, 'Send again').click()
+  await page.waitForURL((url) => url.href !== before)
+  assert.equal(await sent(), 3)
 
-    await button(page, 'API').click()
-    await button(page, 'Copy').first().click()
-    await button(page, 'Copied').first().waitFor()
-    assertQuiet()
-  },
-)
+  await button(page, 'API').click()
+  await button(page, 'Copy').first().click()
+  await button(page, 'Copied').first().waitFor()
+  assertQuiet()
+})
 
-test('a campaign is launched once by two tabs, and by a tab whose answer was lost', { skip: skipWithoutBrowser }, async (t) => {
+test('a campaign is launched once by two tabs, and by a tab whose answer was lost', { skip: withoutChromium }, async (t) => {
   const { page, show, account, world, window, assertQuiet } = await openOwnersConsole(t)
   const draft = await account.api.post('/v1/campaigns', {
     name: 'Sale',
@@ -122,7 +119,7 @@ test('a campaign is launched once by two tabs, and by a tab whose answer was los
   assertQuiet()
 })
 
-test('a service that is killed in the middle of sending sends once when it is there again', { skip: skipWithoutBrowser, timeout: 120_000 }, async (t) => {
+test('a service that is killed in the middle of sending sends once when it is there again', { skip: withoutChromium, timeout: 120_000 }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-console-'))
   closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
   const service = await serviceProcess(dataDir, { POSTHORN_LOG_LEVEL: 'silent' })

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { request } from 'undici'
-import { assertPresentable, openConsole, schemes, skipWithoutBrowser, titled, widths } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, openConsole, schemes, titled, widths } from '../kit/console.ts'
 import { startWorld } from '../kit/world.ts'
 
 test('every address of the console answers the one page, not to be stored, with a policy whose nonce is new each time', async (t) => {
@@ -71,7 +72,7 @@ test('what is asked below api and nobody answers is an unknown path, not the pag
   }
 })
 
-test('an address that no screen has says so, in either scheme and width, and asks nobody but the service', { skip: skipWithoutBrowser }, async (t) => {
+test('an address that no screen has says so, in either scheme and width, and asks nobody but the service', { skip: withoutChromium }, async (t) => {
   const { base_url } = await startWorld(t)
 
   for (const scheme of schemes)

@@ -1,19 +1,8 @@
 /** Setting up, signing in and the frame of the console, in a browser (behaviour: console 1.5). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  assertPresentable,
-  button,
-  field,
-  heading,
-  openConsole,
-  schemes,
-  signInOn,
-  skipWithoutBrowser,
-  startConsoleWorld,
-  titled,
-  widths,
-} from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, button, field, heading, openConsole, schemes, signInOn, startConsoleWorld, titled, widths } from '../kit/console.ts'
 import { ownerPassword, signedInOwner } from '../kit/console-api.ts'
 import type { World } from '../kit/world.ts'
 
@@ -23,7 +12,7 @@ async function withOwner(world: World): Promise<string> {
   return `/console/${account}`
 }
 
-test('the printed link makes the first owner, who is at Home in test mode; the token is nowhere in the address', { skip: skipWithoutBrowser }, async (t) => {
+test('the printed link makes the first owner, who is at Home in test mode; the token is nowhere in the address', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const link = await world.services.operators.offerSetup()
@@ -51,7 +40,7 @@ test('the printed link makes the first owner, who is at Home in test mode; the t
   assertQuiet()
 })
 
-test('whoever is not signed in signs in and comes back, and never goes to another site', { skip: skipWithoutBrowser }, async (t) => {
+test('whoever is not signed in signs in and comes back, and never goes to another site', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const home = await withOwner(world)
@@ -82,7 +71,7 @@ test('whoever is not signed in signs in and comes back, and never goes to anothe
   assertQuiet()
 })
 
-test('the frame is presentable in either scheme and width, says the mode, and leads on by keyboard', { skip: skipWithoutBrowser }, async (t) => {
+test('the frame is presentable in either scheme and width, says the mode, and leads on by keyboard', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const home = await withOwner(world)
@@ -116,7 +105,7 @@ test('the frame is presentable in either scheme and width, says the mode, and le
     }
 })
 
-test('where a session ends, a dialog asks for the password over the screen', { skip: skipWithoutBrowser }, async (t) => {
+test('where a session ends, a dialog asks for the password over the screen', { skip: withoutChromium }, async (t) => {
   const world = await startConsoleWorld(t)
   await world.account()
   const home = await withOwner(world)

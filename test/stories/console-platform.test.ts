@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { consoleClient, ownerPassword } from '../kit/console-api.ts'
+import { withoutChromium } from '../kit/chromium.ts'
 import {
   assertPresentable,
   assertPresentableEverywhere,
@@ -11,11 +12,10 @@ import {
   inEitherSchemeAndWidth,
   openConsole,
   openOwnersConsole,
-  skipWithoutBrowser,
   titled,
 } from '../kit/console.ts'
 
-test('an administrator makes an account, acts for another one with a reason, and ends it', { skip: skipWithoutBrowser }, async (t) => {
+test('an administrator makes an account, acts for another one with a reason, and ends it', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { world, owner, page, goto, assertQuiet } = opened
   const theirs = await world.account({ name: 'Theirs <b>' })

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { TOTP } from 'otpauth'
-import { assertPresentable, button, field, heading, openOwnersConsole, schemes, signInOn, skipWithoutBrowser, widths } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, button, field, heading, openOwnersConsole, schemes, signInOn, widths } from '../kit/console.ts'
 import { ownerPassword } from '../kit/console-api.ts'
 
 const otherPassword = 'another horse, another battery'
 
-test('the profile is presentable in either scheme and width, also where the colours are chosen', { skip: skipWithoutBrowser }, async (t) => {
+test('the profile is presentable in either scheme and width, also where the colours are chosen', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
 
   for (const scheme of schemes)
@@ -26,7 +27,7 @@ test('the profile is presentable in either scheme and width, also where the colo
     }
 })
 
-test('a new password takes the one before, and ends the sessions elsewhere', { skip: skipWithoutBrowser }, async (t) => {
+test('a new password takes the one before, and ends the sessions elsewhere', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const elsewhere = await owners.owner.send('POST', '/session', { email: 'owner@example.com', password: ownerPassword })
   assert.equal(elsewhere.status, 201)
@@ -48,7 +49,7 @@ test('a new password takes the one before, and ends the sessions elsewhere', { s
   assertQuiet()
 })
 
-test('two-factor authentication is set up with a key, its code signs in, and a recovery code does once', { skip: skipWithoutBrowser }, async (t) => {
+test('two-factor authentication is set up with a key, its code signs in, and a recovery code does once', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const { page, goto, world, assertQuiet } = owners
   await goto('/console/profile')
@@ -87,7 +88,7 @@ test('two-factor authentication is set up with a key, its code signs in, and a r
   assertQuiet()
 })
 
-test('what takes the password once more asks for it in a dialog, and then is done', { skip: skipWithoutBrowser }, async (t) => {
+test('what takes the password once more asks for it in a dialog, and then is done', { skip: withoutChromium }, async (t) => {
   const { page, goto, world, assertQuiet } = await openOwnersConsole(t)
   await goto('/console/profile')
   await heading(page, 'Profile').waitFor()

@@ -1,9 +1,10 @@
 /** Single sign-on in a browser: linked on the profile, then used to sign in (behaviour: console 3.14). */
 import test from 'node:test'
-import { assertPresentable, button, heading, openConsole, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, button, heading, openConsole, openOwnersConsole } from '../kit/console.ts'
 import { simulateOidc } from '../kit/simulators/oidc.ts'
 
-test('an identity is linked on the profile and signs in from then on', { skip: skipWithoutBrowser }, async (t) => {
+test('an identity is linked on the profile and signs in from then on', { skip: withoutChromium }, async (t) => {
   const provider = await simulateOidc(t)
   provider.person = { sub: 'u1', email: 'olivia@acme.example' }
   const oidc = { issuer: provider.url, client_id: provider.client_id, client_secret: provider.client_secret, name: 'Acme ID' }

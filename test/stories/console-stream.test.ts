@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { request } from 'undici'
 import test, { type TestContext } from 'node:test'
 import { consoleClient, ownerPassword, signedInOwner, type ConsoleClient } from '../kit/console-api.ts'
-import { button, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { button, openOwnersConsole } from '../kit/console.ts'
 import { startProcess } from '../kit/process.ts'
 import { until } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
@@ -219,7 +220,7 @@ test('a session holds so many streams at most', async (t) => {
   assert.deepEqual([status, body.error.code, headers['retry-after']], [429, 'rate_limit_exceeded', '15'])
 })
 
-test('what is on the screen changes by itself', { skip: skipWithoutBrowser }, async (t) => {
+test('what is on the screen changes by itself', { skip: withoutChromium }, async (t) => {
   const { world, account, page, show, assertQuiet } = await openOwnersConsole(t)
   const { body } = await account.api.post('/v1/messages', { channel: 'ch_test_sms', to: '+15005550006', type: 'text', text: { body: 'Hi' } })
   await show(`messages/${body.id}`)

@@ -1,11 +1,12 @@
 /** The team, the settings and the audit log of an account in the console, and the links that lead into it (behaviour: console 6.1). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, assertPresentableEverywhere, button, field, heading, openConsole, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openConsole, openOwnersConsole } from '../kit/console.ts'
 
 const password = 'another horse, another battery'
 
-test('an owner invites somebody by a link, who joins, is given another role, and is removed', { skip: skipWithoutBrowser }, async (t) => {
+test('an owner invites somebody by a link, who joins, is given another role, and is removed', { skip: withoutChromium }, async (t) => {
   const { world, page, show, account, assertQuiet } = await openOwnersConsole(t)
   await show('team')
   await heading(page, 'Team').waitFor()
@@ -43,7 +44,7 @@ test('an owner invites somebody by a link, who joins, is given another role, and
   assertQuiet()
 })
 
-test('settings are saved and stand in the audit log, in either scheme and width', { skip: skipWithoutBrowser }, async (t) => {
+test('settings are saved and stand in the audit log, in either scheme and width', { skip: withoutChromium }, async (t) => {
   const owners = await openOwnersConsole(t)
   const { page, show, assertQuiet } = owners
   await show('settings')
@@ -65,7 +66,7 @@ test('settings are saved and stand in the audit log, in either scheme and width'
   assertQuiet()
 })
 
-test('a forgotten password: the answer is the same for everybody, and a link chooses a new one', { skip: skipWithoutBrowser }, async (t) => {
+test('a forgotten password: the answer is the same for everybody, and a link chooses a new one', { skip: withoutChromium }, async (t) => {
   const { world, owner } = await openOwnersConsole(t)
   const { page, goto, assertQuiet } = await openConsole(t, world.base_url)
   await goto('/console/sign-in')

@@ -1,11 +1,12 @@
 /** Two people change one thing: neither loses what they entered, nor writes over the other unknowingly (behaviour: console 6.8). */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, button, field, heading, inEitherSchemeAndWidth, openOwnersConsole } from '../kit/console.ts'
 
 const rules = { match: 'all', conditions: [{ field: 'tags', operator: 'contains_any', value: ['vip'] }] }
 
-test('who has begun to change what somebody else changes meanwhile is told, keeps what they entered, and decides', { skip: skipWithoutBrowser }, async (t) => {
+test('who has begun to change what somebody else changes meanwhile is told, keeps what they entered, and decides', { skip: withoutChromium }, async (t) => {
   const { page, show, account, assertQuiet } = await openOwnersConsole(t)
   const segment = (await account.api.post('/v1/segments', { name: 'Guests', rules })).body
   const told = page.getByRole('alert').filter({ hasText: 'Somebody has changed this since you began.' })

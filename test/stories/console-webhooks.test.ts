@@ -1,9 +1,10 @@
 /** Webhook endpoints, their deliveries, and the feed of events in the console. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole, skipWithoutBrowser } from '../kit/console.ts'
+import { withoutChromium } from '../kit/chromium.ts'
+import { assertPresentable, assertPresentableEverywhere, button, field, heading, openOwnersConsole } from '../kit/console.ts'
 
-test('an endpoint is made, tried, changed and deleted, and what it refused is delivered once more', { skip: skipWithoutBrowser }, async (t) => {
+test('an endpoint is made, tried, changed and deleted, and what it refused is delivered once more', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, owner, world, assertQuiet } = opened
   const receiver = world.receiver()
@@ -103,7 +104,7 @@ test('an endpoint is made, tried, changed and deleted, and what it refused is de
   assertQuiet()
 })
 
-test('the feed is searched by type and object, and an event is shown as receivers get it', { skip: skipWithoutBrowser }, async (t) => {
+test('the feed is searched by type and object, and an event is shown as receivers get it', { skip: withoutChromium }, async (t) => {
   const opened = await openOwnersConsole(t)
   const { page, show, owner, world, assertQuiet } = opened
   await show('events')

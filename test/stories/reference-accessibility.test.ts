@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
-import { accessibilityBreaches, openConsole, schemes, sidewaysPixels, skipWithoutBrowser as skip, widths } from '../kit/console.ts'
+import { withoutChromium as skip } from '../kit/chromium.ts'
+import { accessibilityBreaches, openConsole, schemes, sidewaysPixels, widths } from '../kit/console.ts'
 import { startWorld } from '../kit/world.ts'
 
 /** One of each kind. */

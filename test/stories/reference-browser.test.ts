@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { launchChromium, withoutChromium } from '../kit/chromium.ts'
+import { browserContext, withoutChromium } from '../kit/chromium.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const skip = withoutChromium
@@ -19,8 +19,7 @@ interface Opened {
 
 async function open(t: TestContext, path: string, options: { javaScriptEnabled?: boolean } = {}): Promise<Opened> {
   const world = await startWorld(t)
-  const browser = await launchChromium(t)
-  const context = await browser.newContext(options)
+  const context = await browserContext(t, options)
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
   const [complaints, asked]: [string[], string[]] = [[], []]

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { launchChromium, withoutChromium } from '../kit/chromium.ts'
+import { browserContext, withoutChromium } from '../kit/chromium.ts'
 import { installClient, run } from '../kit/client-package.ts'
 import { closing } from '../kit/closing.ts'
 import { faultyProxy } from '../kit/faulty-proxy.ts'
@@ -84,8 +84,7 @@ for (const [name, { called, args }] of Object.entries(commands))
 test('on a page in Chromium the same program does the same, as a module from a server of its own', { skip: withoutChromium }, async (t) => {
   const origin = await pageServer(t)
   const started = await start(t, { cors_origins: [origin] })
-  const browser = await launchChromium(t)
-  const page = await browser.newPage()
+  const page = await (await browserContext(t)).newPage()
   page.setDefaultTimeout(programWithinMs)
   await page.goto(origin)
 
