@@ -1,10 +1,12 @@
 /** What holds for every operation, whoever writes it. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { TSchema } from 'typebox'
 import { consoleErrorCatalogue } from '../../src/contract/console-errors.ts'
 import { errorCatalogue } from '../../src/contract/errors.ts'
 import { validator } from '../../src/contract/validation.ts'
 import { openapiText } from '../../src/openapi.ts'
+import { responses, serialiser } from '../../src/platform/http/responses.ts'
 import { requestExample } from '../../src/reference/openapi.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import { sample } from '../../src/reference/samples.ts'
@@ -146,4 +148,12 @@ test('every example of the reference fits the schema that it stands for', async 
   ])
 
   assert.deepEqual(failures, [])
+})
+
+test('every reply that an operation declares can be written: what is wrong with a schema shows here, not at the first request', async (t) => {
+  const world = await startWorld(t)
+
+  for (const route of [...world.app.routes, ...world.app.consoleRoutes])
+    for (const [status, schema] of Object.entries(responses(route)))
+      assert.doesNotThrow(() => serialiser({ schema: schema as object })(sample(schema as TSchema)), `${nameOf(route)}, ${status}`)
 })

@@ -21,7 +21,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import { firstValue, timesGiven } from './repeated-headers.ts'
 import { requestLog, type NoteAnswer } from './request-log.ts'
 import { beginTrace, endSpan } from './request-trace.ts'
-import { responses, routerPath } from './responses.ts'
+import { responses, routerPath, serialiser } from './responses.ts'
 import type { Recorder, RecorderOf } from './recording.ts'
 import type { Route } from './route.ts'
 import { unreadAnswers } from './unread-answers.ts'
@@ -77,6 +77,7 @@ export function makeServer(parts: ServerParts): FastifyInstance {
   // the pipeline reads bodies itself, after the checks that come before them
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) server.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   server.setValidatorCompiler(() => () => true)
+  server.setSerializerCompiler(serialiser)
   const unread = unreadAnswers(server.server, platform.clock)
   server.addHook('onSend', (_request, reply, payload, done) => {
     done(null, payload)
