@@ -42,6 +42,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
     providers: world.providers,
   })
   world.rest.pools.add(app.platform.reads.pool)
+  world.rest.ingests.add(app.ingest)
   await app.lane('heartbeat').tick()
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const base_url = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`
@@ -49,6 +50,7 @@ export async function startProcess(t: TestContext, world: PlatformWorld, name: s
   const kill = async () => {
     world.rest.pools.delete(pool)
     world.rest.pools.delete(app.platform.reads.pool)
+    world.rest.ingests.delete(app.ingest)
     app.server.server.closeAllConnections()
     dead ??= Promise.all([pool.end({ timeout: 0 }), app.platform.reads.close(), app.server.close()])
     await dead

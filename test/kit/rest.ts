@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { pause, systemClock } from '../../src/lib/clock.ts'
 import { poolUse } from '../../src/platform/database/pool.ts'
+import type { App } from '../../src/app.ts'
 import type { Pool } from '../../src/platform/database/sql.ts'
 import type { FakeClock } from './clock.ts'
 import { within } from './waiting.ts'
@@ -9,6 +10,8 @@ import { within } from './waiting.ts'
 export interface Rest {
   /** The pools of the processes that are watched. */
   readonly pools: Set<Pool>
+  /** Where their messages are committed, bulk with rests in the machine's time: no other goes on meanwhile. */
+  readonly ingests: Set<App['ingest']>
   /** Resolves once no statement is under way and what was answered has been acted on; after a second at the latest, for a database that is away never rests. */
   atRest(): Promise<void>
   /** Does the work while time goes on by `step_ms` whenever the world is at rest. */
@@ -24,8 +27,10 @@ const machine = systemClock()
 /** `idleHolders`: sessions that are reserved for good and have nothing to do. */
 export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promise<number>): Rest {
   const pools = new Set([pool])
+  const ingests = new Set<App['ingest']>()
 
   async function isQuiet(): Promise<boolean> {
+    for (const { interactive, bulk, outside } of [...ingests].map((ingest) => ingest.load())) if (interactive + bulk + outside > 0) return false
     let [in_use, waiting] = [0, 0]
     for (const use of [...pools].map(poolUse)) {
       in_use += use.in_use
@@ -53,6 +58,7 @@ export function watchRest(clock: FakeClock, pool: Pool, idleHolders: () => Promi
 
   return {
     pools,
+    ingests,
     atRest,
     async whileTimePasses(work, step_ms = 25) {
       let over = false

@@ -182,6 +182,7 @@ export async function startWorld(t: TestContext, options: PlatformOptions = {}):
   const { followers, submitters, providers } = parts
   const app = buildApp({ pool, clock, settings, secrets, log, ids, process_id: platform.process_id, followers, submitters, providers })
   parts.rest.pools.add(app.platform.reads.pool)
+  parts.rest.ingests.add(app.ingest)
   await app.server.listen({ host: '127.0.0.1', port: options.port ?? 0 })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= parts.rest.whileTimePasses(() => app.stop(), 100))
