@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { after, type TestContext } from 'node:test'
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core'
 import { closing } from './closing.ts'
+import { boundMs } from './waiting.ts'
 
 /** The first that is there: the one without a window starts in half of the time and needs half as much of the processor. */
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`)
 const executablePath = [process.env['CHROMIUM'], ...programs].find((path) => path !== undefined && existsSync(path))
 const how = 'needs Chromium: install it (Debian: `apt install chromium-headless-shell`), or name its program in CHROMIUM'
-const startsWithinMs = 60_000
 
 /** Why a test that needs it is skipped, or false. In CI none is: there the test fails. */
 export const withoutChromium: string | false = executablePath === undefined && process.env['CI'] === undefined && how
@@ -19,7 +19,7 @@ let browser: Promise<Browser> | undefined
 async function launched(): Promise<Browser> {
   if (executablePath === undefined) throw new Error(how)
   if (browser !== undefined && (await browser).isConnected()) return await browser
-  browser = chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: startsWithinMs })
+  browser = chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: boundMs })
   return await browser
 }
 

@@ -7,11 +7,9 @@ import type { Locator, Page } from 'playwright-core'
 import { freePort } from '../../src/lib/free-port.ts'
 import { browserContext } from './chromium.ts'
 import { ownerPassword, signedInOwner, type ConsoleClient } from './console-api.ts'
-import { until } from './waiting.ts'
+import { boundMs, until } from './waiting.ts'
 import { startWorld, type PlatformOptions, type TestAccount, type World } from './world.ts'
 
-/** What is waited for in the browser has come within this time, or the test fails. */
-const patienceMs = 20_000
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
@@ -43,7 +41,7 @@ export async function openConsole(t: TestContext, base_url: string, options: Con
     locale: 'en-GB',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(boundMs)
   const [complaints, foreign]: [string[], string[]] = [[], []]
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {

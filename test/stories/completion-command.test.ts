@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { groups } from '../../src/cli/groups.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { boundMs } from '../kit/waiting.ts'
 
 async function script(...argv: string[]): Promise<string> {
   let out = ''
@@ -16,7 +17,7 @@ async function script(...argv: string[]): Promise<string> {
 async function offered(...words: string[]): Promise<string[]> {
   const typed = words.map((word) => `'${word}'`).join(' ')
   const asking = `${await script('bash')}\nCOMP_WORDS=(posthorn ${typed})\nCOMP_CWORD=${words.length}\n_posthorn\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-u', '-c', asking], { encoding: 'utf8', timeout: 10_000 })
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-u', '-c', asking], { encoding: 'utf8', timeout: boundMs })
   assert.deepEqual([status, stderr], [0, ''])
   return stdout.split('\n').filter((word) => word !== '')
 }

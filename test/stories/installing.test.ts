@@ -36,7 +36,7 @@ async function checkout(t: TestContext, installed: object) {
   const prepare = () => {
     const script = `const { prepare } = await import(${JSON.stringify(join(folder, 'scripts/toolchain.mjs'))}); await prepare()`
     const env = { ...process.env, npm_execpath: join(folder, 'npm-cli.js') }
-    assert.equal(spawnSync(process.execPath, ['--input-type=module', '-e', script], { env, timeout: 60_000 }).status, 0)
+    assert.equal(spawnSync(process.execPath, ['--input-type=module', '-e', script], { env, timeout: 180_000 }).status, 0)
   }
   const asked = async () => (await readFile(join(folder, 'asked'), 'utf8').catch(() => '')).length
   return { prepare, asked }

@@ -73,7 +73,7 @@ async function look(t: TestContext, url: string): Promise<void> {
 
 test(
   'PostgreSQL itself and a pooler in session mode are taken, one that shares connections is refused with one clear line',
-  { skip, timeout: 60_000 },
+  { skip, timeout: 180_000 },
   async (t) => {
     const database = await testDatabase()
     closing(t, () => database.drop())
@@ -90,7 +90,7 @@ test(
   },
 )
 
-test('the service runs behind one in session mode, and ends with a clear line behind one in transaction mode', { skip, timeout: 90_000 }, async (t) => {
+test('the service runs behind one in session mode, and ends with a clear line behind one in transaction mode', { skip, timeout: 180_000 }, async (t) => {
   const database = await testDatabase()
   closing(t, () => database.drop())
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-pooled-'))

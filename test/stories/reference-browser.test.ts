@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { browserContext, withoutChromium } from '../kit/chromium.ts'
+import { boundMs } from '../kit/waiting.ts'
 import { startWorld, type World } from '../kit/world.ts'
 
 const skip = withoutChromium
@@ -21,7 +22,7 @@ async function open(t: TestContext, path: string, options: { javaScriptEnabled?:
   const world = await startWorld(t)
   const context = await browserContext(t, options)
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(boundMs)
   const [complaints, asked]: [string[], string[]] = [[], []]
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {

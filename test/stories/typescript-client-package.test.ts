@@ -113,6 +113,6 @@ test('the programs of the README compile, and print what it shows', async (t) =>
   for (const [index, [, program, printed = '']] of programs.entries()) {
     const name = `readme-${index}.mts`
     assert.deepEqual(await errorsOf(name, program!.replaceAll('http://127.0.0.1:8080', world.base_url)), [])
-    assert.equal((await run(process.execPath, ['--no-warnings', join(folder, name)], { env, timeout: 60_000 })).stdout, printed)
+    assert.equal((await run(process.execPath, ['--no-warnings', join(folder, name)], { env, timeout: 180_000 })).stdout, printed)
   }
 })

@@ -22,7 +22,7 @@ after(() => rm(join(folder, '..'), { recursive: true, force: true }))
 for (const file of ['program.mjs', 'main.mjs']) await cp(join(fixtures, file), join(folder, file))
 const installed = await runtimes().catch((error: Error) => error)
 const withoutRuntimes = installed instanceof Error && process.env['CI'] === undefined && installed.message
-const programWithinMs = 60_000
+const programWithinMs = 180_000
 const bytesMax = 15 * 1024
 const verifyingBytesMax = 2 * 1024
 /** Deliveries are signed by the clock of the world, which is not that of the programs. */
