@@ -1560,6 +1560,16 @@ begin
     join events e on e.account_id = w.account_id and e.mode = w.mode and e.id = w.id;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_feed_has(p_position bigint, p_id text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  return exists (select from events where position = p_position and id = p_id);
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_feed_slice(p_limit integer)
  RETURNS TABLE(at_position text, at_id text, unripe boolean, account_ids text, modes text, ids text, types text, positions text, times text)
  LANGUAGE plpgsql

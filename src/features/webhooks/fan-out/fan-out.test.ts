@@ -122,6 +122,23 @@ test('who computed a step that another process has made meanwhile writes nothing
   assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[1]!.position, id: events[1]!.id })
 })
 
+test('a step along events that a crash of the database has taken since is not made: those written in their place are not passed over', async (t) => {
+  const world = await startPlatform(t)
+  await subscribe(world)
+  await recordEvents(world.pool, [newEvent(world)])
+  await recordEvents(world.pool, [newEvent(world)])
+  const { cursor, events } = await sliceOf(world, 2)
+  const step = { from: cursor, at: world.clock.iso(), endpoints: new Map<string, number>(), queued: [], handedOff: [], process_id: 'p', batch_id: 1 }
+  // a commit that nobody waited for is lost with the log; the transactions after that get its id and those that follow
+  await world.pool`delete from events where id = ${events[1]!.id}`
+
+  const lost = await commitFanOut(world.pool, { ...step, to: events[1]! })
+  const stands = await commitFanOut(world.pool, { ...step, to: events[0]! })
+
+  assert.deepEqual([lost, stands], [false, true])
+  assert.deepEqual({ ...(await readFeedSlice(world.pool, 10)).cursor }, { position: events[0]!.position, id: events[0]!.id })
+})
+
 test('a step that was worked out for an endpoint as it was before its change is not made', async (t) => {
   const world = await startPlatform(t)
   await recordEvents(world.pool, [newEvent(world)])

@@ -37,7 +37,7 @@ export interface FanOutPass {
   readonly unripe: boolean
   /** More is final already. */
   readonly more: boolean
-  /** Another process moved the cursor meanwhile, or an endpoint has changed: nothing was done. */
+  /** Another process moved the cursor meanwhile, an endpoint has changed, or the events are lost: nothing was done. */
   readonly beaten: boolean
 }
 

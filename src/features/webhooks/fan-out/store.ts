@@ -92,7 +92,8 @@ export interface FanOutStep {
 
 /**
  * Moves the cursor and writes what the step made, all of it or nothing: false when the cursor is no longer where it was, for another process was quicker,
- * or when one of the endpoints has changed meanwhile. Commits without waiting for the disk.
+ * when one of the endpoints has changed meanwhile, or when a crash of the database has taken the last event since: others that are written now may get positions
+ * before it. Commits without waiting for the disk.
  */
 export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> {
   const { from, to, at, endpoints, queued, handedOff } = step
@@ -102,6 +103,7 @@ export async function commitFanOut(sql: Db, step: FanOutStep): Promise<boolean> 
     with moved as (
       update webhook_fan_out set position = ${to.position}::text::bigint, id = ${to.id}
       where only_row and position = ${from.position}::text::bigint and id = ${from.id}
+        and webhook_feed_has(${to.position}::text::bigint, ${to.id})
         and not exists (
           select 1 from (select unnest(text_column(${textColumn([...endpoints.keys()])})) as id, unnest(text_column(${textColumn([...endpoints.values()])}))::int as version) k
           join webhook_endpoints e on e.id = k.id where e.version <> k.version)
