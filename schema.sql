@@ -1244,6 +1244,7 @@ create table webhook_handoffs (
   deliveries text not null,
   size integer not null,
   dropped text[] default '{}'::text[] not null,
+  recorded integer default 0 not null,
   constraint webhook_handoffs_pkey PRIMARY KEY (process_id, id)
 ) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
 
@@ -1624,21 +1625,26 @@ begin
   ), groups as materialized (
     select g.* from named g join webhook_handoffs h on h.process_id = p_process and h.id = g.batch_id and h.id = any (text_column(p_batches)::bigint[])
     where g.endpoint_id <> all (h.dropped)
+  ), done as materialized (
+    select g.*, d.id, d.event_id, d.response_status, d.duration_ms
+    from (
+      select unnest(text_column(p_groups))::int as n, unnest(text_column(p_ids)) as id, unnest(text_column(p_event_ids)) as event_id,
+        unnest(text_column(p_response_statuses))::int as response_status, unnest(text_column(p_durations))::int as duration_ms) d
+    join groups g on g.n = d.n
+  ), recorded as (
+    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
+    select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', 1, response_status, duration_ms, created_at from done
+  ), counted as materialized (
+    select batch_id, count(*)::int as n, batch_id = any (text_column(p_ended)::bigint[]) as ended from done group by batch_id
+  ), ended as (
+    delete from webhook_handoffs h using counted c where h.process_id = p_process and h.id = c.batch_id and c.ended and h.recorded + c.n = h.size
   )
-  insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
-  select g.account_id, g.mode, g.endpoint_id, d.id, d.event_id, g.event_type, 'delivered', 1, d.response_status, d.duration_ms, g.created_at
-  from (
-    select unnest(text_column(p_groups))::int as n, unnest(text_column(p_ids)) as id, unnest(text_column(p_event_ids)) as event_id,
-      unnest(text_column(p_response_statuses))::int as response_status, unnest(text_column(p_durations))::int as duration_ms) d
-  join groups g on g.n = d.n;
+  update webhook_handoffs h set recorded = h.recorded + c.n from counted c where h.process_id = p_process and h.id = c.batch_id and not c.ended;
   -- in the order in which everybody locks leases; nearly always there are none
   select array_agg(l.endpoint_id) into failing
   from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0 order by endpoint_id for update) l;
   if failing is not null then
     update webhook_leases set failures = 0 where endpoint_id = any (failing);
-  end if;
-  if p_ended <> '' then
-    delete from webhook_handoffs where process_id = p_process and id = any (text_column(p_ended)::bigint[]);
   end if;
 end $function$;
 

@@ -1,6 +1,6 @@
 /** Records how attempts ended, in sets: of each set the successes in one statement, the rest in a transaction that counts failures in a row as well. */
 import { transact, sqlState, type Db, type Pool } from '../../../platform/database/sql.ts'
-import { deleteHandoffs, lockHandoffs } from '../fan-out/handoff-store.ts'
+import { countRecorded, lockHandoffs } from '../fan-out/handoff-store.ts'
 import type { AttemptResult } from './attempt.ts'
 import { failuresAfter, tallyFailures, type FailureTally } from './circuit.ts'
 import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
@@ -45,7 +45,7 @@ function talliesOf(set: readonly AttemptOutcome[], all: ReadonlyMap<string, Fail
 }
 
 /**
- * Records a set of deliveries that were handed off, and removes the batches of which nothing is left then. What someone else has brought to the queue or dropped
+ * Records a set of deliveries that were handed off, and removes the batches of which nothing is left then, unless a crash has taken outcomes of theirs. What someone else has brought to the queue or dropped
  * meanwhile is passed over. Resolves to the failures in a row that changed.
  */
 export async function recordHandedOff(pool: Pool, process_id: string, set: RecordingSet, ended_batches: readonly number[]): Promise<FailureCount[]> {
@@ -59,7 +59,7 @@ export async function recordHandedOff(pool: Pool, process_id: string, set: Recor
         tx,
         ours.map(({ group: { batch: _batch, ...shared }, event_id, result }) => ({ ...shared, event_id, scheduled: true, ...result })),
       )
-      await deleteHandoffs(tx, process_id, ended_batches)
+      await countRecorded(tx, process_id, countsByBatch(done, written), ended_batches)
       return await countFailures(tx, set, written)
     })
   return await quicklyIfAllSucceeded(set, () => store.recordHandedOffSuccesses(pool, process_id, done, ended_batches), stepByStep)
@@ -92,6 +92,14 @@ async function quicklyIfAllSucceeded(set: RecordingSet, quickly: () => Promise<v
     if (sqlState(error) !== '23505') throw error
     return await stepByStep()
   }
+}
+
+/** How many of these were written, by their batches. */
+function countsByBatch(done: readonly store.HandedOffResult[], written: readonly store.DeliveryKey[]): Map<number, number> {
+  const keys = new Set(written.map(keyOf))
+  const counts = new Map<number, number>()
+  for (const { group, result } of done) if (keys.has(keyOf(result))) counts.set(group.batch, (counts.get(group.batch) ?? 0) + 1)
+  return counts
 }
 
 const keyOf = ({ endpoint_id, id }: store.DeliveryKey): string => `${endpoint_id} ${id}`

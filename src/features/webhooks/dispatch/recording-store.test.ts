@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPlatform } from '../../../../test/kit/world.ts'
-import { dropHandoffs, lockHandoffs } from '../fan-out/handoff-store.ts'
+import { countRecorded, dropHandoffs, listLostHandoffs, lockHandoffs, queueHandoffs } from '../fan-out/handoff-store.ts'
 import { encodeHandoff } from '../fan-out/handoff.ts'
 import { readEvents } from '../feed/store.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
+import type { Db } from '../../../platform/database/sql.ts'
 import { listDueEndpoints, readDue } from './queue-store.ts'
-import { recordHandedOffSuccesses, recordQueuedSuccesses } from './recording-store.ts'
+import { insertResults, recordHandedOffSuccesses, recordQueuedSuccesses, type HandedOffResult } from './recording-store.ts'
 
 const tenant = { account_id: 'acc_1', mode: 'test' } as const
 const eventId = (n: number) => `evt_${String(n).padStart(26, '0')}`
@@ -119,8 +120,9 @@ test('successes of a handoff batch are recorded once; those of a batch that is g
       due_at: at,
     }
   })
-  const { endpoints, deliveries: lines } = encodeHandoff(deliveries)
-  await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 3)`
+  // the second is of a batch that is gone
+  const { endpoints, deliveries: lines } = encodeHandoff([deliveries[0]!, deliveries[2]!])
+  await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 2)`
   const groupOf = (endpoint_id: string, batch: number) => ({ batch, endpoint_id, ...tenant, event_type: 'message.sent', created_at: at })
   const groups = [groupOf('we_1', 1), groupOf('we_1', 2), groupOf('we_2', 1)]
   await dropHandoffs(pool, 'we_2')
@@ -141,9 +143,51 @@ test('successes of a handoff batch are recorded once; those of a batch that is g
   assert.equal((await pool`select 1 from webhook_handoffs`).length, 0)
   await assert.rejects(
     pool.begin(async (tx) => {
-      await tx`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 3)`
+      await tx`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 2)`
       await recordHandedOffSuccesses(tx, 'p', done.slice(0, 1), [])
     }),
     { code: '23505' },
   )
 })
+
+for (const way of ['in one statement', 'step by step'])
+  test(`a batch of which a crash took outcomes is not removed with the last of it, and what they were of is queued again; recorded ${way}`, async (t) => {
+    const { pool, at, success, recorded } = await start(t)
+    const deliveries = [1, 2, 3].map((n) => ({
+      id: `whd_${eventId(n).slice(4, 18)}00000000000${n}`,
+      endpoint_id: 'we_1',
+      ...tenant,
+      event_id: eventId(n),
+      event_type: 'message.sent',
+      due_at: at,
+    }))
+    const { endpoints, deliveries: lines } = encodeHandoff(deliveries)
+    await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 3)`
+    const group = { batch: 1, endpoint_id: 'we_1', ...tenant, event_type: 'message.sent', created_at: at }
+    const [first, lost, last] = deliveries.map(({ id, event_id }) => ({ group, event_id, result: success('we_1', id) }))
+    const record = async (sql: Db, done: HandedOffResult, ended: number[]) => {
+      if (way === 'in one statement') return await recordHandedOffSuccesses(sql, 'p', [done], ended)
+      const written = await insertResults(sql, [{ ...group, event_id: done.event_id, scheduled: true, ...done.result }])
+      await countRecorded(sql, 'p', new Map([[1, written.length]]), ended)
+    }
+
+    await record(pool, first!, [])
+    // answered, and taken by a crash
+    await assert.rejects(
+      pool.begin(async (tx) => await record(tx, lost!, []).then(() => Promise.reject(new Error('a crash')))),
+      /a crash/,
+    )
+    await record(pool, last!, [1])
+    const found = await listLostHandoffs(pool, 'p', [], at)
+    await pool.begin(async (tx) => await queueHandoffs(tx, found))
+
+    assert.deepEqual([...found], [{ process_id: 'p', id: 1 }])
+    assert.deepEqual(
+      (await recorded()).map(({ id }) => id),
+      [deliveries[0]!.id, deliveries[2]!.id],
+    )
+    assert.deepEqual(
+      [...(await pool`select id from webhook_queue`)].map(({ id }) => id),
+      [deliveries[1]!.id],
+    )
+  })

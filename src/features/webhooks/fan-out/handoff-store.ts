@@ -20,8 +20,15 @@ export async function lockHandoffs(sql: Db, process_id: string, ids: readonly nu
   return new Map(rows.map(({ id, dropped }) => [id, dropped]))
 }
 
-export async function deleteHandoffs(sql: Db, process_id: string, ids: readonly number[]): Promise<void> {
-  if (ids.length > 0) await sql`delete from webhook_handoffs where process_id = ${process_id} and id = any(${[...ids]}::bigint[])`
+/**
+ * Counts what was recorded of batches, by their numbers, and removes those that have ended: not one of whose other outcomes a crash has taken some since. It is
+ * brought to the queue as one that nobody works on.
+ */
+export async function countRecorded(sql: Db, process_id: string, recorded: ReadonlyMap<number, number>, ended: readonly number[]): Promise<void> {
+  await sql`
+    update webhook_handoffs h set recorded = h.recorded + c.n
+    from (select unnest(${[...recorded.keys()]}::bigint[]) as id, unnest(${[...recorded.values()]}::int[]) as n) c where h.process_id = ${process_id} and h.id = c.id`
+  if (ended.length > 0) await sql`delete from webhook_handoffs where process_id = ${process_id} and id = any(${[...ended]}::bigint[]) and recorded = size`
 }
 
 /** A batch, and the process that wrote it. */
@@ -67,19 +74,22 @@ export async function dropHandoffs(sql: Db, endpoint_id: string): Promise<void> 
   await sql`select 1 from webhook_handoffs h where ${own} order by h.process_id, h.id for update`
   await sql`
     with dropped as materialized (
-      select d.*, h.created_at, e.account_id, e.mode
+      select d.*, h.created_at, e.account_id, e.mode, h.process_id, h.id as batch_id
       from webhook_handoffs h cross join lateral webhook_handoff_deliveries(h.endpoints, h.deliveries) d
       cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e
       where ${own} and ${endpoint_id} <> all (h.dropped) and d.endpoint_id = ${endpoint_id} and not ${isRecorded(sql)}
         and not exists (select 1 from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id)
     ), failed as (
       insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from dropped on conflict do nothing
+    ), ended as (
+      insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, error, error_message, created_at)
+      select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', 0, 'endpoint_disabled',
+        'The endpoint was disabled or deleted before this event could be delivered.', created_at
+      from dropped on conflict do nothing
     )
-    insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, error, error_message, created_at)
-    select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', 0, 'endpoint_disabled',
-      'The endpoint was disabled or deleted before this event could be delivered.', created_at
-    from dropped on conflict do nothing`
-  await sql`update webhook_handoffs h set dropped = h.dropped || ${endpoint_id}::text where ${own}`
+    update webhook_handoffs h set dropped = h.dropped || ${endpoint_id}::text,
+      recorded = h.recorded + (select count(*) from dropped d where d.process_id = h.process_id and d.batch_id = h.id)
+    where ${own}`
 }
 
 /** Of a delivery `d` to an endpoint `e`: it has ended, or waits for its retry. */
