@@ -6,7 +6,7 @@ import type { ServiceProcess } from './service.ts'
 import { until } from './waiting.ts'
 
 const clock = systemClock()
-const senders = 8
+const usualSenders = 8
 /** What each recipient comes to, as the event feed tells it. */
 export const eventsOf: Readonly<Record<string, readonly string[]>> = {
   '+15005550006': ['message.delivered', 'message.sent'],
@@ -24,7 +24,11 @@ export async function makeKey(service: ServiceProcess): Promise<string> {
 }
 
 /** Senders that never give up on a message: the same key is repeated until it is accepted, over every death. `name` tells the keys of one load from those of another. */
-export function startLoad(service: ServiceProcess, key: string, name = 'k') {
+export function startLoad(
+  service: ServiceProcess,
+  key: string,
+  { name = 'k', senders = usualSenders }: { readonly name?: string; readonly senders?: number } = {},
+) {
   const accepted = new Map<string, string>()
   const refusals = new Map<string, number>()
   const recipients = Object.keys(eventsOf)

@@ -71,7 +71,7 @@ test(
 
     await onOld.moved()
     await next.start()
-    const onNew = startLoad(next, key, 'n')
+    const onNew = startLoad(next, key, { name: 'n' })
     closing(t, () => onNew.giveUp())
     for (let rounds = 0; rounds < 20; rounds++) await Promise.all([onOld.moved(), onNew.moved()])
     const accepted = new Map([...(await onOld.stop()), ...(await onNew.stop())])
