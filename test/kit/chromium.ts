@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { closing } from './closing.ts'
 import { boundMs } from './waiting.ts'
 
-/** The first that is there: the one without a window starts in half of the time and needs half as much of the processor. */
+/** The first that is there: the one without a window takes the least of the processor. */
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`)
 const executablePath = [process.env['CHROMIUM'], ...programs].find((path) => path !== undefined && existsSync(path))
 const how = 'needs Chromium: install it (Debian: `apt install chromium-headless-shell`), or name its program in CHROMIUM'
@@ -15,11 +15,12 @@ export const withoutChromium: string | false = executablePath === undefined && p
 
 let browser: Promise<Browser> | undefined
 
-/** The browser of this process. It is closed when the tests of the file have ended; where it died, the next test gets another. */
+/** The browser of this process. It is closed when the tests of the file have ended; where it died or did not start, the next test gets another. */
 async function launched(): Promise<Browser> {
   if (executablePath === undefined) throw new Error(how)
   if (browser !== undefined && (await browser).isConnected()) return await browser
   browser = chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: boundMs })
+  browser.catch(() => (browser = undefined))
   return await browser
 }
 
