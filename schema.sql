@@ -1236,6 +1236,13 @@ create table webhook_fan_out (
   constraint webhook_fan_out_only_row_check CHECK (only_row)
 );
 
+create table webhook_handoff_counts (
+  process_id text collate "C" not null,
+  id bigint not null,
+  recorded integer not null,
+  constraint webhook_handoff_counts_pkey PRIMARY KEY (process_id, id)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
+
 create table webhook_handoffs (
   process_id text collate "C" not null,
   id bigint not null,
@@ -1244,7 +1251,6 @@ create table webhook_handoffs (
   deliveries text not null,
   size integer not null,
   dropped text[] default '{}'::text[] not null,
-  recorded integer default 0 not null,
   constraint webhook_handoffs_pkey PRIMARY KEY (process_id, id)
 ) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=100000, autovacuum_vacuum_insert_threshold=-1, autovacuum_vacuum_cost_delay=0);
 
@@ -1634,12 +1640,18 @@ begin
   ), recorded as (
     insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
     select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', 1, response_status, duration_ms, created_at from done
-  ), counted as materialized (
-    select batch_id, count(*)::int as n, batch_id = any (text_column(p_ended)::bigint[]) as ended from done group by batch_id
-  ), ended as (
-    delete from webhook_handoffs h using counted c where h.process_id = p_process and h.id = c.batch_id and c.ended and h.recorded + c.n = h.size
+  ), now_recorded as materialized (
+    select batch_id, count(*)::int as n from done group by batch_id
+  ), continued as (
+    insert into webhook_handoff_counts as c (process_id, id, recorded)
+    select p_process, batch_id, n from now_recorded where batch_id <> all (text_column(p_ended)::bigint[])
+    on conflict (process_id, id) do update set recorded = c.recorded + excluded.recorded
+  ), counted as (
+    delete from webhook_handoff_counts where process_id = p_process and id = any (text_column(p_ended)::bigint[]) returning id, recorded
   )
-  update webhook_handoffs h set recorded = h.recorded + c.n from counted c where h.process_id = p_process and h.id = c.batch_id and not c.ended;
+  delete from webhook_handoffs h
+  using (select unnest(text_column(p_ended))::bigint as id) e left join counted c on c.id = e.id left join now_recorded r on r.batch_id = e.id
+  where h.process_id = p_process and h.id = e.id and h.size = coalesce(c.recorded, 0) + coalesce(r.n, 0);
   -- in the order in which everybody locks leases; nearly always there are none
   select array_agg(l.endpoint_id) into failing
   from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0 order by endpoint_id for update) l;

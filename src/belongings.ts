@@ -89,6 +89,7 @@ export const belongings: Readonly<Record<string, Belonging>> = {
   webhook_endpoints: account,
   webhook_failures: account,
   webhook_fan_out: installation,
+  webhook_handoff_counts: installation,
   webhook_handoffs: installation,
   webhook_leases: parent('endpoint_id', 'webhook_endpoints'),
   webhook_queue: account,

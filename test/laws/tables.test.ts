@@ -21,8 +21,8 @@ const owners: Readonly<Record<string, string>> = {
     provider_reports`,
   operators: 'audit_entries conversation_messages conversations identities invitations memberships request_log sessions sign_in_failures user_tokens users',
   mail: 'email_queue emails',
-  webhooks: `webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoffs webhook_leases webhook_queue webhook_retries
-    webhook_subscriptions`,
+  webhooks: `webhook_deliveries webhook_endpoints webhook_failures webhook_fan_out webhook_handoff_counts webhook_handoffs webhook_leases webhook_queue
+    webhook_retries webhook_subscriptions`,
 }
 
 /** Tables of the platform that features read, and what for. */

@@ -1,6 +1,6 @@
 /** Records how attempts ended, in sets: of each set the successes in one statement, the rest in a transaction that counts failures in a row as well. */
 import { transact, sqlState, type Db, type Pool } from '../../../platform/database/sql.ts'
-import { countRecorded, lockHandoffs } from '../fan-out/handoff-store.ts'
+import { countRecorded, lockHandoffs, removeRecorded } from '../fan-out/handoff-store.ts'
 import type { AttemptResult } from './attempt.ts'
 import { failuresAfter, tallyFailures, type FailureTally } from './circuit.ts'
 import type { DeliveryJob, EndpointSession } from './endpoint-session.ts'
@@ -45,8 +45,8 @@ function talliesOf(set: readonly AttemptOutcome[], all: ReadonlyMap<string, Fail
 }
 
 /**
- * Records a set of deliveries that were handed off, and removes the batches of which nothing is left then, unless a crash has taken outcomes of theirs. What someone else has brought to the queue or dropped
- * meanwhile is passed over. Resolves to the failures in a row that changed.
+ * Records a set of deliveries that were handed off, and removes the batches that have ended with it, unless a crash has taken outcomes of theirs. What someone else
+ * has brought to the queue or dropped meanwhile is passed over. Resolves to the failures in a row that changed.
  */
 export async function recordHandedOff(pool: Pool, process_id: string, set: RecordingSet, ended_batches: readonly number[]): Promise<FailureCount[]> {
   const done = set.outcomes.map(({ job, result }) => ({ group: job.group!, event_id: job.event_id, result }))
@@ -59,7 +59,12 @@ export async function recordHandedOff(pool: Pool, process_id: string, set: Recor
         tx,
         ours.map(({ group: { batch: _batch, ...shared }, event_id, result }) => ({ ...shared, event_id, scheduled: true, ...result })),
       )
-      await countRecorded(tx, process_id, countsByBatch(done, written), ended_batches)
+      const counts = countsByBatch(done, written)
+      await countRecorded(
+        tx,
+        [...counts].map(([id, recorded]) => ({ process_id, id, recorded })),
+      )
+      await removeRecorded(tx, process_id, ended_batches)
       return await countFailures(tx, set, written)
     })
   return await quicklyIfAllSucceeded(set, () => store.recordHandedOffSuccesses(pool, process_id, done, ended_batches), stepByStep)

@@ -1,8 +1,9 @@
 /** The functions that stay in the database: what is due, and what success leaves behind. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { until } from '../../../../test/kit/waiting.ts'
 import { startPlatform } from '../../../../test/kit/world.ts'
-import { countRecorded, dropHandoffs, listLostHandoffs, lockHandoffs, queueHandoffs } from '../fan-out/handoff-store.ts'
+import { countRecorded, dropHandoffs, listLostHandoffs, lockHandoffs, queueHandoffs, removeRecorded } from '../fan-out/handoff-store.ts'
 import { encodeHandoff } from '../fan-out/handoff.ts'
 import { readEvents } from '../feed/store.ts'
 import { recordEvents } from '../../../platform/outbox.ts'
@@ -42,8 +43,27 @@ async function start(t: TestContext) {
   const recorded = async () =>
     (await pool`select endpoint_id, id, status, attempts, response_status, duration_ms from webhook_deliveries order by id`).map((row) => ({ ...row }))
   const failures = async () => (await pool`select failures from webhook_leases order by endpoint_id`).map((row) => row['failures'])
-  return { pool, at, platform, queue, success, recorded, failures }
+  /** Writes a batch of deliveries of the process `p`, one to each of these endpoints; resolves to them as successes. */
+  const handOff = async (batch: number, ...endpoint_ids: string[]): Promise<HandedOffResult[]> => {
+    const deliveries = endpoint_ids.map((endpoint_id, i) => {
+      const event_id = eventId(batch * 10 + i)
+      return { id: `whd_${event_id.slice(4, 18)}0000000000${batch}${i}`, endpoint_id, ...tenant, event_id, event_type: 'message.sent', due_at: at }
+    })
+    const { endpoints, deliveries: lines } = encodeHandoff(deliveries)
+    await pool`
+      insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size)
+      values ('p', ${batch}, ${at}, ${endpoints}, ${lines}, ${deliveries.length})`
+    return deliveries.map(({ id, endpoint_id, event_id, event_type }) => ({
+      group: { batch, endpoint_id, ...tenant, event_type, created_at: at },
+      event_id,
+      result: success(endpoint_id, id),
+    }))
+  }
+  const batches = async () => (await pool`select id, dropped from webhook_handoffs order by id`).map((row) => ({ ...row }))
+  return { pool, at, platform, queue, success, recorded, failures, handOff, batches }
 }
+
+const idsOf = (done: readonly HandedOffResult[]) => done.map(({ result }) => result.id)
 
 test('the endpoints with something due are listed once each, with who holds their lease, behind where the last look ended', async (t) => {
   const { pool, at, queue } = await start(t)
@@ -108,73 +128,48 @@ test('successes from the queue leave it, are on record, and end the failures in 
 })
 
 test('successes of a handoff batch are recorded once; those of a batch that is gone, or of an endpoint dropped from it, are passed over', async (t) => {
-  const { pool, at, success, recorded, failures } = await start(t)
-  const deliveries = [1, 2, 3].map((n) => {
-    const event_id = eventId(n)
-    return {
-      id: `whd_${event_id.slice(4, 18)}00000000000${n}`,
-      endpoint_id: n === 3 ? 'we_2' : 'we_1',
-      ...tenant,
-      event_id,
-      event_type: 'message.sent',
-      due_at: at,
-    }
-  })
-  // the second is of a batch that is gone
-  const { endpoints, deliveries: lines } = encodeHandoff([deliveries[0]!, deliveries[2]!])
-  await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 2)`
-  const groupOf = (endpoint_id: string, batch: number) => ({ batch, endpoint_id, ...tenant, event_type: 'message.sent', created_at: at })
-  const groups = [groupOf('we_1', 1), groupOf('we_1', 2), groupOf('we_2', 1)]
+  const { pool, recorded, failures, handOff, batches } = await start(t)
+  const done = await handOff(1, 'we_1', 'we_2')
+  const gone = await handOff(2, 'we_1')
+  await pool`delete from webhook_handoffs where id = 2`
   await dropHandoffs(pool, 'we_2')
   const dropped = await lockHandoffs(pool, 'p', [1, 2])
 
-  const done = deliveries.map(({ id, endpoint_id, event_id }, i) => ({ group: groups[i]!, event_id, result: success(endpoint_id, id) }))
-  await recordHandedOffSuccesses(pool, 'p', done, [1])
+  await recordHandedOffSuccesses(pool, 'p', [...done, ...gone], [1])
 
   assert.deepEqual([...dropped], [[1, ['we_2']]])
   assert.deepEqual(
     (await recorded()).map(({ id, status, attempts }) => [id, status, attempts]),
     [
-      [deliveries[0]!.id, 'delivered', 1],
-      [deliveries[2]!.id, 'failed', 0],
+      [done[0]!.result.id, 'delivered', 1],
+      [done[1]!.result.id, 'failed', 0],
     ],
   )
   assert.deepEqual(await failures(), [0, 0])
-  assert.equal((await pool`select 1 from webhook_handoffs`).length, 0)
-  await assert.rejects(
-    pool.begin(async (tx) => {
-      await tx`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 2)`
-      await recordHandedOffSuccesses(tx, 'p', done.slice(0, 1), [])
-    }),
-    { code: '23505' },
-  )
+  assert.deepEqual(await batches(), [])
+  await pool`delete from webhook_deliveries where endpoint_id = 'we_2'`
+  await handOff(1, 'we_1', 'we_2')
+  await assert.rejects(recordHandedOffSuccesses(pool, 'p', done.slice(0, 1), []), { code: '23505' })
 })
 
-for (const way of ['in one statement', 'step by step'])
-  test(`a batch of which a crash took outcomes is not removed with the last of it, and what they were of is queued again; recorded ${way}`, async (t) => {
-    const { pool, at, success, recorded } = await start(t)
-    const deliveries = [1, 2, 3].map((n) => ({
-      id: `whd_${eventId(n).slice(4, 18)}00000000000${n}`,
-      endpoint_id: 'we_1',
-      ...tenant,
-      event_id: eventId(n),
-      event_type: 'message.sent',
-      due_at: at,
-    }))
-    const { endpoints, deliveries: lines } = encodeHandoff(deliveries)
-    await pool`insert into webhook_handoffs (process_id, id, created_at, endpoints, deliveries, size) values ('p', 1, ${at}, ${endpoints}, ${lines}, 3)`
-    const group = { batch: 1, endpoint_id: 'we_1', ...tenant, event_type: 'message.sent', created_at: at }
-    const [first, lost, last] = deliveries.map(({ id, event_id }) => ({ group, event_id, result: success('we_1', id) }))
-    const record = async (sql: Db, done: HandedOffResult, ended: number[]) => {
-      if (way === 'in one statement') return await recordHandedOffSuccesses(sql, 'p', [done], ended)
-      const written = await insertResults(sql, [{ ...group, event_id: done.event_id, scheduled: true, ...done.result }])
-      await countRecorded(sql, 'p', new Map([[1, written.length]]), ended)
-    }
+for (const way of ['in one statement', 'step by step']) {
+  const record = async (sql: Db, { group, event_id, result }: HandedOffResult, ended: number[] = []) => {
+    if (way === 'in one statement') return await recordHandedOffSuccesses(sql, 'p', [{ group, event_id, result }], ended)
+    const dropped = await lockHandoffs(sql, 'p', [group.batch])
+    const ours = dropped.get(group.batch)?.includes(group.endpoint_id) === false ? [{ ...group, event_id, scheduled: true, ...result }] : []
+    const written = await insertResults(sql, ours)
+    await countRecorded(sql, [{ process_id: 'p', id: group.batch, recorded: written.length }])
+    await removeRecorded(sql, 'p', ended)
+  }
 
-    await record(pool, first!, [])
+  test(`a batch of which a crash took outcomes is not removed with the last of it, and what they were of is queued again; recorded ${way}`, async (t) => {
+    const { pool, at, recorded, handOff } = await start(t)
+    const [first, lost, last] = await handOff(1, 'we_1', 'we_1', 'we_1')
+
+    await record(pool, first!)
     // answered, and taken by a crash
     await assert.rejects(
-      pool.begin(async (tx) => await record(tx, lost!, []).then(() => Promise.reject(new Error('a crash')))),
+      pool.begin(async (tx) => await record(tx, lost!).then(() => Promise.reject(new Error('a crash')))),
       /a crash/,
     )
     await record(pool, last!, [1])
@@ -184,10 +179,61 @@ for (const way of ['in one statement', 'step by step'])
     assert.deepEqual([...found], [{ process_id: 'p', id: 1 }])
     assert.deepEqual(
       (await recorded()).map(({ id }) => id),
-      [deliveries[0]!.id, deliveries[2]!.id],
+      idsOf([first!, last!]),
     )
     assert.deepEqual(
       [...(await pool`select id from webhook_queue`)].map(({ id }) => id),
-      [deliveries[1]!.id],
+      idsOf([lost!]),
     )
   })
+
+  test(`a batch is removed with the last of it, also where that was dropped with its endpoint, and nothing is left of its count; recorded ${way}`, async (t) => {
+    const { pool, recorded, handOff, batches } = await start(t)
+    const [first, second, dropped] = await handOff(1, 'we_1', 'we_1', 'we_2')
+    const inTransaction = async (done: HandedOffResult, ended: number[] = []) => await pool.begin(async (tx) => await record(tx, done, ended))
+
+    await inTransaction(first!)
+    await inTransaction(second!)
+    await dropHandoffs(pool, 'we_2')
+    const before = await batches()
+    await inTransaction(dropped!, [1])
+
+    assert.deepEqual(before, [{ id: 1, dropped: ['we_2'] }])
+    assert.deepEqual(
+      (await recorded()).map(({ id, status }) => [id, status]),
+      idsOf([first!, second!, dropped!]).map((id, i) => [id, i < 2 ? 'delivered' : 'failed']),
+    )
+    assert.deepEqual(await batches(), [])
+    assert.equal((await pool`select 1 from webhook_handoff_counts`).length, 0)
+  })
+}
+
+test('dropping an endpoint passes over a batch that is written while it waits for another: its process brings that to the queue', async (t) => {
+  const { pool, recorded, handOff, batches } = await start(t)
+  const [old] = await handOff(1, 'we_1')
+  let dropping: Promise<void> | undefined
+  await pool.begin(async (tx) => {
+    await lockHandoffs(tx, 'p', [1])
+    dropping = dropHandoffs(pool, 'we_1')
+    await until(
+      'the locks',
+      async () => await pool`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      (waiting) => waiting.length > 0,
+    )
+    await handOff(2, 'we_1')
+  })
+  await dropping
+
+  assert.deepEqual(await batches(), [
+    { id: 1, dropped: ['we_1'] },
+    { id: 2, dropped: [] },
+  ])
+  assert.deepEqual(
+    (await recorded()).map(({ id, status }) => [id, status]),
+    [[old!.result.id, 'failed']],
+  )
+  assert.deepEqual(
+    [...(await pool`select id from webhook_failures`)].map(({ id }) => id),
+    idsOf([old!]),
+  )
+})

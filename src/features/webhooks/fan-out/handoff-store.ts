@@ -13,6 +13,12 @@ export interface DeliveryGroup {
   readonly created_at: string
 }
 
+/** A batch, and the process that wrote it. */
+export interface HandoffKey {
+  readonly process_id: string
+  readonly id: number
+}
+
 /** Locks these batches until the transaction ends; resolves to the endpoints dropped from each, by its number. Those that are gone are left out. */
 export async function lockHandoffs(sql: Db, process_id: string, ids: readonly number[]): Promise<Map<number, string[]>> {
   const rows = await sql<{ id: number; dropped: string[] }[]>`
@@ -20,21 +26,24 @@ export async function lockHandoffs(sql: Db, process_id: string, ids: readonly nu
   return new Map(rows.map(({ id, dropped }) => [id, dropped]))
 }
 
-/**
- * Counts what was recorded of batches, by their numbers, and removes those that have ended: not one of whose other outcomes a crash has taken some since. It is
- * brought to the queue as one that nobody works on.
- */
-export async function countRecorded(sql: Db, process_id: string, recorded: ReadonlyMap<number, number>, ended: readonly number[]): Promise<void> {
+/** Adds to the numbers of deliveries on record of these batches. */
+export async function countRecorded(sql: Db, counts: readonly (HandoffKey & { readonly recorded: number })[]): Promise<void> {
+  if (counts.length === 0) return
   await sql`
-    update webhook_handoffs h set recorded = h.recorded + c.n
-    from (select unnest(${[...recorded.keys()]}::bigint[]) as id, unnest(${[...recorded.values()]}::int[]) as n) c where h.process_id = ${process_id} and h.id = c.id`
-  if (ended.length > 0) await sql`delete from webhook_handoffs where process_id = ${process_id} and id = any(${[...ended]}::bigint[]) and recorded = size`
+    insert into webhook_handoff_counts as c (process_id, id, recorded)
+    select unnest(text_column(${textColumn(counts.map((one) => one.process_id))})), unnest(text_column(${textColumn(counts.map((one) => one.id))}))::bigint,
+      unnest(text_column(${textColumn(counts.map((one) => one.recorded))}))::int
+    on conflict (process_id, id) do update set recorded = c.recorded + excluded.recorded`
 }
 
-/** A batch, and the process that wrote it. */
-export interface HandoffKey {
-  readonly process_id: string
-  readonly id: number
+/** Removes those of these batches all of whose deliveries are on record. What a crash has taken from the others is brought to the queue, as of batches that nobody works on. */
+export async function removeRecorded(sql: Db, process_id: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    with counted as (
+      delete from webhook_handoff_counts where process_id = ${process_id} and id = any(${[...ids]}::bigint[]) returning id, recorded
+    )
+    delete from webhook_handoffs h using counted c where h.process_id = ${process_id} and h.id = c.id and h.size = c.recorded`
 }
 
 /** Batches that nobody works on: of processes that are silent, and of this one those that it does not know (an answer was lost). */
@@ -51,11 +60,13 @@ export async function listLostHandoffs(sql: Db, process_id: string, known: reado
  * who comes second sees what the first has written.
  */
 export async function queueHandoffs(sql: Db, batches: readonly HandoffKey[]): Promise<number> {
-  const keys = sql`select unnest(text_column(${textColumn(batches.map((batch) => batch.process_id))})), unnest(text_column(${textColumn(batches.map((batch) => batch.id))}))::bigint`
+  const keys = keysOf(sql, batches)
   await sql`select 1 from webhook_handoffs h where (h.process_id, h.id) in (${keys}) order by h.process_id, h.id for update`
   const brought = await sql`
     with gone as (
       delete from webhook_handoffs h where (h.process_id, h.id) in (${keys}) returning h.*
+    ), counted as (
+      delete from webhook_handoff_counts c where (c.process_id, c.id) in (${keys})
     )
     insert into webhook_queue (endpoint_id, id, account_id, mode, event_id, event_type, due_at, created_at)
     select d.endpoint_id, d.id, e.account_id, e.mode, d.event_id, d.event_type, g.created_at, g.created_at
@@ -68,29 +79,37 @@ export async function queueHandoffs(sql: Db, batches: readonly HandoffKey[]): Pr
 
 /**
  * Ends as failed, `endpoint_disabled`, what was handed off for an endpoint and is not recorded; whoever has it at hand passes over it. In the transaction that disables the endpoint.
+ * A batch that is written after the locks were taken is left to the process that wrote it, which finds the endpoint changed and brings it to the queue.
  */
 export async function dropHandoffs(sql: Db, endpoint_id: string): Promise<void> {
-  const own = sql`${endpoint_id} = any (text_column(h.endpoints))`
-  await sql`select 1 from webhook_handoffs h where ${own} order by h.process_id, h.id for update`
-  await sql`
-    with dropped as materialized (
+  const locked = await sql<HandoffKey[]>`
+    select process_id, id from webhook_handoffs h
+    where ${endpoint_id} = any (text_column(h.endpoints)) and ${endpoint_id} <> all (h.dropped) order by h.process_id, h.id for update`
+  if (locked.length === 0) return
+  const counts = await sql<(HandoffKey & { recorded: number })[]>`
+    with batches as materialized (
+      update webhook_handoffs h set dropped = h.dropped || ${endpoint_id}::text where (h.process_id, h.id) in (${keysOf(sql, locked)}) returning h.*
+    ), dropped as materialized (
       select d.*, h.created_at, e.account_id, e.mode, h.process_id, h.id as batch_id
-      from webhook_handoffs h cross join lateral webhook_handoff_deliveries(h.endpoints, h.deliveries) d
+      from batches h cross join lateral webhook_handoff_deliveries(h.endpoints, h.deliveries) d
       cross join lateral (select x.account_id, x.mode from webhook_endpoints x where x.id = d.endpoint_id limit 1) e
-      where ${own} and ${endpoint_id} <> all (h.dropped) and d.endpoint_id = ${endpoint_id} and not ${isRecorded(sql)}
+      where d.endpoint_id = ${endpoint_id} and not ${isRecorded(sql)}
         and not exists (select 1 from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id)
-    ), failed as (
-      insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from dropped on conflict do nothing
     ), ended as (
       insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, error, error_message, created_at)
       select account_id, mode, endpoint_id, id, event_id, event_type, 'failed', 0, 'endpoint_disabled',
         'The endpoint was disabled or deleted before this event could be delivered.', created_at
       from dropped on conflict do nothing
+    ), failed as (
+      insert into webhook_failures (account_id, mode, endpoint_id, id) select account_id, mode, endpoint_id, id from dropped on conflict do nothing
     )
-    update webhook_handoffs h set dropped = h.dropped || ${endpoint_id}::text,
-      recorded = h.recorded + (select count(*) from dropped d where d.process_id = h.process_id and d.batch_id = h.id)
-    where ${own}`
+    select process_id, batch_id as id, count(*)::int as recorded from dropped group by process_id, batch_id`
+  await countRecorded(sql, counts)
 }
+
+/** These batches, as pairs for `in (…)`. */
+const keysOf = (sql: Db, batches: readonly HandoffKey[]) =>
+  sql`select unnest(text_column(${textColumn(batches.map((batch) => batch.process_id))})), unnest(text_column(${textColumn(batches.map((batch) => batch.id))}))::bigint`
 
 /** Of a delivery `d` to an endpoint `e`: it has ended, or waits for its retry. */
 const isRecorded = (sql: Db) => sql`(

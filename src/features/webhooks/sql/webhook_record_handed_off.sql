@@ -1,9 +1,9 @@
 -- why: nearly every delivery ends here, once for every event and endpoint: one round trip, and a plan that joins by hash whatever the statistics of these quickly changing tables say.
 
--- Records first attempts of deliveries that were handed off as delivered, and removes the batches p_ended, of which nothing is left; not those of which a crash
--- has taken outcomes since, as the number of them on record tells. A column is a text, a line each; a group is what deliveries of one batch, endpoint and type of
--- event share. What belongs to a batch that is gone, or to an endpoint dropped from it, is no longer this process's to record and is passed over. Failures in a
--- row of these endpoints are over. Commits without waiting for the disk; fails (23505) where one of them is on record already.
+-- Records first attempts of deliveries that were handed off as delivered, and removes the batches p_ended, of which nothing is left: where all of a batch is on
+-- record, for a crash may have taken some of it since. A column is a text, a line each; a group is what deliveries of one batch, endpoint and type of event share.
+-- What belongs to a batch that is gone, or to an endpoint dropped from it, is no longer this process's to record and is passed over. Failures in a row of these
+-- endpoints are over. Commits without waiting for the disk; fails (23505) where one of them is on record already.
 create or replace function webhook_record_handed_off(
   p_process text, p_batches text, p_ended text,
   p_group_batches text, p_group_endpoints text, p_group_accounts text, p_group_modes text, p_group_types text, p_group_times text,
@@ -32,12 +32,18 @@ begin
   ), recorded as (
     insert into webhook_deliveries (account_id, mode, endpoint_id, id, event_id, event_type, status, attempts, response_status, duration_ms, created_at)
     select account_id, mode, endpoint_id, id, event_id, event_type, 'delivered', 1, response_status, duration_ms, created_at from done
-  ), counted as materialized (
-    select batch_id, count(*)::int as n, batch_id = any (text_column(p_ended)::bigint[]) as ended from done group by batch_id
-  ), ended as (
-    delete from webhook_handoffs h using counted c where h.process_id = p_process and h.id = c.batch_id and c.ended and h.recorded + c.n = h.size
+  ), now_recorded as materialized (
+    select batch_id, count(*)::int as n from done group by batch_id
+  ), continued as (
+    insert into webhook_handoff_counts as c (process_id, id, recorded)
+    select p_process, batch_id, n from now_recorded where batch_id <> all (text_column(p_ended)::bigint[])
+    on conflict (process_id, id) do update set recorded = c.recorded + excluded.recorded
+  ), counted as (
+    delete from webhook_handoff_counts where process_id = p_process and id = any (text_column(p_ended)::bigint[]) returning id, recorded
   )
-  update webhook_handoffs h set recorded = h.recorded + c.n from counted c where h.process_id = p_process and h.id = c.batch_id and not c.ended;
+  delete from webhook_handoffs h
+  using (select unnest(text_column(p_ended))::bigint as id) e left join counted c on c.id = e.id left join now_recorded r on r.batch_id = e.id
+  where h.process_id = p_process and h.id = e.id and h.size = coalesce(c.recorded, 0) + coalesce(r.n, 0);
   -- in the order in which everybody locks leases; nearly always there are none
   select array_agg(l.endpoint_id) into failing
   from (select endpoint_id from webhook_leases where endpoint_id = any (text_column(p_group_endpoints)) and failures > 0 order by endpoint_id for update) l;
