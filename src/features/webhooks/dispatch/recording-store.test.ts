@@ -237,3 +237,35 @@ test('dropping an endpoint passes over a batch that is written while it waits fo
     idsOf([old!]),
   )
 })
+
+test('a failure that is recorded once more, its first commit unanswered, is passed over where its retry has come due or been made', async (t) => {
+  const { pool, queue, success, recorded } = await start(t)
+  const failure = (id: string) => ({
+    ...tenant,
+    event_id: eventId(1),
+    event_type: 'message.sent',
+    scheduled: true,
+    created_at: '2026-01-01T00:00:00.000Z',
+    ...success('we_1', id),
+    status: null,
+    response_status: 500,
+    next_attempt_at: '2026-01-01T00:00:05.000Z',
+  })
+  await queue('webhook_queue', 'we_1', 'whd_due', 'whd_made')
+  await recordQueuedSuccesses(pool, [success('we_1', 'whd_made', 3)])
+
+  const written = await insertResults(pool, [failure('whd_due'), failure('whd_made'), failure('whd_new')])
+
+  assert.deepEqual(
+    [...written].map(({ id }) => id),
+    ['whd_new'],
+  )
+  assert.deepEqual(
+    [...(await pool`select id from webhook_retries`)].map(({ id }) => id),
+    ['whd_new'],
+  )
+  assert.deepEqual(
+    (await recorded()).map(({ id }) => id),
+    ['whd_made'],
+  )
+})

@@ -62,7 +62,10 @@ export async function takeFromQueue(sql: Db, keys: readonly DeliveryKey[]): Prom
     returning q.account_id, q.mode, q.endpoint_id, q.id, q.event_id, q.event_type, q.scheduled, q.created_at`
 }
 
-/** Puts on record what ended, and up for a retry what is attempted again; passes over what is there already. Resolves to what was written. */
+/**
+ * Puts on record what ended, and up for a retry what is attempted again; passes over what is there already, as after a commit whose answer was lost, also where the
+ * retry has come due or been made since. Resolves to what was written.
+ */
 export async function insertResults(sql: Db, rows: readonly (AttemptedDelivery & AttemptResult)[]): Promise<DeliveryKey[]> {
   return await sql<DeliveryKey[]>`
     with d as materialized (
@@ -78,8 +81,10 @@ export async function insertResults(sql: Db, rows: readonly (AttemptedDelivery &
     ), retried as (
       insert into webhook_retries (account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, due_at, created_at)
       select account_id, mode, endpoint_id, id, event_id, event_type, attempts, response_status, duration_ms, error, error_message, scheduled, next_attempt_at, created_at
-      from d where status is null on conflict do nothing
-      returning endpoint_id, id
+      from d where status is null
+        and not exists (select 1 from webhook_queue q where q.endpoint_id = d.endpoint_id and q.id = d.id)
+        and not exists (select 1 from webhook_deliveries w where w.endpoint_id = d.endpoint_id and w.id = d.id)
+      on conflict do nothing returning endpoint_id, id
     )
     select endpoint_id, id from ended union all select endpoint_id, id from retried`
 }
