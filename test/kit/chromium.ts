@@ -17,16 +17,24 @@ let browser: Promise<Browser> | undefined
 
 /** The browser of this process. It is closed when the tests of the file have ended; where it died or did not start, the next test gets another. */
 async function launched(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error(how)
-  if (browser !== undefined && (await browser).isConnected()) return await browser
-  browser = chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: boundMs })
-  browser.catch(() => (browser = undefined))
+  browser = browser === undefined ? launch() : browser.then((one) => (one.isConnected() ? one : launch()), launch)
   return await browser
 }
 
-after(async () => {
-  await browser?.then((one) => one.close())
-})
+async function launch(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error(how)
+  return await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: boundMs })
+}
+
+after(
+  async () => {
+    await browser?.then(
+      (one) => one.close(),
+      () => undefined,
+    )
+  },
+  { timeout: boundMs },
+)
 
 /** A browser with nothing stored, as somebody has who never came before. It is closed at the end of the test. */
 export async function browserContext(t: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {

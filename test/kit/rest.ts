@@ -10,7 +10,7 @@ import { within } from './waiting.ts'
 export interface Rest {
   /** The pools of the processes that are watched. */
   readonly pools: Set<Pool>
-  /** Where their messages are committed, bulk with rests in the machine's time: no other goes on meanwhile. */
+  /** Where their messages wait to be committed, bulk with rests in the machine's time: the clock of the test stands while any does. */
   readonly ingests: Set<App['ingest']>
   /** Resolves once no statement is under way and what was answered has been acted on; after a second at the latest, for a database that is away never rests. */
   atRest(): Promise<void>

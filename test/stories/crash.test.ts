@@ -19,7 +19,7 @@ const senders = 24
 
 test(
   'whatever is killed under load, every accepted message is there, final, and each of its events is told once and reaches the endpoint',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async (t) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-crash-'))
     closing(t, () => rmSync(dataDir, { recursive: true, force: true }))
